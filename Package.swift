@@ -1,0 +1,70 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ room: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(room)Tests", dependencies: [.byName(name: room)] + dependencies, swiftSettings: strict)
+}
+
+/// A library of the system, from Debian's -dev package; `make deps` installs them all.
+func system(_ name: String, pkgConfig: String?, package: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+    name: "data-gateway",
+    products: [
+        .executable(name: "data-gateway", targets: ["GatewayServer"]),
+        .executable(name: "protoc-gen-gateway", targets: ["protoc-gen-gateway"]),
+        .library(name: "Wire", targets: ["Wire"]),
+    ],
+    targets: [
+        system("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
+        system("CUV", pkgConfig: "libuv", package: "libuv1-dev"),
+        system("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
+        system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
+        system("CArgon2", pkgConfig: "libargon2", package: "libargon2-dev"),
+        system("CLZMA", pkgConfig: "liblzma", package: "liblzma-dev"),
+        system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+
+        room("Platform", ["COpenSSL"]),
+        room("Wire", ["CNghttp2", "CZlib"]),
+        room("Proto", ["Wire"]),
+        .executableTarget(name: "protoc-gen-gateway", dependencies: ["Wire"], swiftSettings: strict),
+        room("RPC", ["Wire", "Proto", "Platform"]),
+        room("Network", ["Wire", "RPC", "Platform", "CUV", "CMicrohttpd"]),
+        room("Database", ["CSQLite"]),
+        room("ObjectStore", ["Database", "Network", "Platform", "CLZMA"]),
+        room("Accounts", ["RPC", "Proto", "Database", "Platform", "CArgon2"]),
+        room("DeviceInit", ["Accounts", "RPC", "Proto", "Database", "Platform"]),
+        room("Catalog", ["Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
+        room("Uploads", ["Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
+        .executableTarget(
+            name: "GatewayServer",
+            dependencies: [
+                "Accounts", "Catalog", "Database", "DeviceInit", "Network", "ObjectStore", "Platform", "Proto", "RPC",
+                "Uploads", "Wire",
+            ],
+            swiftSettings: strict),
+
+        tests("Platform"),
+        tests("Wire"),
+        tests("RPC"),
+        tests("Network"),
+        tests("Database"),
+        tests("ObjectStore"),
+        tests("Accounts"),
+        tests("DeviceInit"),
+        tests("Catalog"),
+        tests("Uploads"),
+        tests("GatewayServer"),
+    ],
+    swiftLanguageModes: [.v6]
+)

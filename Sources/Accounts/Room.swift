@@ -1,0 +1,1 @@
+// The room Accounts; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The room Catalog; its first file replaces this one.

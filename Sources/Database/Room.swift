@@ -1,0 +1,1 @@
+// The room Database; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The room DeviceInit; its first file replaces this one.

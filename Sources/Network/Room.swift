@@ -1,0 +1,1 @@
+// The room Network; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The room ObjectStore; its first file replaces this one.

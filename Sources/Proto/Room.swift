@@ -1,0 +1,1 @@
+// The room Proto; its first file replaces this one.

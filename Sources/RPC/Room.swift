@@ -1,0 +1,1 @@
+// The room RPC; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The room Uploads; its first file replaces this one.

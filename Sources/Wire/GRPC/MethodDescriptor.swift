@@ -1,0 +1,25 @@
+/// How many messages travel each way in a call.
+public enum CallKind: Sendable, Hashable {
+    case unary
+    case clientStreaming
+    case serverStreaming
+    case bidirectionalStreaming
+}
+
+/// One method of a service, as its `.proto` file names it.
+public struct MethodDescriptor: Sendable, Hashable {
+    /// The service's full name, e.g. `archebase.auth.v1.AuthService`.
+    public let service: String
+    /// The method's name, e.g. `Login`.
+    public let name: String
+    public let kind: CallKind
+    /// The HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
+    public let path: String
+
+    public init(service: String, name: String, kind: CallKind) {
+        self.service = service
+        self.name = name
+        self.kind = kind
+        self.path = "/\(service)/\(name)"
+    }
+}

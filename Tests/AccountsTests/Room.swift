@@ -1,0 +1,1 @@
+// The tests of Accounts; its first file replaces this one.

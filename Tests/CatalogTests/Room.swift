@@ -1,0 +1,1 @@
+// The tests of Catalog; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The tests of Database; its first file replaces this one.

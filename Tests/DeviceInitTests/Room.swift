@@ -1,0 +1,1 @@
+// The tests of DeviceInit; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The tests of GatewayServer; its first file replaces this one.

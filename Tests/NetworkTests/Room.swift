@@ -1,0 +1,1 @@
+// The tests of Network; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The tests of ObjectStore; its first file replaces this one.

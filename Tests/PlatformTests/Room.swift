@@ -1,0 +1,1 @@
+// The tests of Platform; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The tests of RPC; its first file replaces this one.

@@ -1,0 +1,1 @@
+// The tests of Uploads; its first file replaces this one.

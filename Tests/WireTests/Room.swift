@@ -1,0 +1,1 @@
+// The tests of Wire; its first file replaces this one.
