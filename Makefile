@@ -1,0 +1,39 @@
+# Everything a developer does with this repository. `make help` lists it.
+
+CONFIGURATION ?= debug
+SWIFT_FLAGS   := --disable-index-store -c $(CONFIGURATION)
+BINARY        := .build/$(CONFIGURATION)/data-gateway
+VENV          := .venv
+REQUIREMENTS  := Tests/Acceptance/requirements.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build test lint venv run generate clean
+
+help: ## List what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## Install the system packages that are missing (apt-get; asks sudo if you are not root)
+	@scripts/deps
+
+build: deps ## Build the server and its tools (CONFIGURATION=release for an optimized one)
+	swift build $(SWIFT_FLAGS)
+
+test: deps venv ## Build, lint, run the Swift tests and then the acceptance tests
+	@scripts/test
+
+lint: ## Check the formatting of every Swift file
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+venv: $(VENV)/ready ## Make the Python environment of the acceptance tests and of the demo
+
+$(VENV)/ready: $(REQUIREMENTS) | deps
+	@scripts/venv $(VENV) $(REQUIREMENTS)
+
+run: build ## Serve on the default listeners, with ./data as the data directory
+	$(BINARY) serve --data-dir ./data
+
+generate: deps ## Write Sources/Proto from protos/
+	@scripts/generate
+
+clean: ## Remove what was built (never ./data)
+	rm -rf .build $(VENV)
