@@ -6,8 +6,69 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/kdf.h>
-#include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <string.h>
+
+// What Swift cannot reach: macros and variadics. JWS wants R || S where OpenSSL speaks DER.
+
+static inline EVP_PKEY *ossl_es256_generate(void) { return EVP_EC_gen("P-256"); }
+
+static inline void ossl_free(void *memory) { OPENSSL_free(memory); }
+
+static inline int ossl_is_p256(const EVP_PKEY *key) {
+    char group[32];
+    size_t length = 0;
+    return EVP_PKEY_is_a(key, "EC") &&
+           EVP_PKEY_get_utf8_string_param(key, OSSL_PKEY_PARAM_GROUP_NAME, group, sizeof group, &length) &&
+           strcmp(group, "prime256v1") == 0;
+}
+
+static inline int ossl_pkcs8(const EVP_PKEY *key, unsigned char **out) {
+    PKCS8_PRIV_KEY_INFO *info = EVP_PKEY2PKCS8(key);
+    if (info == NULL) return -1;
+    int length = i2d_PKCS8_PRIV_KEY_INFO(info, out);
+    PKCS8_PRIV_KEY_INFO_free(info);
+    return length;
+}
+
+static inline int ossl_es256_sign(EVP_PKEY *key, const unsigned char *message, size_t length, unsigned char *out) {
+    unsigned char der[80];
+    size_t der_length = sizeof der;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int ok = context != NULL && EVP_DigestSignInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
+             EVP_DigestSign(context, der, &der_length, message, length) == 1;
+    EVP_MD_CTX_free(context);
+    if (!ok) return 0;
+    const unsigned char *cursor = der;
+    ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &cursor, (long)der_length);
+    if (signature == NULL) return 0;
+    ok = BN_bn2binpad(ECDSA_SIG_get0_r(signature), out, 32) == 32 &&
+         BN_bn2binpad(ECDSA_SIG_get0_s(signature), out + 32, 32) == 32;
+    ECDSA_SIG_free(signature);
+    return ok;
+}
+
+static inline int ossl_es256_verify(
+    EVP_PKEY *key, const unsigned char *message, size_t length, const unsigned char *signature) {
+    ECDSA_SIG *parts = ECDSA_SIG_new();
+    BIGNUM *r = BN_bin2bn(signature, 32, NULL), *s = BN_bin2bn(signature + 32, 32, NULL);
+    if (parts == NULL || r == NULL || s == NULL || ECDSA_SIG_set0(parts, r, s) != 1) {
+        ECDSA_SIG_free(parts);
+        BN_free(r);
+        BN_free(s);
+        return 0;
+    }
+    unsigned char *der = NULL;
+    int der_length = i2d_ECDSA_SIG(parts, &der);
+    ECDSA_SIG_free(parts);
+    if (der_length <= 0) return 0;
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    int ok = context != NULL && EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
+             EVP_DigestVerify(context, der, (size_t)der_length, message, length) == 1;
+    EVP_MD_CTX_free(context);
+    OPENSSL_free(der);
+    ERR_clear_error();
+    return ok;
+}

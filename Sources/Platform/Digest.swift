@@ -1,0 +1,96 @@
+import COpenSSL
+
+/// A hash function that OpenSSL provides.
+public enum HashFunction: Sendable {
+    /// 16 bytes; for ETag and Content-MD5 only, never for anything that must resist an attacker.
+    case md5
+    /// 20 bytes; for the OSS V1 signature only.
+    case sha1
+    /// 32 bytes.
+    case sha256
+
+    fileprivate var algorithm: OpaquePointer? {
+        switch self {
+        case .md5: EVP_md5()
+        case .sha1: EVP_sha1()
+        case .sha256: EVP_sha256()
+        }
+    }
+
+    fileprivate var byteCount: Int {
+        switch self {
+        case .md5: 16
+        case .sha1: 20
+        case .sha256: 32
+        }
+    }
+}
+
+/// The hash of bytes that are all at hand.
+public enum Digest {
+    public static func md5(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .md5) }
+
+    public static func sha1(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .sha1) }
+
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .sha256) }
+
+    private static func hash(_ bytes: [UInt8], _ function: HashFunction) -> [UInt8] {
+        let digest = IncrementalDigest(function)
+        bytes.withUnsafeBytes { digest.update($0) }
+        return digest.finalize()
+    }
+}
+
+/// The hash of bytes that arrive in pieces. Used by one thread at a time.
+public final class IncrementalDigest {
+    private let function: HashFunction
+    private let context: OpaquePointer
+
+    public init(_ function: HashFunction) {
+        guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, function.algorithm, nil) == 1 else {
+            preconditionFailure("OpenSSL has no memory for a hash")
+        }
+        self.function = function
+        self.context = context
+    }
+
+    deinit {
+        EVP_MD_CTX_free(context)
+    }
+
+    public func update(_ bytes: UnsafeRawBufferPointer) {
+        EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    }
+
+    /// The digest; afterwards the object takes a new message from its beginning.
+    public func finalize() -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: function.byteCount)
+        EVP_DigestFinal_ex(context, &digest, nil)
+        EVP_DigestInit_ex(context, function.algorithm, nil)
+        return digest
+    }
+}
+
+/// Keyed digests (RFC 2104).
+public enum HMAC {
+    public static func sha1(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha1) }
+
+    public static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha256) }
+
+    private static func authenticate(_ key: [UInt8], _ message: [UInt8], _ function: HashFunction) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: function.byteCount)
+        var count: UInt32 = 0
+        // The block must not be nil even where the key is empty.
+        let made = (key.isEmpty ? [0] : key).withUnsafeBytes { keyBytes in
+            COpenSSL.HMAC(
+                function.algorithm, keyBytes.baseAddress, Int32(key.count), message, message.count, &code, &count)
+        }
+        precondition(made != nil, "OpenSSL has no memory for an HMAC")
+        return code
+    }
+}
+
+/// Compares in a time that depends on the lengths only.
+public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// Small files that only the server's user may read, written so that they survive a power loss.
+public enum PrivateFile {
+    public struct Failure: Error, Sendable {
+        public let reason: String
+
+        static func last() -> Failure { Failure(reason: String(cString: strerror(errno))) }
+    }
+
+    /// The whole file, or `nil` where it is not there or cannot be read.
+    public static func read(_ path: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+    }
+
+    /// Makes `path` with mode 0700; an existing folder is taken as it is.
+    public static func makeFolder(_ path: String) throws(Failure) {
+        if mkdir(path, 0o700) != 0 && errno != EEXIST { throw .last() }
+        try synchronizeFolder((path as NSString).deletingLastPathComponent)
+    }
+
+    /// Writes a new file beside `path` with mode 0600, syncs it, renames it over `path`, and syncs the folder.
+    public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+        let fresh = path + ".new"
+        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last() }
+        var offset = 0
+        while offset < bytes.count {
+            let written = bytes[offset...].withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+            guard written > 0 else {
+                let failure = Failure.last()
+                close(file)
+                throw failure
+            }
+            offset += written
+        }
+        let synced = fsync(file)
+        guard close(file) == 0, synced == 0, rename(fresh, path) == 0 else { throw .last() }
+        try synchronizeFolder((path as NSString).deletingLastPathComponent)
+    }
+
+    /// Makes the names in a folder durable.
+    public static func synchronizeFolder(_ path: String) throws(Failure) {
+        let folder = open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw .last() }
+        let synced = fsync(folder)
+        close(folder)
+        guard synced == 0 else { throw .last() }
+    }
+}

@@ -1,0 +1,31 @@
+/// A point in time: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+///
+/// The one form in which times are kept and compared; the database holds `microseconds`, the wire mostly `seconds`.
+public struct UnixTime: Sendable, Hashable, Comparable {
+    public let microseconds: Int64
+
+    public init(microseconds: Int64) {
+        self.microseconds = microseconds
+    }
+
+    public init(seconds: Int64) {
+        self.microseconds = seconds.multipliedReportingOverflow(by: 1_000_000).partialValue
+    }
+
+    /// Whole seconds, rounded down.
+    public var seconds: Int64 {
+        microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
+    }
+
+    public static func < (left: UnixTime, right: UnixTime) -> Bool {
+        left.microseconds < right.microseconds
+    }
+
+    public func adding(seconds: Int64) -> UnixTime {
+        UnixTime(microseconds: microseconds &+ seconds &* 1_000_000)
+    }
+
+    public func adding(microseconds delta: Int64) -> UnixTime {
+        UnixTime(microseconds: microseconds &+ delta)
+    }
+}

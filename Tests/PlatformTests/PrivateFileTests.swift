@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import Platform
+
+@Suite struct PrivateFileTests {
+    private let folder = NSTemporaryDirectory() + "platform-tests-" + UUID().uuidString
+
+    private func withFolder(_ body: () throws -> Void) throws {
+        try PrivateFile.makeFolder(folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try body()
+    }
+
+    @Test func keyringIsMadeOnceAndPrivate() throws {
+        try withFolder {
+            let keys = folder + "/keys"
+            let made = try Keyring.open(directory: keys, create: true)
+            let opened = try Keyring.open(directory: keys, create: false)
+            #expect(made.key(.pepper) == opened.key(.pepper))
+            let attributes = try FileManager.default.attributesOfItem(atPath: keys + "/root")
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test func missingAndDamagedRootsAreRefused() throws {
+        try withFolder {
+            #expect(throws: KeyringError.self) { try Keyring.open(directory: folder, create: false) }
+            try PrivateFile.write([1, 2, 3], to: folder + "/root")
+            #expect(throws: KeyringError.self) { try Keyring.open(directory: folder, create: true) }
+            #expect(PrivateFile.read(folder + "/root") == [1, 2, 3])
+        }
+    }
+}

@@ -1,1 +1,0 @@
-// The tests of Platform; its first file replaces this one.
