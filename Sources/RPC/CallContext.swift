@@ -1,0 +1,44 @@
+import Platform
+import Wire
+
+/// What a handler knows about its call beside the message.
+public struct CallContext: Sendable {
+    public let method: MethodDescriptor
+    /// The client's header fields, without those that the protocol itself uses.
+    public let metadata: Metadata
+    /// Where the call came from.
+    public let peer: PeerAddress
+    /// When the client gives up, in nanoseconds of the monotonic clock; `nil` = never.
+    public let deadline: UInt64?
+    /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.
+    public var identity: (any Sendable)?
+
+    public init(
+        method: MethodDescriptor, metadata: Metadata = Metadata(), peer: PeerAddress = .unknown,
+        deadline: UInt64? = nil, identity: (any Sendable)? = nil
+    ) {
+        self.method = method
+        self.metadata = metadata
+        self.peer = peer
+        self.deadline = deadline
+        self.identity = identity
+    }
+}
+
+/// A socket's address, as text: `127.0.0.1:50051`, `[::1]:50051`.
+public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
+    /// Without brackets.
+    public let host: String
+    public let port: Int
+
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    public static let unknown = PeerAddress(host: "", port: 0)
+
+    public var description: String {
+        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

@@ -1,0 +1,16 @@
+import Wire
+
+/// Sees every call of a server before its handler and after its end. Runs on the call's event loop, so it never waits.
+public protocol Interceptor: Sendable {
+    /// Called when the request's header has come, before any of its messages is read.
+    ///
+    /// - Throws: to refuse the call; its handler is not started.
+    func admit(_ context: inout CallContext) throws(RPCError)
+
+    /// Called once for each call that was admitted, when its status is known.
+    func finished(_ context: CallContext, status: StatusCode)
+}
+
+extension Interceptor {
+    public func finished(_ context: CallContext, status: StatusCode) {}
+}

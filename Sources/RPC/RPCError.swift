@@ -1,0 +1,50 @@
+import Wire
+
+/// Why a call is refused: the one error that reaches a client as it is.
+///
+/// `message` is for people: it names what was wrong with what they sent, and holds no secret, no SQL and no path.
+public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
+    public var status: StatusCode
+    /// Sent in `grpc-status-details-bin` where the contract has a code for the case.
+    public var detail: DetailCode?
+    public var message: String
+    /// Sent as `retry-after-ms`, where trying again later can help.
+    public var retryAfterMilliseconds: Int?
+
+    /// A refusal that the contract has a code for; the status follows from it.
+    public init(_ detail: DetailCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
+        self.status = detail.status
+        self.detail = detail
+        self.message = message
+        self.retryAfterMilliseconds = retryAfterMilliseconds
+    }
+
+    /// A refusal without a code.
+    public init(bare status: StatusCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
+        self.status = status
+        self.detail = nil
+        self.message = message
+        self.retryAfterMilliseconds = retryAfterMilliseconds
+    }
+
+    public static func invalidArgument(_ message: String) -> RPCError { RPCError(.invalidArgument, message) }
+
+    public static func failedPrecondition(_ message: String) -> RPCError { RPCError(.failedPrecondition, message) }
+
+    public static func notFound(_ message: String) -> RPCError { RPCError(bare: .notFound, message) }
+
+    public static func alreadyExists(_ message: String) -> RPCError { RPCError(bare: .alreadyExists, message) }
+
+    public static func permissionDenied(_ message: String) -> RPCError { RPCError(bare: .permissionDenied, message) }
+
+    public static func unimplemented(_ message: String) -> RPCError { RPCError(bare: .unimplemented, message) }
+
+    public var description: String {
+        "\(detail?.rawValue ?? status.name): \(message)"
+    }
+}
+
+/// What a room's own errors become when a handler lets one through.
+public protocol RPCErrorConvertible: Error {
+    var rpcError: RPCError { get }
+}

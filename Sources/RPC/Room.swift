@@ -1,1 +1,0 @@
-// The room RPC; its first file replaces this one.

@@ -1,0 +1,69 @@
+/// Header fields of a call in the order they came, names in lower case.
+///
+/// All bytes lie in one buffer: a call with few fields costs two allocations, and a string is made only of a field that
+/// somebody asks for.
+public struct Metadata: Sendable {
+    private struct Field: Sendable {
+        var start: Int32
+        var nameCount: Int32
+        var valueCount: Int32
+    }
+
+    private var bytes: [UInt8] = []
+    private var fields: [Field] = []
+
+    public init() {}
+
+    public init(_ pairs: [(name: String, value: String)]) {
+        for (name, value) in pairs { append(name: name, value: value) }
+    }
+
+    public var count: Int { fields.count }
+
+    public mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        let field = Field(
+            start: Int32(clamping: bytes.count), nameCount: Int32(clamping: name.count),
+            valueCount: Int32(clamping: value.count))
+        bytes.append(contentsOf: name)
+        bytes.append(contentsOf: value)
+        fields.append(field)
+    }
+
+    public mutating func append(name: String, value: String) {
+        let field = Field(
+            start: Int32(clamping: bytes.count), nameCount: Int32(clamping: name.utf8.count),
+            valueCount: Int32(clamping: value.utf8.count))
+        bytes.append(contentsOf: name.utf8)
+        bytes.append(contentsOf: value.utf8)
+        fields.append(field)
+    }
+
+    /// The first value under `name`; `nil` where there is none.
+    public subscript(name: String) -> String? {
+        fields.first { matches($0, name) }.map(value)
+    }
+
+    /// Every value under `name`, in order.
+    public func values(_ name: String) -> [String] {
+        fields.filter { matches($0, name) }.map(value)
+    }
+
+    /// All fields, in order.
+    public var pairs: [(name: String, value: String)] {
+        fields.map { field in
+            let start = Int(field.start)
+            return (String(decoding: bytes[start..<start + Int(field.nameCount)], as: UTF8.self), value(field))
+        }
+    }
+
+    private func matches(_ field: Field, _ name: String) -> Bool {
+        guard Int(field.nameCount) == name.utf8.count else { return false }
+        let start = Int(field.start)
+        return bytes[start..<start + Int(field.nameCount)].elementsEqual(name.utf8)
+    }
+
+    private func value(_ field: Field) -> String {
+        let start = Int(field.start + field.nameCount)
+        return String(decoding: bytes[start..<start + Int(field.valueCount)], as: UTF8.self)
+    }
+}

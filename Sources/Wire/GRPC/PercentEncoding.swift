@@ -1,0 +1,49 @@
+/// The encoding of `grpc-message`: UTF-8, where every byte outside `0x20…0x7E` and `%` itself is `%XX`.
+///
+/// Source: gRPC over HTTP/2, "Responses", rule Percent-Encoded.
+public enum PercentEncoding {
+    public static func encode(_ text: String) -> [UInt8] {
+        let digits: [UInt8] = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if (0x20...0x7E).contains(byte) && byte != 0x25 {
+                encoded.append(byte)
+            } else {
+                encoded.append(0x25)
+                encoded.append(digits[Int(byte >> 4)])
+                encoded.append(digits[Int(byte & 15)])
+            }
+        }
+        return encoded
+    }
+
+    /// Never fails, as the specification asks: what is no valid escape stays as it stands.
+    public static func decode(_ encoded: some Collection<UInt8>) -> String {
+        let bytes = Array(encoded)
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == 0x25, index + 2 < bytes.count, let high = digit(bytes[index + 1]),
+                let low = digit(bytes[index + 2])
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+
+    private static func digit(_ character: UInt8) -> UInt8? {
+        switch character {
+        case 0x30...0x39: character - 0x30
+        case 0x41...0x46: character - 0x41 + 10
+        case 0x61...0x66: character - 0x61 + 10
+        default: nil
+        }
+    }
+}
