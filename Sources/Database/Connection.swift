@@ -1,0 +1,164 @@
+import CSQLite
+
+/// A connection to the database, used by one thread at a time: the writer's inside ``Database/write(_:)``, a
+/// read-only one inside ``Database/read(_:)``. It must not leave the closure that received it.
+///
+/// Parameters are `$1`, `$2`, … and bound by their number, so one may stand in the SQL twice or out of order.
+/// Prepared statements are kept by their SQL text: write the text once, and never put a value into it.
+public final class Connection {
+    enum Mode {
+        case writer
+        case reader
+    }
+
+    /// More distinct texts than this are not expected; over it all are forgotten, so a generated filter costs no memory.
+    private static let cachedStatements = 256
+
+    private let handle: OpaquePointer
+    private var statements: [String: Statement] = [:]
+    /// Written by SQLite's hook at each commit.
+    private let logged: UnsafeMutablePointer<Int32>
+
+    init(path: String, mode: Mode) throws(DatabaseError) {
+        let access = mode == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+        var opened: OpaquePointer?
+        // NOMUTEX: one thread at a time is this type's own rule.
+        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        guard code == SQLITE_OK, let opened else {
+            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw DatabaseError(code: code, message: message)
+        }
+        handle = opened
+        logged = .allocate(capacity: 1)
+        logged.initialize(to: 0)
+        sqlite3_busy_timeout(handle, 5000)
+        try configure(mode)
+    }
+
+    deinit {
+        statements.removeAll()
+        sqlite3_close_v2(handle)
+        logged.deallocate()
+    }
+
+    private func configure(_ mode: Mode) throws(DatabaseError) {
+        csqlite_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+        csqlite_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        switch mode {
+        case .writer:
+            try execute("PRAGMA journal_mode = WAL")
+            // "FULL: the WAL file is synced after each transaction commit": what was acknowledged survives power loss.
+            try execute("PRAGMA synchronous = FULL")
+            try execute("PRAGMA foreign_keys = ON")
+            // In the place of SQLite's own hook, whose automatic checkpoints swallow their errors.
+            let countPages:
+                @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32
+            countPages = { logged, _, _, pages in
+                logged?.storeBytes(of: pages, as: Int32.self)
+                return SQLITE_OK
+            }
+            sqlite3_wal_hook(handle, countPages, logged)
+            try execute("PRAGMA cache_size = -16384")
+        case .reader:
+            // SQLite before 3.51.3 can corrupt the file when two connections checkpoint at once: only the writer does.
+            csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            try execute("PRAGMA query_only = ON")
+            try execute("PRAGMA cache_size = -4096")
+        }
+        try execute("PRAGMA temp_store = MEMORY")
+    }
+
+    /// Runs one statement; rows that it returns are passed over.
+    ///
+    /// - Returns: how many rows it changed.
+    @discardableResult
+    public func execute(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Int {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        while try statement.step() {}
+        return Int(sqlite3_changes64(handle))
+    }
+
+    /// All rows, in the order of the statement.
+    public func query<T>(
+        _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
+    ) throws -> [T] {
+        try query(sql, arguments: arguments, row: row)
+    }
+
+    /// All rows of a statement whose number of arguments is known only at run time.
+    public func query<T>(
+        _ sql: String, arguments: [(any Bindable)?], row: (Row) throws -> T
+    ) throws -> [T] {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        var rows: [T] = []
+        while try statement.step() { rows.append(try row(Row(handle: statement.handle))) }
+        return rows
+    }
+
+    /// The first row, and no further; `nil` when there is none.
+    public func first<T>(
+        _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
+    ) throws -> T? {
+        let statement = try start(sql, arguments)
+        defer { statement.reset() }
+        return try statement.step() ? row(Row(handle: statement.handle)) : nil
+    }
+
+    /// The rowid of the latest INSERT on this connection.
+    public var lastInsertedRowID: Int64 {
+        sqlite3_last_insert_rowid(handle)
+    }
+
+    /// Runs any number of statements that take no arguments.
+    func executeScript(_ sql: String) throws(DatabaseError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    /// Whether a transaction is open. It ends without being asked when the engine rolls it back after an error.
+    var isInTransaction: Bool {
+        sqlite3_get_autocommit(handle) == 0
+    }
+
+    /// Set by whoever opened a transaction: a statement that comes after the engine rolled it back would be a
+    /// transaction of its own, so it is refused.
+    var expectsTransaction = false
+
+    /// Pages in the write-ahead log after the latest commit of this connection.
+    var loggedPages: Int {
+        Int(logged.pointee)
+    }
+
+    /// Moves what the write-ahead log holds into the database file, as far as no reader needs the old pages.
+    func checkpoint(truncating: Bool) throws(DatabaseError) {
+        let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
+        guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error(code) }
+    }
+
+    private func start(_ sql: String, _ arguments: [(any Bindable)?]) throws(DatabaseError) -> Statement {
+        if expectsTransaction && !isInTransaction { throw .rolledBack }
+        let statement = try statement(sql)
+        try statement.bind(arguments)
+        statement.isRunning = true
+        return statement
+    }
+
+    private func statement(_ sql: String) throws(DatabaseError) -> Statement {
+        if let known = statements[sql] {
+            if !known.isRunning { return known }
+            return try Statement(sql, on: handle)
+        }
+        if statements.count >= Self.cachedStatements { statements.removeAll(keepingCapacity: true) }
+        let new = try Statement(sql, on: handle)
+        statements[sql] = new
+        return new
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(code: code, message: String(cString: sqlite3_errmsg(handle)))
+    }
+}

@@ -1,0 +1,107 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// The metadata of a gateway: one SQLite file in WAL mode.
+///
+/// One thread writes, in groups; reads run where they are asked, on read-only connections. A write that was answered
+/// survives `kill -9` and power loss, and every read that starts after the answer sees it.
+public final class Database: Sendable {
+    /// The bounds of what waits and what is kept.
+    public struct Options: Sendable {
+        /// Writes that may wait for the writer; more are refused as ``DatabaseError/overloaded``.
+        public var waitingWrites = 4096
+        /// Unused read connections that stay open.
+        public var parkedReaders = 16
+        /// Pages of write-ahead log after which the writer checkpoints, between two batches. A page is 4 KiB.
+        public var checkpointPages = 1000
+
+        public init() {}
+    }
+
+    private let writer: Writer
+    private let readers: ReaderPool
+
+    /// Opens the file at `path`, creates it (mode 0600) where there is none, and applies `migrations`.
+    public init(path: String, migrations: [Migration], options: Options = Options()) throws {
+        // SQLite would create it with the process's umask, and gives the log the mode of the file.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        let connection = try Connection(path: path, mode: .writer)
+        try connection.migrate(migrations)
+        writer = Writer(
+            connection: connection, capacity: options.waitingWrites, checkpointPages: options.checkpointPages)
+        readers = ReaderPool(path: path, capacity: options.parkedReaders)
+    }
+
+    deinit {
+        // Without waiting: the last reference may be one that a write held, and then this is the writer's thread.
+        writer.queue.close(refusing: .closed)
+    }
+
+    /// Runs `body` in a transaction and returns when it is on disk. Whatever `body` throws undoes it.
+    ///
+    /// Read in `body` what the write depends on. `body` shares its transaction with other writes and may be run a
+    /// second time when the engine rolled a group back: it must touch nothing but the connection.
+    public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            submit(body) { continuation.resume(with: $0) }
+        }
+    }
+
+    /// As ``write(_:)``, for a thread that may block: never an event loop's, never inside another write.
+    public func writeBlocking<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) throws -> T {
+        let reply = Mutex<Result<T, any Error>?>(nil)
+        let answered = DispatchSemaphore(value: 0)
+        submit(body) { result in
+            reply.withLock { $0 = result }
+            answered.signal()
+        }
+        answered.wait()
+        guard let result = reply.withLock({ $0 }) else { throw DatabaseError.closed }
+        return try result.get()
+    }
+
+    /// Calls `reply` exactly once: on the writer's thread after the commit, or at once when the write is refused.
+    func submit<T: Sendable>(
+        _ body: @escaping @Sendable (Connection) throws -> T, reply: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {
+        do {
+            try writer.queue.add(Write(body, reply: reply))
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    /// Runs `body` in place, on one snapshot of everything that was committed when its first statement began.
+    public func read<T>(_ body: (Connection) throws -> T) throws -> T {
+        try readers.withConnection { connection in
+            try connection.execute("BEGIN")
+            let value: T
+            do {
+                value = try body(connection)
+            } catch {
+                if connection.isInTransaction { try connection.execute("ROLLBACK") }
+                throw error
+            }
+            try connection.execute("COMMIT")
+            return value
+        }
+    }
+
+    /// How many writes wait for the writer now.
+    public var waitingWrites: Int {
+        writer.queue.count
+    }
+
+    /// Whether writes are taken: `false` after ``close()``, and after a commit that failed with an I/O error.
+    public var isWritable: Bool {
+        writer.queue.refusal == nil
+    }
+
+    /// Refuses new work, commits the writes that wait, and returns when the file is closed. Not from inside a write.
+    public func close() {
+        readers.close()
+        writer.stop()
+    }
+}

@@ -1,0 +1,78 @@
+import CSQLite
+
+/// Everything that can go wrong in this room.
+public enum DatabaseError: Error, Sendable, Equatable {
+    /// Too many writes wait already. Passing: try again.
+    case overloaded
+    /// ``Database/close()`` was called.
+    case closed
+    /// An earlier commit failed with an I/O error, so what the file holds is uncertain: no write is taken until the
+    /// process starts again and the engine has recovered.
+    case writerEnded
+    /// The disk, or the page limit, is full; nothing of this write was kept.
+    case full
+    /// A constraint of the schema refused the statement. `message` names it, e.g. `UNIQUE constraint failed: sites.name`.
+    case constraint(Constraint, message: String)
+    /// The engine had already rolled the transaction back when this statement came.
+    case rolledBack
+    /// The file was written by a newer program: it records a migration that this one does not know.
+    case newerSchema(migration: String)
+    /// The statement and its arguments do not fit: a mistake in this program.
+    case misuse(String)
+    /// Any other failure, with SQLite's extended result code.
+    case failed(code: Int32, message: String)
+
+    /// What kind of rule a statement broke.
+    public enum Constraint: Sendable, Equatable {
+        case unique
+        case foreignKey
+        case other
+    }
+}
+
+extension DatabaseError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .overloaded: "too many writes are waiting"
+        case .closed: "the database is closed"
+        case .writerEnded: "the database takes no writes since a commit failed; restart to recover"
+        case .full: "the disk is full"
+        case .constraint(_, let message): message
+        case .rolledBack: "the transaction was already rolled back"
+        case .newerSchema(let migration):
+            """
+            the database was written by a newer version of this program (it has the migration \(migration)): \
+            start that version, or restore a backup made before the upgrade
+            """
+        case .misuse(let message): message
+        case .failed(let code, let message): "SQLite error \(code): \(message)"
+        }
+    }
+}
+
+extension DatabaseError {
+    /// - Parameter code: an extended result code other than OK, ROW and DONE.
+    init(code: Int32, message: String) {
+        switch (code & 0xFF, code) {
+        case (SQLITE_FULL, _):
+            self = .full
+        case (_, SQLITE_CONSTRAINT | (8 << 8)), (_, SQLITE_CONSTRAINT | (6 << 8)):
+            self = .constraint(.unique, message: message)
+        case (_, SQLITE_CONSTRAINT | (3 << 8)):
+            self = .constraint(.foreignKey, message: message)
+        case (SQLITE_CONSTRAINT, _):
+            self = .constraint(.other, message: message)
+        default:
+            self = .failed(code: code, message: message)
+        }
+    }
+
+    /// Whether, coming from a COMMIT, it leaves open what the file holds.
+    ///
+    /// A failed fsync is never retried: the kernel may have dropped the pages it could not write, and the next
+    /// fsync says yes all the same.
+    var leavesOutcomeOpen: Bool {
+        guard case .failed(let code, _) = self else { return false }
+        return [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CANTOPEN].contains(code & 0xFF)
+    }
+}

@@ -1,0 +1,32 @@
+/// A write that waits for its turn, and for the commit that makes it true.
+protocol PendingWrite: Sendable {
+    /// Runs the body; what came of it is kept until ``answer(_:)``. May be called again when the first run was undone.
+    func run(on connection: Connection) throws
+
+    /// Tells whoever waits: what the body returned or threw, or `failure` when that came to nothing.
+    func answer(_ failure: (any Error)?)
+}
+
+/// `@unchecked Sendable`: the submitting thread only creates it; after that the writer's thread alone touches it.
+final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {
+    private let body: @Sendable (Connection) throws -> Value
+    private let reply: @Sendable (Result<Value, any Error>) -> Void
+    private var result: Result<Value, any Error> = .failure(DatabaseError.closed)
+
+    init(
+        _ body: @escaping @Sendable (Connection) throws -> Value,
+        reply: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        self.body = body
+        self.reply = reply
+    }
+
+    func run(on connection: Connection) throws {
+        result = Result { try body(connection) }
+        _ = try result.get()
+    }
+
+    func answer(_ failure: (any Error)?) {
+        reply(failure.map { .failure($0) } ?? result)
+    }
+}

@@ -1,1 +1,0 @@
-// The room Database; its first file replaces this one.

@@ -1,0 +1,84 @@
+import CSQLite
+
+/// A prepared statement with its arguments numbered as the SQL numbers them.
+final class Statement {
+    let handle: OpaquePointer
+    /// Set while rows are being read: the same SQL asked for inside its own row closure needs another statement.
+    var isRunning = false
+    /// `parameters[n - 1]` is SQLite's index of `$n`.
+    private let parameters: [Int32]
+
+    init(_ sql: String, on database: OpaquePointer) throws(DatabaseError) {
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v3(database, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard code == SQLITE_OK else {
+            throw DatabaseError(code: code, message: String(cString: sqlite3_errmsg(database)))
+        }
+        guard let prepared else { throw .misuse("the SQL text holds no statement") }
+        handle = prepared
+
+        // SQLite numbers `$1` and `$2` by where they stand, not by their digits: `$2, $1` makes `$2` the first.
+        let count = sqlite3_bind_parameter_count(prepared)
+        var parameters: [Int32] = []
+        for number in 0..<count {
+            let index = sqlite3_bind_parameter_index(prepared, "$\(number + 1)")
+            guard index > 0 else {
+                sqlite3_finalize(prepared)
+                throw .misuse("\(count) parameters are not $1 to $\(count): \(sql)")
+            }
+            parameters.append(index)
+        }
+        self.parameters = parameters
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+    }
+
+    func bind(_ arguments: [(any Bindable)?]) throws(DatabaseError) {
+        guard arguments.count == parameters.count else {
+            throw .misuse("\(arguments.count) arguments for \(parameters.count) parameters")
+        }
+        for (index, argument) in zip(parameters, arguments) {
+            let code: Int32
+            switch argument?.databaseValue ?? .null {
+            case .null:
+                code = sqlite3_bind_null(handle, index)
+            case .integer(let value):
+                code = sqlite3_bind_int64(handle, index, value)
+            case .text(var value):
+                code = value.withUTF8 { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) { text in
+                        // An empty string may have no address, and without one SQLite binds NULL.
+                        text.isEmpty
+                            ? csqlite_bind_text(handle, index, "", 0)
+                            : csqlite_bind_text(handle, index, text.baseAddress, Int32(clamping: text.count))
+                    }
+                }
+            case .blob(let value):
+                code =
+                    value.isEmpty
+                    ? sqlite3_bind_zeroblob(handle, index, 0)
+                    : csqlite_bind_blob(handle, index, value, Int32(clamping: value.count))
+            }
+            guard code == SQLITE_OK else { throw .failed(code: code, message: "binding a parameter failed") }
+        }
+    }
+
+    /// - Returns: whether there is a row to read; `false` at the end.
+    func step() throws(DatabaseError) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code:
+            throw DatabaseError(code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
+        }
+    }
+
+    /// Ends a run, whatever came of it.
+    func reset() {
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+        isRunning = false
+    }
+}

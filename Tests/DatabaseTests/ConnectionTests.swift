@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Database
+
+@Suite struct ConnectionTests {
+    let scratch: Scratch
+    let connection: Connection
+
+    init() throws {
+        scratch = try Scratch()
+        connection = try Connection(path: scratch.path + "/test.db", mode: .writer)
+        try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, c BLOB, d INTEGER)")
+    }
+
+    @Test func everyKindOfValueComesBackAsItWent() throws {
+        let insert = "INSERT INTO t VALUES ($1, $2, $3, $4)"
+        try connection.execute(insert, Int64.min, "naïve\0text", [0, 255] as [UInt8], true)
+        try connection.execute(insert, nil, "", [UInt8](), false)
+        let rows = try connection.query("SELECT a, b, c, d FROM t ORDER BY rowid") { row in
+            (row.optionalInt64(0), row.optionalText(1), row.optionalBlob(2), row.bool(3))
+        }
+        #expect(rows[0] == (Int64.min, "naïve\0text", [0, 255], true))
+        #expect(rows[1] == (nil, "", [], false))
+    }
+
+    @Test func parametersAreBoundByTheirNumber() throws {
+        let values = try connection.first("SELECT $2, $1, $2", "one", "two") { ($0.text(0), $0.text(1), $0.text(2)) }
+        #expect(try #require(values) == ("two", "one", "two"))
+    }
+
+    @Test func wrongNumberOfArgumentsIsRefused() {
+        #expect(throws: DatabaseError.self) { try connection.execute("INSERT INTO t (a) VALUES ($1)") }
+        #expect(throws: DatabaseError.self) { try connection.execute("INSERT INTO t (a) VALUES ($2)", 1) }
+        #expect(throws: DatabaseError.self) { try connection.execute("INSERT INTO t (a) VALUES (1)", 1) }
+    }
+
+    @Test func sameTextMayRunInsideItself() throws {
+        try connection.execute("INSERT INTO t (a) VALUES (1), (2)")
+        let pairs = try connection.query("SELECT a FROM t ORDER BY a") { outer in
+            try connection.query("SELECT a FROM t ORDER BY a") { outer.int(0) * 10 + $0.int(0) }
+        }
+        #expect(pairs == [[11, 12], [21, 22]])
+    }
+
+    @Test func aStatementThatFailedCanBeUsedAgain() throws {
+        try connection.execute("CREATE UNIQUE INDEX u ON t (a)")
+        let insert = "INSERT INTO t (a) VALUES ($1)"
+        try connection.execute(insert, 1)
+        #expect(throws: DatabaseError.constraint(.unique, message: "UNIQUE constraint failed: t.a")) {
+            try connection.execute(insert, 1)
+        }
+        #expect(try connection.execute(insert, 2) == 1)
+    }
+
+    @Test func readersCannotWrite() throws {
+        let reader = try Connection(path: scratch.path + "/test.db", mode: .reader)
+        #expect(throws: DatabaseError.self) { try reader.execute("INSERT INTO t (a) VALUES (1)") }
+    }
+}

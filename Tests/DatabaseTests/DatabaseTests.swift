@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import Database
+
+@Suite struct DatabaseTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    @Test func aWriteIsReadAfterItsAnswer() async throws {
+        let database = try scratch.database()
+        for index in 0..<20 {
+            let id = try await database.write { connection in
+                try connection.execute("INSERT INTO notes (body) VALUES ($1)", "n\(index)")
+                return connection.lastInsertedRowID
+            }
+            let body = try database.read { try $0.first("SELECT body FROM notes WHERE id = $1", id) { $0.text(0) } }
+            #expect(body == "n\(index)")
+        }
+    }
+
+    @Test func whatWasWrittenIsThereAfterReopening() async throws {
+        let database = try scratch.database()
+        try await database.write { _ = try $0.execute("INSERT INTO notes (body) VALUES ('kept')") }
+        database.close()
+        #expect(try scratch.database().notes() == ["kept"])
+    }
+
+    @Test func everyCommitIsSynced() throws {
+        let database = try scratch.database()
+        let settings = try database.writeBlocking { connection in
+            try ["synchronous", "journal_mode", "foreign_keys", "wal_autocheckpoint"].map { name in
+                try connection.first("PRAGMA \(name)") { $0.text(0) }
+            }
+        }
+        #expect(settings == ["2", "wal", "1", "0"])
+    }
+
+    @Test func aReadIsOneSnapshot() throws {
+        let database = try scratch.database()
+        let counts = try database.read { connection in
+            let before = try connection.first("SELECT count(*) FROM notes") { $0.int(0) }
+            try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('meanwhile')") }
+            return [before, try connection.first("SELECT count(*) FROM notes") { $0.int(0) }]
+        }
+        #expect(counts == [0, 0])
+        #expect(try database.notes() == ["meanwhile"])
+    }
+
+    @Test func aReadThatThrowsLeavesItsConnectionUsable() throws {
+        let database = try scratch.database()
+        #expect(throws: CancellationError.self) { try database.read { _ in throw CancellationError() } }
+        #expect(try database.notes().isEmpty)
+    }
+
+    @Test func manyWritersAndReadersAtOnce() async throws {
+        let database = try scratch.database()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<32 {
+                group.addTask {
+                    for index in 0..<20 {
+                        let body = "\(writer)-\(index)"
+                        try await database.write { _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
+                        let count = try database.read { connection in
+                            try connection.first("SELECT count(*) FROM notes WHERE body = $1", body) { $0.int(0) }
+                        }
+                        #expect(count == 1)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try database.notes().count == 640)
+    }
+
+    @Test func aQueueThatIsFullRefuses() throws {
+        var options = Database.Options()
+        options.waitingWrites = 2
+        let database = try scratch.database(options: options)
+        let release = database.holdWriter()
+        let replies = Replies()
+        for name in ["a", "b", "c"] {
+            database.submit(
+                { try $0.execute("INSERT INTO notes (body) VALUES ($1)", name) }, reply: replies.record(name))
+        }
+        #expect(replies.wait(for: 1) == ["c: too many writes are waiting"])
+        #expect(database.waitingWrites == 2)
+        release()
+        #expect(replies.wait(for: 2).count == 3)
+        #expect(try database.notes() == ["a", "b"])
+    }
+
+    @Test func closingCommitsWhatWaitsAndRefusesTheRest() async throws {
+        let database = try scratch.database()
+        let release = database.holdWriter()
+        let replies = Replies()
+        database.submit({ try $0.execute("INSERT INTO notes (body) VALUES ('last')") }, reply: replies.record("last"))
+        release()
+        database.close()
+        #expect(replies.wait(for: 1) == ["last: ok"])
+        await #expect(throws: DatabaseError.closed) { try await database.write { _ in } }
+        #expect(throws: DatabaseError.closed) { try database.writeBlocking { _ in } }
+        #expect(throws: DatabaseError.closed) { try database.notes() }
+        #expect(!database.isWritable)
+        database.close()
+        #expect(try scratch.database().notes() == ["last"])
+    }
+
+    @Test func theLogIsCheckpointedAsItGrows() throws {
+        var options = Database.Options()
+        options.checkpointPages = 10
+        let database = try scratch.database(options: options)
+        for index in 0..<50 {
+            let body = "\(index)" + String(repeating: "x", count: 8192)
+            try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
+        }
+        let log = try FileManager.default.attributesOfItem(atPath: scratch.path + "/test.db-wal")[.size] as? Int
+        // Without checkpoints: 50 commits of at least 3 pages each.
+        #expect(try #require(log) < 50 * 3 * 4096)
+    }
+
+    @Test func theFileIsTheOwnersOnly() throws {
+        let database = try scratch.database()
+        _ = try database.notes()
+        for name in ["test.db", "test.db-wal"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: scratch.path + "/" + name)[.posixPermissions]
+            #expect(mode as? Int == 0o600, "\(name)")
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Synchronization
+import Testing
+
+@testable import Database
+
+@Suite struct GroupCommitTests {
+    let scratch: Scratch
+    let database: Database
+
+    init() throws {
+        scratch = try Scratch()
+        database = try scratch.database()
+    }
+
+    private static func insert(_ body: String) -> @Sendable (Connection) throws -> Int {
+        { try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
+    }
+
+    /// Leaves room for a few pages more than there are now.
+    private func limitPages() throws {
+        try database.writeBlocking { connection in
+            let pages = try connection.first("PRAGMA page_count") { $0.int(0) } ?? 0
+            try connection.execute("PRAGMA max_page_count = \(pages + 4)")
+        }
+    }
+
+    @Test func writesThatWaitAreOneTransaction() throws {
+        let release = database.holdWriter()
+        let replies = Replies()
+        for index in 0..<50 { database.submit(Self.insert("\(index)"), reply: replies.record("\(index)")) }
+        #expect(try database.notes().isEmpty)
+        release()
+        #expect(replies.wait(for: 50) == (0..<50).map { "\($0): ok" })
+        #expect(try database.notes() == (0..<50).map(String.init))
+    }
+
+    @Test func nobodyIsAnsweredBeforeTheCommit() throws {
+        let release = database.holdWriter()
+        let replies = Replies()
+        let visible = VisibleNotes(database)
+        let first = replies.record("first")
+        database.submit(Self.insert("first")) { result in
+            visible.look()
+            first(result)
+        }
+        database.submit(Self.insert("second"), reply: replies.record("second"))
+        release()
+        _ = replies.wait(for: 2)
+        #expect(visible.seen == ["first", "second"])
+    }
+
+    @Test func oneFailureLeavesTheOthers() throws {
+        let release = database.holdWriter()
+        let replies = Replies()
+        database.submit(Self.insert("a"), reply: replies.record("a"))
+        database.submit(
+            { connection in
+                try connection.execute("INSERT INTO notes (body) VALUES ('half')")
+                return try connection.execute("INSERT INTO notes (body) VALUES ('a')")
+            }, reply: replies.record("twice"))
+        database.submit(Self.insert("b"), reply: replies.record("b"))
+        release()
+        #expect(replies.wait(for: 3) == ["a: ok", "twice: UNIQUE constraint failed: notes.body", "b: ok"])
+        #expect(try database.notes() == ["a", "b"])
+    }
+
+    /// What the engine undoes as a whole is done again one by one, and only who really does not fit fails.
+    @Test func aFullDatabaseFailsOnlyTheWriteThatIsTooLarge() throws {
+        try limitPages()
+        let release = database.holdWriter()
+        let replies = Replies()
+        database.submit(Self.insert("before"), reply: replies.record("before"))
+        database.submit(Self.insert(String(repeating: "x", count: 200_000)), reply: replies.record("large"))
+        database.submit(Self.insert("after"), reply: replies.record("after"))
+        release()
+        #expect(replies.wait(for: 3) == ["before: ok", "large: the disk is full", "after: ok"])
+        #expect(try database.notes() == ["before", "after"])
+        #expect(database.isWritable)
+    }
+
+    @Test func aBodyThatIgnoresTheRollbackCommitsNothing() throws {
+        try limitPages()
+        #expect(throws: DatabaseError.rolledBack) {
+            try database.writeBlocking { connection in
+                _ = try? connection.execute("INSERT INTO notes (body) VALUES (hex(randomblob(200000)))")
+                _ = try? connection.execute("INSERT INTO notes (body) VALUES ('stray')")
+            }
+        }
+        #expect(try database.notes().isEmpty)
+    }
+
+    @Test func aConstraintThatBreaksAtCommitFailsItsOwnWriteOnly() throws {
+        let release = database.holdWriter()
+        let replies = Replies()
+        database.submit(Self.insert("a"), reply: replies.record("a"))
+        database.submit(
+            { try $0.execute("INSERT INTO notes (body, parent) VALUES ('orphan', 99)") },
+            reply: replies.record("orphan"))
+        database.submit(Self.insert("b"), reply: replies.record("b"))
+        release()
+        #expect(replies.wait(for: 3) == ["a: ok", "orphan: FOREIGN KEY constraint failed", "b: ok"])
+        #expect(try database.notes() == ["a", "b"])
+    }
+}
+
+/// What another connection sees at one moment.
+private final class VisibleNotes: Sendable {
+    private let database: Database
+    private let notes = Mutex<[String]?>(nil)
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    func look() {
+        let visible = try? database.notes()
+        notes.withLock { $0 = visible }
+    }
+
+    var seen: [String]? {
+        notes.withLock { $0 }
+    }
+}

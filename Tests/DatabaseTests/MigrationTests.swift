@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Database
+
+@Suite struct MigrationTests {
+    let scratch: Scratch
+    let colour = Migration(name: "notes-2", sql: "ALTER TABLE notes ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey';")
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    @Test func aNewOneIsAppliedToAnOldFileOnce() throws {
+        let old = try scratch.database([.notes])
+        try old.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('old')") }
+        old.close()
+        for _ in 0..<2 {
+            let new = try scratch.database([.notes, colour])
+            #expect(try new.read { try $0.first("SELECT colour FROM notes") { $0.text(0) } } == "grey")
+            new.close()
+        }
+    }
+
+    @Test func aRoomMayAddItsNextBesideTheOthers() throws {
+        let shelf = Migration(name: "shelves-1", sql: "CREATE TABLE shelves (id INTEGER PRIMARY KEY) STRICT;")
+        try scratch.database([.notes, shelf]).close()
+        let new = try scratch.database([.notes, colour, shelf])
+        let names = try new.read { try $0.query("SELECT name FROM migrations ORDER BY number") { $0.text(0) } }
+        #expect(names == ["notes-1", "shelves-1", "notes-2"])
+    }
+
+    @Test func aNewerFileIsRefusedWithWhatToDo() throws {
+        try scratch.database([.notes, colour]).close()
+        let error = #expect(throws: DatabaseError.newerSchema(migration: "notes-2")) { try scratch.database([.notes]) }
+        #expect(try #require(error).description.contains("start that version, or restore a backup"))
+    }
+
+    @Test func oneThatFailsLeavesNothing() throws {
+        let broken = Migration(name: "notes-2", sql: "CREATE TABLE half (id INTEGER); CREATE TABLE notes (id INTEGER);")
+        #expect(throws: DatabaseError.self) { try scratch.database([.notes, broken]) }
+        let database = try scratch.database([.notes])
+        let half = try database.read { try $0.first("SELECT 1 FROM sqlite_schema WHERE name = 'half'") { $0.int(0) } }
+        #expect(half == nil)
+    }
+}

@@ -1,1 +1,0 @@
-// The tests of Database; its first file replaces this one.
