@@ -1,0 +1,111 @@
+import CMicrohttpd
+import Dispatch
+import Glibc
+import Synchronization
+
+/// An HTTP/1.1 server on libmicrohttpd: one thread a connection, a bounded number of them.
+///
+/// A handler may block its thread, for the disk or for the database: bulk data is what this server is for. The daemon
+/// serves, and lives, until it is stopped.
+public final class HTTPDaemon: Sendable {
+    public struct Configuration: Sendable {
+        public var front = HTTPFront()
+        public var maximumConnections: UInt32 = 256
+        /// 0 = no bound of its own.
+        public var maximumConnectionsPerAddress: UInt32 = 0
+        /// A connection on which no byte moves for so long is closed; seconds.
+        public var idleTimeout: UInt32 = 60
+        /// Bytes for the header and the body's pieces; a body arrives in pieces of up to half of it.
+        public var connectionMemory = 1 << 20
+        /// How much of a refused body is read so that its sender gets to see the answer; bytes.
+        public var maximumDrain: Int64 = 128 << 20
+
+        public init() {}
+    }
+
+    public enum StartError: Error, Sendable, Equatable {
+        case address(String)
+        case listen(errno: Int32)
+        case daemon
+    }
+
+    /// The numeric address that is listened on, with the port that was free where 0 was asked for.
+    public let host: String
+    public let port: UInt16
+    let configuration: Configuration
+    let handler: any HTTPRequestHandler
+    private let inFlight = DispatchGroup()
+    private let stopping = Atomic(false)
+    /// The library's daemon; nil once it was stopped.
+    private let native = Mutex<NativeDaemon?>(nil)
+
+    /// Listens on `host` (a numeric IPv4 or IPv6 address, or a name) and `port` (0 = a free one).
+    public init(
+        host: String, port: UInt16, configuration: Configuration = .init(), handler: any HTTPRequestHandler
+    ) throws(StartError) {
+        self.configuration = configuration
+        self.handler = handler
+        let listener = try ListeningSocket(host: host, port: port)
+        self.host = listener.host
+        self.port = listener.port
+        var options = microhttpd_options()
+        options.listening_socket = listener.descriptor
+        options.ipv6 = listener.isIPv6
+        options.connection_memory = configuration.connectionMemory
+        options.memory_increment = configuration.connectionMemory / 4
+        options.stack_size = 1 << 20
+        options.connections = configuration.maximumConnections
+        options.connections_per_address = configuration.maximumConnectionsPerAddress
+        options.idle_seconds = configuration.idleTimeout
+        let context = Unmanaged.passRetained(self)
+        options.context = context.toOpaque()
+        options.request_line = { context, target, _ in
+            guard let context, let target else { return nil }
+            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
+            daemon.inFlight.enter()
+            return Unmanaged.passRetained(HTTPExchange(target: String(cString: target), daemon: daemon)).toOpaque()
+        }
+        options.request = { _, connection, _, method, version, piece, pieceSize, exchange in
+            guard let connection, let method, let version, let exchange = exchange?.pointee else { return .NO }
+            let bytes = UnsafeRawBufferPointer(start: piece, count: piece == nil ? 0 : pieceSize?.pointee ?? 0)
+            pieceSize?.pointee = 0
+            return Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().advance(
+                connection, method: String(cString: method), version: String(cString: version), piece: bytes)
+        }
+        options.completed = { context, _, exchange, _ in
+            guard let context, let ended = exchange?.pointee else { return }
+            exchange?.pointee = nil
+            Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended()
+            Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
+        }
+        guard let daemon = microhttpd_start(&options) else {
+            close(listener.descriptor)
+            context.release()
+            throw .daemon
+        }
+        native.withLock { $0 = NativeDaemon(pointer: daemon) }
+    }
+
+    var isStopping: Bool {
+        stopping.load(ordering: .relaxed)
+    }
+
+    /// Takes no new connection, waits until the requests in flight are answered, at most `seconds`, then closes all.
+    /// Blocks; calling it again does nothing.
+    public func stop(drainingFor seconds: Int) {
+        guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard let daemon = native.withLock({ $0.take() }) else { return }
+        let listener = MHD_quiesce_daemon(daemon.pointer)
+        _ = inFlight.wait(timeout: .now() + .seconds(seconds))
+        MHD_stop_daemon(daemon.pointer)
+        if listener >= 0 {
+            close(listener)
+        }
+        Unmanaged.passUnretained(self).release()
+    }
+}
+
+/// The library's handle. Sendable: libmicrohttpd locks what its threads share, and one owner at a time holds it.
+private struct NativeDaemon: @unchecked Sendable {
+    let pointer: OpaquePointer
+}

@@ -1,0 +1,148 @@
+import CMicrohttpd
+import Glibc
+
+/// One request and its answer, from the request line to the last byte sent. Used by its connection's thread only.
+final class HTTPExchange {
+    private enum Phase {
+        case head
+        case receiving(any HTTPBodySink)
+        /// The answer is known and waits until the client has sent its body, bounded by a number of bytes: closing a
+        /// socket with unread bytes resets the connection, and the client would never see the answer.
+        case draining(HTTPResponse, left: Int64)
+        case answered
+    }
+
+    private let target: String
+    private let daemon: HTTPDaemon
+    private var phase = Phase.head
+    private var isHead = false
+
+    init(target: String, daemon: HTTPDaemon) {
+        self.target = target
+        self.daemon = daemon
+    }
+
+    /// libmicrohttpd calls this once for the header, then for each piece of the body, then once more when the body is
+    /// complete (with nothing in `piece`). `MHD_NO` closes the connection.
+    func advance(
+        _ connection: OpaquePointer, method: String, version: String, piece: UnsafeRawBufferPointer
+    ) -> MHD_Result {
+        switch phase {
+        case .head:
+            return begin(connection, method: method, version: version)
+        case .receiving(let sink):
+            guard piece.isEmpty else {
+                sink.receive(piece)
+                return .YES
+            }
+            phase = .answered
+            return send(sink.finish(), on: connection)
+        case .draining(let response, let left):
+            guard piece.isEmpty else {
+                phase = .draining(response, left: left - Int64(piece.count))
+                return Int64(piece.count) <= left ? .YES : .NO
+            }
+            phase = .answered
+            return send(response, on: connection)
+        case .answered:
+            return .NO
+        }
+    }
+
+    /// The answer was sent, or the connection ended.
+    func ended() {
+        if case .receiving(let sink) = phase {
+            sink.abandon()
+        }
+        phase = .answered
+    }
+
+    private func begin(_ connection: OpaquePointer, method: String, version: String) -> MHD_Result {
+        isHead = method == "HEAD"
+        let fields = HTTPFields(of: connection)
+        let framing: HTTPRequestHead.Framing
+        do {
+            framing = try daemon.configuration.front.admit(target: target, fields: fields, version: version)
+        } catch {
+            phase = .answered
+            var response = HTTPResponse(status: 400)
+            response.closes = true
+            return send(response, on: connection)
+        }
+        let head = HTTPRequestHead(
+            method: method, target: target, fields: fields, framing: framing, peer: Self.peer(of: connection))
+        switch daemon.handler.begin(head) {
+        case .receive(let sink):
+            phase = .receiving(sink)
+            return .YES
+        case .respond(let response):
+            guard let left = bytesToDrain(head) else {
+                phase = .answered
+                return send(response, on: connection)
+            }
+            phase = .draining(response, left: left)
+            return .YES
+        }
+    }
+
+    /// Nil when the answer must go at once, after which the library closes the connection: the client waits for a sign
+    /// before it sends the body, or the body is longer than what is worth reading for the sake of the answer.
+    private func bytesToDrain(_ head: HTTPRequestHead) -> Int64? {
+        let limit = daemon.configuration.maximumDrain
+        return switch head.framing {
+        case .none: 0
+        case _ where head.expectsContinue: nil
+        case .length(let length): length <= limit ? length : nil
+        case .chunked: limit
+        }
+    }
+
+    private func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
+        guard let native = response.native(omittingBody: isHead) else { return .NO }
+        defer { MHD_destroy_response(native) }
+        if response.closes || daemon.isStopping {
+            MHD_add_response_header(native, "Connection", "close")
+        }
+        return MHD_queue_response(connection, UInt32(response.status), native)
+    }
+
+    private static func peer(of connection: OpaquePointer) -> String {
+        guard let address = microhttpd_peer(connection) else { return "" }
+        let length =
+            address.pointee.sa_family == sa_family_t(AF_INET6)
+            ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard getnameinfo(address, socklen_t(length), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else {
+            return ""
+        }
+        return String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension HTTPFields {
+    /// The header of the request that `connection` is at.
+    fileprivate init(of connection: OpaquePointer) {
+        self.init()
+        withUnsafeMutablePointer(to: &self) { fields in
+            _ = MHD_get_connection_values_n(
+                connection, .HEADER_KIND,
+                { context, _, name, nameSize, value, valueSize in
+                    guard let fields = context?.assumingMemoryBound(to: HTTPFields.self) else { return .NO }
+                    fields.pointee.append(Self.text(name, nameSize), Self.trimmed(value, valueSize))
+                    return .YES
+                }, fields)
+        }
+    }
+
+    private static func text(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count), as: UTF8.self)
+    }
+
+    private static func trimmed(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
+        let raw = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let start = raw.firstIndex { !isBlank($0) } ?? raw.endIndex
+        let end = raw.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
+        return String(decoding: UnsafeRawBufferPointer(rebasing: raw[start..<end]), as: UTF8.self)
+    }
+}

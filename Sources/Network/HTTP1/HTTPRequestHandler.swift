@@ -1,0 +1,24 @@
+/// What answers the requests of an ``HTTPDaemon``. Called on the thread of the connection, which it may block.
+public protocol HTTPRequestHandler: Sendable {
+    /// The header of a request has arrived, no byte of its body has been read, and `100 Continue` was not sent.
+    func begin(_ head: HTTPRequestHead) -> HTTPDisposition
+}
+
+public enum HTTPDisposition {
+    /// Answer, and do not look at the body.
+    case respond(HTTPResponse)
+    /// Read the body into a sink, which then gives the answer.
+    case receive(any HTTPBodySink)
+}
+
+/// Takes the body of one request, piece by piece, on the thread of its connection.
+///
+/// A sink that fails half way keeps the failure to itself and answers it in ``finish()``: a client that is still
+/// sending could not read an answer sent earlier.
+public protocol HTTPBodySink: AnyObject {
+    func receive(_ bytes: UnsafeRawBufferPointer)
+    /// The body is complete.
+    func finish() -> HTTPResponse
+    /// The connection ended before the body did; no answer can be sent.
+    func abandon()
+}

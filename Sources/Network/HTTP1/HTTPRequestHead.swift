@@ -1,0 +1,30 @@
+/// A request as it stands when its header has arrived and has passed ``HTTPFront``; its body has not been read.
+public struct HTTPRequestHead: Sendable {
+    /// How the body that follows is delimited (RFC 9112, section 6.3).
+    public enum Framing: Sendable, Equatable {
+        case none
+        case length(Int64)
+        case chunked
+    }
+
+    public let method: String
+    /// The request target exactly as it was sent: nothing is decoded.
+    public let target: String
+    public let fields: HTTPFields
+    public let framing: Framing
+    /// The socket's numeric peer address, without port; empty where the system did not tell it.
+    public let peer: String
+
+    public init(method: String, target: String, fields: HTTPFields, framing: Framing, peer: String) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+        self.framing = framing
+        self.peer = peer
+    }
+
+    /// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
+    public var expectsContinue: Bool {
+        fields["expect"]?.lowercased() == "100-continue"
+    }
+}

@@ -1,0 +1,118 @@
+import Glibc
+
+/// A TCP connection that sends exactly what a test says and parses HTTP/1.1 answers: a client of the strict kind.
+public final class RawConnection {
+    public struct Answer {
+        public let status: Int
+        /// By lower-case name.
+        public let fields: [String: String]
+        public let body: [UInt8]
+
+        public var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    public enum Failure: Error {
+        case connect(errno: Int32)
+        case send(errno: Int32)
+        /// The peer closed, or was silent for ten seconds.
+        case ended
+        case malformed(String)
+    }
+
+    private let socket: Int32
+    private var held: [UInt8] = []
+
+    public init(host: String = "127.0.0.1", port: UInt16) throws {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_NUMERICHOST
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &found) == 0, let found else { throw Failure.connect(errno: 0) }
+        defer { freeaddrinfo(found) }
+        socket = Glibc.socket(found.pointee.ai_family, found.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard connect(socket, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0 else {
+            throw Failure.connect(errno: errno)
+        }
+    }
+
+    deinit {
+        close(socket)
+    }
+
+    public func send(_ text: String) throws {
+        try send(Array(text.utf8))
+    }
+
+    public func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure.send(errno: errno) }
+            sent += count
+        }
+    }
+
+    /// The next answer; to a HEAD request, `toHead` says that no body follows.
+    public func answer(toHead: Bool = false) throws -> Answer {
+        let head = try line(until: "\r\n\r\n")
+        let lines = head.split(separator: "\r\n").map(String.init)
+        let words = (lines.first ?? "").split(separator: " ")
+        guard words.count >= 2, let status = Int(words[1]) else { throw Failure.malformed(head) }
+        var fields: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { throw Failure.malformed(line) }
+            fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmed
+        }
+        let length = toHead || status < 200 || status == 204 ? 0 : Int(fields["content-length"] ?? "0") ?? 0
+        while held.count < length {
+            try receive()
+        }
+        let body = Array(held.prefix(length))
+        held.removeFirst(length)
+        return Answer(status: status, fields: fields, body: body)
+    }
+
+    /// Whether the peer has closed, now or within ten seconds, with nothing left to read.
+    public func isClosed() -> Bool {
+        do {
+            guard held.isEmpty else { return false }
+            try receive()
+            return false
+        } catch {
+            return true
+        }
+    }
+
+    private func line(until end: String) throws -> String {
+        let end = Array(end.utf8)
+        var scanned = 0
+        while true {
+            while scanned + end.count <= held.count {
+                if held[scanned..<(scanned + end.count)].elementsEqual(end) {
+                    let text = String(decoding: held[..<scanned], as: UTF8.self)
+                    held.removeFirst(scanned + end.count)
+                    return text
+                }
+                scanned += 1
+            }
+            try receive()
+        }
+    }
+
+    private func receive() throws {
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        let count = recv(socket, &piece, piece.count, 0)
+        guard count > 0 else { throw Failure.ended }
+        held.append(contentsOf: piece[..<count])
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+}

@@ -1,0 +1,176 @@
+import Dispatch
+import Glibc
+import HTTPTestClient
+import Network
+import Testing
+
+/// `PUT` and `POST` answer with the body they took, `/refuse` at its header, `/file` sends a range of a file.
+private struct EchoHandler: HTTPRequestHandler {
+    final class Sink: HTTPBodySink {
+        private var body: [UInt8] = []
+        private let abandoned: DispatchSemaphore
+
+        init(abandoned: DispatchSemaphore) {
+            self.abandoned = abandoned
+        }
+
+        func receive(_ bytes: UnsafeRawBufferPointer) { body.append(contentsOf: bytes) }
+        func finish() -> HTTPResponse { HTTPResponse(status: 200, body: .bytes(body)) }
+        func abandon() { abandoned.signal() }
+    }
+
+    let abandoned = DispatchSemaphore(value: 0)
+
+    func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
+        if head.target == "/refuse" {
+            return .respond(HTTPResponse(status: 403, body: .bytes(Array("no".utf8))))
+        }
+        if head.target == "/file" {
+            let descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+            return .respond(HTTPResponse(status: 206, body: .file(HTTPFile(owning: descriptor), offset: 1, length: 3)))
+        }
+        if head.method == "PUT" || head.method == "POST" { return .receive(Sink(abandoned: abandoned)) }
+        let fields: HTTPFields = ["x-target": head.target, "x-peer": head.peer]
+        return .respond(HTTPResponse(status: 200, fields: fields, body: .bytes(Array("hello".utf8))))
+    }
+}
+
+struct HTTPDaemonTests {
+    private let handler = EchoHandler()
+
+    private func start(_ configure: (inout HTTPDaemon.Configuration) -> Void = { _ in }) throws -> HTTPDaemon {
+        var configuration = HTTPDaemon.Configuration()
+        configure(&configuration)
+        return try HTTPDaemon(host: "127.0.0.1", port: 0, configuration: configuration, handler: handler)
+    }
+
+    @Test func keepsAConnectionAndTheRawTarget() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: 1) }
+        let client = try RawConnection(port: daemon.port)
+        for target in ["/a%2Fb%00c?x=%41&y", "//x/%zz/"] {
+            try client.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+            let answer = try client.answer()
+            #expect(answer.status == 200)
+            #expect(answer.fields["x-target"] == target)
+            #expect(answer.fields["x-peer"] == "127.0.0.1")
+            #expect(answer.text == "hello")
+        }
+    }
+
+    @Test func listensOnIPv6() throws {
+        let daemon = try HTTPDaemon(host: "::1", port: 0, handler: handler)
+        defer { daemon.stop(drainingFor: 1) }
+        #expect(daemon.host == "::1")
+        let client = try RawConnection(host: "::1", port: daemon.port)
+        try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try client.answer().fields["x-peer"] == "::1")
+    }
+
+    @Test func streamsABody() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: 1) }
+        let client = try RawConnection(port: daemon.port)
+        let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.count)\r\n\r\n")
+        try client.send(body)
+        #expect(try client.answer().body == body)
+        try client.send(
+            "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+        #expect(try client.answer().text == "abcde")
+        try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n")
+        #expect(try client.answer().status == 200)
+    }
+
+    @Test func refusesBefore100Continue() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: 1) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+        #expect(try client.answer().status == 403)
+
+        let willing = try RawConnection(port: daemon.port)
+        try willing.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+        #expect(try willing.answer().status == 100)
+        try willing.send("12345")
+        #expect(try willing.answer().text == "12345")
+    }
+
+    @Test func readsARefusedBodySoThatTheAnswerArrives() throws {
+        let daemon = try start { $0.maximumDrain = 4 << 20 }
+        defer { daemon.stop(drainingFor: 1) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: \(4 << 20)\r\n\r\n")
+        try client.send([UInt8](repeating: 7, count: 4 << 20))
+        #expect(try client.answer().text == "no")
+        try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try client.answer().status == 200)
+
+        try client.send("PUT /refuse HTTP/1.1\r\nHost: h\r\nContent-Length: \(4 << 20 + 1)\r\n\r\n")
+        #expect(try client.answer().status == 403)
+        #expect(client.isClosed())
+    }
+
+    @Test(arguments: [
+        "Content-Length: 1\r\nContent-Length: 1",
+        "Content-Length: 3\r\nTransfer-Encoding: chunked",
+        "Content-Length : 3",
+        "Transfer-Encoding: chunked, gzip",
+        "Host: twice",
+    ])
+    func closesAfterASmuggledHeader(lines: String) throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: 1) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("PUT / HTTP/1.1\r\nHost: h\r\n\(lines)\r\n\r\n")
+        #expect(try client.answer().status == 400)
+        #expect(client.isClosed())
+    }
+
+    @Test func sendsAFileRangeAndHead() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: 1) }
+        let client = try RawConnection(port: daemon.port)
+        try client.send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try client.answer().text == "ELF")
+        try client.send("HEAD /file HTTP/1.1\r\nHost: h\r\n\r\n")
+        let head = try client.answer(toHead: true)
+        #expect(head.status == 206)
+        #expect(head.fields["content-length"] == "3")
+        try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        #expect(try client.answer().text == "hello")
+    }
+
+    @Test func tellsTheSinkThatTheClientLeft() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: 1) }
+        do {
+            let client = try RawConnection(port: daemon.port)
+            try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nabc")
+        }
+        #expect(handler.abandoned.wait(timeout: .now() + 10) == .success)
+    }
+
+    @Test func stopsAndFreesItsPort() throws {
+        let daemon = try start()
+        let idle = try RawConnection(port: daemon.port)
+        try idle.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        _ = try idle.answer()
+        daemon.stop(drainingFor: 5)
+        #expect(idle.isClosed())
+        let again = try HTTPDaemon(host: "127.0.0.1", port: daemon.port, handler: handler)
+        defer { again.stop(drainingFor: 1) }
+        #expect(again.port == daemon.port)
+    }
+
+    @Test func saysWhyItCannotListen() throws {
+        let daemon = try start()
+        defer { daemon.stop(drainingFor: 1) }
+        #expect(throws: HTTPDaemon.StartError.listen(errno: EADDRINUSE)) {
+            try HTTPDaemon(host: "127.0.0.1", port: daemon.port, handler: handler)
+        }
+        #expect(throws: HTTPDaemon.StartError.address("no such host")) {
+            try HTTPDaemon(host: "no such host", port: 0, handler: handler)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Network
+import Testing
+
+struct HTTPFrontTests {
+    private static let refusals: [(HTTPFields, HTTPFront.Refusal)] = [
+        (["Content-Length": "1", "content-length": "1"], .repeated("content-length")),
+        (["Content-Length": "1", "Transfer-Encoding": "chunked"], .lengthBesideTransferEncoding),
+        (["Transfer-Encoding": "gzip, chunked"], .transferEncodingUnknown),
+        (["Transfer-Encoding": "chunked", "TRANSFER-ENCODING": "chunked"], .repeated("transfer-encoding")),
+        (["Content-Length": "+1"], .lengthMalformed),
+        (["Content-Length": "9223372036854775808"], .lengthMalformed),
+        (["Content-Length": "1, 1"], .lengthMalformed),
+        (["Content-Length": ""], .lengthMalformed),
+        (["Host": "other"], .repeated("host")),
+        (["Content-Length ": "1"], .nameNotToken),
+        (["": "1"], .nameNotToken),
+        (["X-A": "a\u{1}b"], .valueNotPrintable),
+        (["Expect": "200-maybe"], .expectationUnknown),
+    ]
+
+    private let front = HTTPFront()
+
+    private func admit(_ fields: HTTPFields, target: String = "/b/k") throws -> HTTPRequestHead.Framing {
+        var all = fields
+        all.append("Host", "store")
+        return try front.admit(target: target, fields: all, version: "HTTP/1.1")
+    }
+
+    @Test func framesAPlainRequest() throws {
+        #expect(try admit([:]) == .none)
+        #expect(try admit(["Content-Length": "0"]) == .none)
+        #expect(try admit(["Content-Length": "9223372036854775807"]) == .length(.max))
+        #expect(try admit(["Transfer-Encoding": "Chunked"]) == .chunked)
+        #expect(try admit(["Expect": "100-Continue", "Content-Length": "7"]) == .length(7))
+    }
+
+    @Test(arguments: refusals)
+    func refuses(fields: HTTPFields, refusal: HTTPFront.Refusal) {
+        #expect(throws: refusal) { try admit(fields) }
+    }
+
+    @Test func countsBytes() throws {
+        // "host", "store", "x", "/b/k"
+        #expect(try admit(["x": String(repeating: "a", count: (16 << 10) - 14)]) == .none)
+        #expect(throws: HTTPFront.Refusal.tooLarge) {
+            try admit(["x": String(repeating: "a", count: (16 << 10) - 13)])
+        }
+    }
+
+    @Test func countsFields() throws {
+        var fields = HTTPFields()
+        for index in 0..<99 {
+            fields.append("x-\(index)", "")
+        }
+        #expect(try admit(fields) == .none)
+        fields.append("x-99", "")
+        #expect(throws: HTTPFront.Refusal.tooManyFields) { try admit(fields) }
+    }
+
+    @Test func takesOriginFormAndAHostOnly() {
+        #expect(throws: HTTPFront.Refusal.targetNotOrigin) { try admit([:], target: "http://store/b") }
+        #expect(throws: HTTPFront.Refusal.targetNotOrigin) { try admit([:], target: "") }
+        #expect(throws: HTTPFront.Refusal.hostMissing) {
+            try front.admit(target: "/", fields: [:], version: "HTTP/1.1")
+        }
+        #expect(throws: Never.self) { try front.admit(target: "/", fields: [:], version: "HTTP/1.0") }
+    }
+}
