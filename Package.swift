@@ -57,6 +57,7 @@ let package = Package(
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
         tests("Platform"),
         tests("Wire"),
+        tests("Proto", ["Wire", "protoc-gen-gateway"]),
         tests("RPC"),
         tests("Network", ["HTTPTestClient"]),
         tests("Database"),

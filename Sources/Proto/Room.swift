@@ -1,1 +1,0 @@
-// The room Proto; its first file replaces this one.

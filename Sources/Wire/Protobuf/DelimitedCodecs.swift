@@ -1,0 +1,89 @@
+public enum ProtoString: FieldCodec {
+    public typealias Value = String
+
+    @inlinable public static var wireType: UInt32 { WireType.delimited }
+    @inlinable public static var initial: String { "" }
+
+    @inlinable
+    @inline(__always)
+    public static func isInitial(_ value: String) -> Bool { value.utf8.isEmpty }
+
+    @inlinable
+    @inline(__always)
+    public static func merge(into value: inout String, from reader: inout ProtobufReader) throws(DecodingError) {
+        value = try reader.string()
+    }
+
+    @inlinable
+    @inline(__always)
+    public static func payloadSize(_ value: String) -> Int {
+        let count = value.utf8.count
+        return Varint.size(UInt64(truncatingIfNeeded: count)) &+ count
+    }
+
+    @inlinable
+    @inline(__always)
+    public static func writePayload(_ value: String, to writer: inout ProtobufWriter) {
+        writer.delimited { $0.utf8(value) }
+    }
+}
+
+public enum ProtoBytes: FieldCodec {
+    public typealias Value = [UInt8]
+
+    @inlinable public static var wireType: UInt32 { WireType.delimited }
+    @inlinable public static var initial: [UInt8] { [] }
+
+    @inlinable
+    @inline(__always)
+    public static func isInitial(_ value: [UInt8]) -> Bool { value.isEmpty }
+
+    @inlinable
+    @inline(__always)
+    public static func merge(into value: inout [UInt8], from reader: inout ProtobufReader) throws(DecodingError) {
+        value = [UInt8](try reader.delimited())
+    }
+
+    @inlinable
+    @inline(__always)
+    public static func payloadSize(_ value: [UInt8]) -> Int {
+        Varint.size(UInt64(truncatingIfNeeded: value.count)) &+ value.count
+    }
+
+    @inlinable
+    @inline(__always)
+    public static func writePayload(_ value: [UInt8], to writer: inout ProtobufWriter) {
+        writer.delimited { writer in value.withUnsafeBytes { writer.bytes($0) } }
+    }
+}
+
+public enum ProtoMessage<Value: Message>: FieldCodec {
+    @inlinable public static var wireType: UInt32 { WireType.delimited }
+    @inlinable public static var initial: Value { Value() }
+
+    /// A message field has presence: it is never left out.
+    @inlinable public static func isInitial(_ value: Value) -> Bool { false }
+
+    @inlinable
+    public static func merge(into value: inout Value, from reader: inout ProtobufReader) throws(DecodingError) {
+        let count = try reader.length()
+        guard reader.depthLeft > 0 else { throw .tooDeep }
+        let outerEnd = reader.end
+        reader.end = reader.cursor + count
+        reader.depthLeft &-= 1
+        try value.merge(from: &reader)
+        reader.depthLeft &+= 1
+        reader.end = outerEnd
+    }
+
+    @inlinable
+    public static func payloadSize(_ value: Value) -> Int {
+        let size = value.encodedSize
+        return Varint.size(UInt64(truncatingIfNeeded: size)) &+ size
+    }
+
+    @inlinable
+    public static func writePayload(_ value: Value, to writer: inout ProtobufWriter) {
+        writer.delimited { value.write(to: &$0) }
+    }
+}

@@ -1,0 +1,166 @@
+/// A cursor over the bytes of one message, and the only place where decoding touches memory unchecked.
+///
+/// Whoever makes one keeps the bytes alive for as long as it is used (`Message.init(decoding:)` does). After a throw
+/// the reader must not be used again.
+public struct ProtobufReader: ~Copyable {
+    /// How deep messages and groups may nest; what other implementations allow too.
+    public static let depthLimit = 100
+
+    // Always `cursor <= end`, both inside the one buffer; `end` is where the innermost message ends.
+    @usableFromInline var cursor: UnsafeRawPointer
+    @usableFromInline var end: UnsafeRawPointer
+    @usableFromInline var depthLeft: Int
+
+    @inlinable
+    init(start: UnsafeRawPointer, count: Int) {
+        cursor = start
+        end = start + count
+        depthLeft = Self.depthLimit
+    }
+
+    @inlinable var remaining: Int { end - cursor }
+
+    /// The next field's tag (number << 3 | wire type), or `nil` at the end of the message.
+    @inlinable
+    @inline(__always)
+    public mutating func nextTag() throws(DecodingError) -> UInt32? {
+        if cursor == end { return nil }
+        let byte = cursor.load(as: UInt8.self)
+        if byte < 0x80, byte >= 8 {
+            cursor += 1
+            return UInt32(truncatingIfNeeded: byte)
+        }
+        return try longTag()
+    }
+
+    @usableFromInline
+    mutating func longTag() throws(DecodingError) -> UInt32 {
+        guard let tag = UInt32(exactly: try varint()), tag >= 8 else { throw .invalidTag }
+        return tag
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func varint() throws(DecodingError) -> UInt64 {
+        if cursor != end {
+            let byte = cursor.load(as: UInt8.self)
+            if byte < 0x80 {
+                cursor += 1
+                return UInt64(truncatingIfNeeded: byte)
+            }
+        }
+        return try longVarint()
+    }
+
+    @usableFromInline
+    mutating func longVarint() throws(DecodingError) -> UInt64 {
+        if remaining >= 8 {
+            let word = UInt64(littleEndian: cursor.loadUnaligned(as: UInt64.self))
+            let stops = ~word & 0x8080_8080_8080_8080
+            if stops != 0 {
+                // Keep the bytes up to the first without a continuation bit, then close the gaps between the groups
+                // of seven bits: pairs, quads, halves.
+                var groups = word & (stops ^ (stops &- 1)) & 0x7F7F_7F7F_7F7F_7F7F
+                groups = (groups & 0x007F_007F_007F_007F) | ((groups & 0x7F00_7F00_7F00_7F00) >> 1)
+                groups = (groups & 0x0000_3FFF_0000_3FFF) | ((groups & 0x3FFF_0000_3FFF_0000) >> 2)
+                groups = (groups & 0x0000_0000_0FFF_FFFF) | ((groups & 0x0FFF_FFFF_0000_0000) >> 4)
+                cursor += (stops.trailingZeroBitCount >> 3) + 1
+                return groups
+            }
+        }
+        return try bytewiseVarint()
+    }
+
+    private mutating func bytewiseVarint() throws(DecodingError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while cursor != end {
+            let byte = cursor.load(as: UInt8.self)
+            if shift == 63, byte > 1 { throw .malformedVarint }
+            cursor += 1
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+        throw .truncated
+    }
+
+    /// A length prefix that was checked against the bytes that remain.
+    @inlinable
+    @inline(__always)
+    mutating func length() throws(DecodingError) -> Int {
+        let length = try varint()
+        guard length <= UInt64(truncatingIfNeeded: remaining) else { throw .truncated }
+        return Int(truncatingIfNeeded: length)
+    }
+
+    @inlinable
+    @inline(__always)
+    mutating func fixed<Bits: FixedWidthInteger>(_ type: Bits.Type) throws(DecodingError) -> Bits {
+        guard remaining >= MemoryLayout<Bits>.size else { throw .truncated }
+        let bits = cursor.loadUnaligned(as: Bits.self)
+        cursor += MemoryLayout<Bits>.size
+        return Bits(littleEndian: bits)
+    }
+
+    /// The bytes of a length-delimited field; valid while the reader's buffer is.
+    @inlinable
+    @inline(__always)
+    mutating func delimited() throws(DecodingError) -> UnsafeRawBufferPointer {
+        let count = try length()
+        let bytes = UnsafeRawBufferPointer(start: cursor, count: count)
+        cursor += count
+        return bytes
+    }
+
+    @usableFromInline
+    mutating func string() throws(DecodingError) -> String {
+        guard let string = String(validating: try delimited(), as: UTF8.self) else { throw .invalidUTF8 }
+        return string
+    }
+
+    /// Keeps a field that the message does not know, or that came with another wire type than its own.
+    public mutating func readUnknown(_ tag: UInt32, into fields: inout UnknownFields) throws(DecodingError) {
+        let start = cursor
+        try skip(tag)
+        fields.append(tag: tag, value: UnsafeRawBufferPointer(start: start, count: cursor - start))
+    }
+
+    /// Passes over the value that follows `tag`.
+    @usableFromInline
+    mutating func skip(_ tag: UInt32) throws(DecodingError) {
+        switch tag & 7 {
+        case WireType.varint: _ = try varint()
+        case WireType.fixed64: _ = try fixed(UInt64.self)
+        case WireType.delimited: _ = try delimited()
+        case WireType.startGroup: try skipGroup(tag >> 3)
+        case WireType.endGroup: throw .unbalancedGroup
+        case WireType.fixed32: _ = try fixed(UInt32.self)
+        default: throw .invalidTag
+        }
+    }
+
+    private mutating func skipGroup(_ number: UInt32) throws(DecodingError) {
+        guard depthLeft > 0 else { throw .tooDeep }
+        depthLeft -= 1
+        while let tag = try nextTag() {
+            if tag & 7 == WireType.endGroup {
+                guard tag >> 3 == number else { throw .unbalancedGroup }
+                depthLeft += 1
+                return
+            }
+            try skip(tag)
+        }
+        throw .truncated
+    }
+}
+
+/// The low three bits of a tag.
+public enum WireType {
+    public static let varint: UInt32 = 0
+    public static let fixed64: UInt32 = 1
+    public static let delimited: UInt32 = 2
+    public static let startGroup: UInt32 = 3
+    public static let endGroup: UInt32 = 4
+    public static let fixed32: UInt32 = 5
+}

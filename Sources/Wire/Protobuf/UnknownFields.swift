@@ -1,0 +1,29 @@
+/// The fields of a message that its type does not know, as they came and in that order.
+///
+/// They are written again after the known ones, so that what passes through an older program is not lost.
+public struct UnknownFields: Sendable, Hashable {
+    /// Tags and values, in protobuf's encoding.
+    @usableFromInline var bytes: [UInt8] = []
+
+    @inlinable
+    public init() {}
+
+    @inlinable public var isEmpty: Bool { bytes.isEmpty }
+    /// The encoded length in bytes.
+    @inlinable public var count: Int { bytes.count }
+
+    /// Calls `body` with the encoded fields.
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes(body)
+    }
+
+    mutating func append(tag: UInt32, value: UnsafeRawBufferPointer) {
+        var rest = tag
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+        bytes.append(contentsOf: value)
+    }
+}

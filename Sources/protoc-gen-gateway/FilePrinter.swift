@@ -1,0 +1,38 @@
+import Wire
+
+/// Prints all that one `.proto` file declares.
+struct FilePrinter {
+    let file: SourceFile
+
+    func print(to code: inout CodeWriter) throws(PluginError) {
+        for (index, service) in file.descriptor.service.enumerated() {
+            try ServicePrinter(service: service, path: [6, Int32(index)], file: file).print(to: &code)
+            code.line()
+        }
+        let scope = file.package.isEmpty ? "" : ".\(file.package)"
+        for (index, enumType) in file.descriptor.enumType.enumerated() {
+            try EnumPrinter(enumType, scope: scope, path: [5, Int32(index)], file: file).print(to: &code)
+            code.line()
+        }
+        for (index, message) in file.descriptor.messageType.enumerated() {
+            try MessagePrinter(message, scope: scope, path: [4, Int32(index)], file: file).print(to: &code)
+            code.line()
+        }
+        try embedDescriptor(to: &code)
+    }
+
+    private func embedDescriptor(to code: inout CodeWriter) throws(PluginError) {
+        var descriptor = file.descriptor
+        descriptor.sourceCodeInfo = nil
+        let base64 = Base64Text.lines(descriptor.encoded(canonical: true), width: 100)
+        try code.block("extension FileDescriptor") { code throws(PluginError) in
+            code.line("/// `\(file.name)`")
+            code.line("\(file.access)static let \(file.descriptorName) = FileDescriptor(")
+            code.line("    name: \"\(file.name)\",")
+            code.line("    base64: \"\"\"")
+            for line in base64.dropLast() { code.line("        \(line)\\") }
+            code.lines(base64.suffix(1).map { "        \($0)" })
+            code.line("        \"\"\")")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// What `--gateway_opt=NAME=VALUE` says; it may be given more than once.
+///
+/// | option | meaning | default |
+/// |---|---|---|
+/// | `Import=MODULE` | a module that the generated files import, once for each | none |
+/// | `Visibility=LEVEL` | `public`, `package` or `internal` | `public` |
+/// | `Uncommented=PACKAGE` | a package whose comments do not become doc comments | none |
+/// | `Prefix=PACKAGE:TEXT` | put before the Swift names of that package's types, against name clashes | none |
+/// | `Index=TYPE` | write `TYPE.swift`, an enum that lists the embedded descriptors of all files | no such file |
+struct PluginOptions {
+    private(set) var imports: [String] = []
+    private(set) var visibility = "public"
+    private(set) var uncommented: Set<String> = []
+    private(set) var prefixes: [String: String] = [:]
+    private(set) var index: String?
+
+    init(parameter: String) throws(PluginError) {
+        for option in parameter.split(separator: ",") {
+            let parts = option.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { throw PluginError("option '\(option)' is not of the form NAME=VALUE") }
+            try set(parts[0], to: parts[1])
+        }
+        imports.sort()
+    }
+
+    private mutating func set(_ name: String, to value: String) throws(PluginError) {
+        switch name {
+        case "Import": imports.append(value)
+        case "Visibility" where ["public", "package", "internal"].contains(value): visibility = value
+        case "Uncommented": uncommented.insert(value)
+        case "Prefix" where value.contains(":"):
+            let parts = value.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            prefixes[parts[0]] = parts[1]
+        case "Index": index = value
+        default: throw PluginError("option '\(name)=\(value)' is unknown, or has no such value")
+        }
+    }
+}

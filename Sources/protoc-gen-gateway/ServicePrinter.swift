@@ -1,0 +1,141 @@
+import Wire
+
+/// Prints a service: its methods' descriptors, the protocol that a server implements, and a client.
+struct ServicePrinter {
+    private struct Method {
+        let name: String
+        let swiftName: String
+        let input: String
+        let output: String
+        let kind: CallKind
+        let comment: [String]
+    }
+
+    private let name: String
+    private let fullName: String
+    private let comment: [String]
+    private let access: String
+    private var methods: [Method] = []
+
+    init(service: ServiceDescriptorProto, path: [Int32], file: SourceFile) throws(PluginError) {
+        name = (file.options.prefixes[file.package] ?? "") + (service.name ?? "")
+        fullName = file.fullName(service.name ?? "")
+        comment = file.comment(at: path)
+        access = file.access
+        for (index, method) in service.method.enumerated() {
+            let kind: CallKind =
+                switch (method.clientStreaming ?? false, method.serverStreaming ?? false) {
+                case (false, false): .unary
+                case (true, false): .clientStreaming
+                case (false, true): .serverStreaming
+                case (true, true): .bidirectionalStreaming
+                }
+            methods.append(
+                Method(
+                    name: method.name ?? "", swiftName: SwiftNames.method(method.name ?? ""),
+                    input: try file.types[method.inputType ?? ""].swiftName,
+                    output: try file.types[method.outputType ?? ""].swiftName, kind: kind,
+                    comment: file.comment(at: path + [2, Int32(index)])))
+        }
+    }
+
+    func print(to code: inout CodeWriter) throws(PluginError) {
+        try printHandler(to: &code)
+        code.line()
+        try printRegistration(to: &code)
+        code.line()
+        try printDescriptors(to: &code)
+        code.line()
+        try printClient(to: &code)
+    }
+
+    private func printHandler(to code: inout CodeWriter) throws(PluginError) {
+        code.lines(comment)
+        try code.block("\(access)protocol \(name)Handler: Sendable") { code throws(PluginError) in
+            code.line("associatedtype Context: Sendable")
+            for method in methods {
+                code.line()
+                code.lines(method.comment)
+                let request =
+                    switch method.kind {
+                    case .unary, .serverStreaming: "_ request: \(method.input)"
+                    case .clientStreaming, .bidirectionalStreaming: "_ requests: RequestStream<\(method.input)>"
+                    }
+                switch method.kind {
+                case .unary, .clientStreaming:
+                    code.line(
+                        "func \(method.swiftName)(\(request), context: Context) async throws -> \(method.output)")
+                case .serverStreaming, .bidirectionalStreaming:
+                    let responses = "responses: ResponseWriter<\(method.output)>"
+                    code.line("func \(method.swiftName)(\(request), \(responses), context: Context) async throws")
+                }
+            }
+        }
+    }
+
+    private func printRegistration(to code: inout CodeWriter) throws(PluginError) {
+        try code.block("extension \(name)Handler") { code throws(PluginError) in
+            code.line("/// Enters every method of the service.")
+            let header = "\(access)func register(in registry: inout some MethodRegistry<Context>)"
+            try code.block(header) { code throws(PluginError) in
+                for method in methods {
+                    let single = "{ try await self.\(method.swiftName)($0, context: $1) }"
+                    let streaming = "{ try await self.\(method.swiftName)($0, responses: $1, context: $2) }"
+                    let (label, closure) =
+                        switch method.kind {
+                        case .unary: ("unary", single)
+                        case .clientStreaming: ("clientStreaming", single)
+                        case .serverStreaming: ("serverStreaming", streaming)
+                        case .bidirectionalStreaming: ("bidirectional", streaming)
+                        }
+                    code.line("registry.add(\(name)Methods.\(method.swiftName), \(label): \(closure))")
+                }
+            }
+        }
+    }
+
+    private func printDescriptors(to code: inout CodeWriter) throws(PluginError) {
+        try code.block("\(access)enum \(name)Methods") { code throws(PluginError) in
+            code.line("\(access)static let service = \"\(fullName)\"")
+            for method in methods {
+                let arguments = "service: service, name: \"\(method.name)\", kind: .\(method.kind)"
+                code.line("\(access)static let \(method.swiftName) = MethodDescriptor(\(arguments))")
+            }
+            let all = methods.map(\.swiftName).joined(separator: ", ")
+            code.line("\(access)static let all: [MethodDescriptor] = [\(all)]")
+        }
+    }
+
+    private func printClient(to code: inout CodeWriter) throws(PluginError) {
+        code.lines(comment)
+        let header = "\(access)struct \(name)Client<Transport: CallTransport>: Sendable"
+        try code.block(header) { code throws(PluginError) in
+            code.line("\(access)let transport: Transport")
+            code.line()
+            code.line("\(access)init(_ transport: Transport) { self.transport = transport }")
+            for method in methods {
+                let parameters = "_ request: \(method.input), options: CallOptions = CallOptions()"
+                let call = "\(name)Methods.\(method.swiftName), request, options: options"
+                switch method.kind {
+                case .unary:
+                    code.line()
+                    code.lines(method.comment)
+                    let header = "\(access)func \(method.swiftName)(\(parameters)) async throws -> \(method.output)"
+                    try code.block(header) { code throws(PluginError) in
+                        code.line("try await transport.unary(\(call))")
+                    }
+                case .serverStreaming:
+                    code.line()
+                    code.lines(method.comment)
+                    let receive = "receive: @escaping @Sendable (\(method.output)) async throws -> Void"
+                    let header = "\(access)func \(method.swiftName)(\(parameters), \(receive)) async throws"
+                    try code.block(header) { code throws(PluginError) in
+                        code.line("try await transport.serverStreaming(\(call), receive: receive)")
+                    }
+                case .clientStreaming, .bidirectionalStreaming:
+                    continue  // `CallTransport` has no such calls
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Wire
+
+/// A `.proto` file with what its generated code depends on beside itself.
+struct SourceFile {
+    let descriptor: FileDescriptorProto
+    let types: TypeIndex
+    let options: PluginOptions
+    private let comments: [[Int32]: String]
+
+    init(_ descriptor: FileDescriptorProto, types: TypeIndex, options: PluginOptions) {
+        self.descriptor = descriptor
+        self.types = types
+        self.options = options
+        var comments: [[Int32]: String] = [:]
+        if !options.uncommented.contains(descriptor.package ?? "") {
+            for location in descriptor.sourceCodeInfo?.location ?? [] {
+                comments[location.path] = location.leadingComments ?? location.trailingComments
+            }
+        }
+        self.comments = comments
+    }
+
+    var name: String { descriptor.name ?? "" }
+    var package: String { descriptor.package ?? "" }
+    var isProto3: Bool { descriptor.syntax == "proto3" }
+    var access: String { options.visibility == "internal" ? "" : "\(options.visibility) " }
+
+    /// `grpc/health/v1/health.proto` → `grpc_health_v1_health.pb.swift`: a module's files need names of their own.
+    var outputName: String { stem.replacing("/", with: "_") + ".pb.swift" }
+
+    /// The name of the embedded descriptor, e.g. `grpcHealthV1HealthProto`.
+    var descriptorName: String { SwiftNames.member(stem.replacing("/", with: "_") + "_proto") }
+
+    private var stem: String { name.hasSuffix(".proto") ? String(name.dropLast(6)) : name }
+
+    func fullName(_ name: String) -> String { package.isEmpty ? name : "\(package).\(name)" }
+
+    /// The doc comment of what stands at `path`, as lines with their slashes.
+    func comment(at path: [Int32]) -> [String] {
+        guard let comment = comments[path] else { return [] }
+        var lines = comment.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            var text = Substring(line)
+            while text.last?.isWhitespace == true { text.removeLast() }
+            return text.isEmpty ? "///" : "///\(text.hasPrefix(" ") ? "" : " ")\(text)"
+        }
+        while lines.last == "///" { lines.removeLast() }
+        return lines
+    }
+}

@@ -1,1 +1,0 @@
-// The tests of Wire; its first file replaces this one.
