@@ -1,0 +1,24 @@
+import Database
+import Platform
+
+/// What the rooms that own uploads and principals say about credentials whose signature was right.
+///
+/// Asked once for every request, when its header arrives: one indexed read, no write.
+public protocol AccessPolicy: Sendable {
+    func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision
+
+    /// The upload was touched by a data-plane request. Called when a decision said so.
+    func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws
+}
+
+public enum AccessDecision: Sendable, Equatable {
+    /// As far as the claims reach. `partSize` is the one issued with the upload, in bytes. `needsActivity`: the upload
+    /// was never touched before, or a minute ago at least.
+    case allowed(partSize: Int64, needsActivity: Bool)
+    /// The upload was completed: HEAD, GET, ListParts, and the Complete that already succeeded.
+    case readOnly(needsActivity: Bool)
+    /// Disabled, rotated, held: answered as AccessDenied, which clients do not retry.
+    case denied
+    /// Superseded, aborted, swept or deleted: clients start over.
+    case noSuchUpload
+}

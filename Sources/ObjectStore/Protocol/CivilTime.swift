@@ -1,0 +1,70 @@
+import Platform
+
+/// A point in time in the proleptic Gregorian calendar, UTC, to the second.
+struct CivilTime: Equatable {
+    let year: Int
+    let month: Int
+    let day: Int
+    let hour: Int
+    let minute: Int
+    let second: Int
+
+    /// Nil outside the calendar, and for a 61st second.
+    init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+        guard (1...12).contains(month), (1...Self.days(year: year, month: month)).contains(day),
+            (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
+        else { return nil }
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hour = hour
+        self.minute = minute
+        self.second = second
+    }
+
+    /// Years count from March here, so that the leap day is the last; an era is 400 years, 146,097 days.
+    init(_ time: UnixTime) {
+        let seconds = Int(time.seconds)
+        let (daysSinceEpoch, secondOfDay) = Self.floor(seconds, 86_400)
+        let (era, dayOfEra) = Self.floor(daysSinceEpoch + 719_468, 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        hour = secondOfDay / 3600
+        minute = secondOfDay / 60 % 60
+        second = secondOfDay % 60
+    }
+
+    var unix: UnixTime {
+        UnixTime(seconds: Int64(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second))
+    }
+
+    /// 0 for a Thursday, which 1970-01-01 was.
+    var weekdayFromThursday: Int {
+        Self.floor(daysSinceEpoch, 7).remainder
+    }
+
+    private var daysSinceEpoch: Int {
+        let marchYear = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = Self.floor(marchYear, 400)
+        let marchMonth = month > 2 ? month - 3 : month + 9
+        let dayOfYear = (153 * marchMonth + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func days(year: Int, month: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    private static func floor(_ value: Int, _ divisor: Int) -> (quotient: Int, remainder: Int) {
+        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}

@@ -1,0 +1,53 @@
+/// An answer in XML. Its children are flat and occur once each, but for `Part`: a nested or repeated one makes a deployed
+/// client drop the whole answer.
+struct FlatXML {
+    struct Element: Equatable {
+        let name: String
+        let text: String
+
+        init(_ name: String, _ text: String) {
+            self.name = name
+            self.text = text
+        }
+
+        fileprivate var markup: String { "<\(name)>\(FlatXML.escape(text))</\(name)>" }
+    }
+
+    private let root: String
+    private var body = ""
+
+    init(_ root: String, _ elements: [Element] = []) {
+        self.root = root
+        for element in elements {
+            append(element)
+        }
+    }
+
+    mutating func append(_ element: Element) {
+        body += element.markup
+    }
+
+    /// An element with children of its own.
+    mutating func append(_ name: String, _ children: [Element]) {
+        body += "<\(name)>" + children.map(\.markup).joined() + "</\(name)>"
+    }
+
+    var bytes: [UInt8] {
+        Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<\(root)>\(body)</\(root)>\n".utf8)
+    }
+
+    private static func escape(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "\r": escaped += "&#13;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+}

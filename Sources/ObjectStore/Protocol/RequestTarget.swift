@@ -1,0 +1,76 @@
+/// Which bucket, object and sub-resource a request is about: its target and Host, decoded exactly once.
+struct RequestTarget: Equatable {
+    enum Malformed: Error, Equatable {
+        case target
+        case bucket
+        case key
+    }
+
+    struct Parameter: Equatable {
+        let name: String
+        /// Empty also where there was no `=`: neither signature tells the two apart.
+        let value: String
+    }
+
+    /// Nil: the root of the service.
+    let bucket: String?
+    /// Nil: the bucket itself.
+    let key: String?
+    /// In the order in which they were sent; a name may occur twice.
+    let parameters: [Parameter]
+
+    /// - Parameters:
+    ///   - target: in origin form, as it was sent.
+    ///   - host: the Host field, with or without port.
+    ///   - domains: under which a host's first label is the bucket, lower case, e.g. `oss-local.example.com`. A request
+    ///     to any other host is in path style.
+    init(_ target: String, host: String, domains: [String]) throws(Malformed) {
+        guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }) else { throw .target }
+        let halves = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let path = halves.first, path.first == "/" else { throw .target }
+        parameters = try Self.parameters(halves.count > 1 ? halves[1] : "")
+
+        var rest = path.dropFirst()
+        if let bucket = Self.bucket(ofHost: host, domains: domains) {
+            self.bucket = bucket
+        } else {
+            let segments = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            bucket = rest.isEmpty ? nil : segments.first.map(String.init)
+            rest = segments.count > 1 ? segments[1] : ""
+        }
+        if let bucket, !ObjectName.isBucket(bucket) { throw .bucket }
+        guard let key = PercentEncoding.decode(rest) else { throw .target }
+        if !key.isEmpty, !ObjectName.isKey(key) { throw .key }
+        self.key = key.isEmpty ? nil : key
+    }
+
+    /// The value of a parameter that may occur once at most.
+    subscript(name: String) -> String? {
+        let values = parameters.filter { $0.name == name }
+        return values.count == 1 ? values[0].value : nil
+    }
+
+    func has(_ name: String) -> Bool {
+        parameters.contains { $0.name == name }
+    }
+
+    private static func parameters(_ query: Substring) throws(Malformed) -> [Parameter] {
+        var parameters: [Parameter] = []
+        for pair in query.split(separator: "&") {
+            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = halves.first.flatMap({ PercentEncoding.decode($0) }), !name.isEmpty,
+                let value = PercentEncoding.decode(halves.count > 1 ? halves[1] : "")
+            else { throw .target }
+            parameters.append(Parameter(name: name, value: value))
+        }
+        return parameters
+    }
+
+    private static func bucket(ofHost host: String, domains: [String]) -> String? {
+        let name = host.lowercased().prefix { $0 != ":" }
+        for domain in domains where name.hasSuffix("." + domain) {
+            return String(name.dropLast(domain.count + 1))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,59 @@
+/// An error as OSS's clients know it. What they do with it depends on status and code: `SecurityTokenExpired`,
+/// `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed` make them refresh their credentials once, a 404
+/// makes them start over, 408, 429 and 5xx retry; everything else makes them give up.
+struct StoreError: Error, Equatable {
+    enum Code: String {
+        case accessDenied = "AccessDenied"
+        case badDigest = "InvalidDigest"
+        case entityTooLarge = "EntityTooLarge"
+        case entityTooSmall = "EntityTooSmall"
+        case incompleteBody = "IncompleteBody"
+        case internalError = "InternalError"
+        case invalidAccessKeyID = "InvalidAccessKeyId"
+        case invalidArgument = "InvalidArgument"
+        case invalidBucketName = "InvalidBucketName"
+        case invalidObjectName = "InvalidObjectName"
+        case invalidPart = "InvalidPart"
+        case invalidPartOrder = "InvalidPartOrder"
+        case invalidRange = "InvalidRange"
+        case invalidSecurityToken = "InvalidSecurityToken"
+        case invalidURI = "InvalidURI"
+        case malformedXML = "MalformedXML"
+        case noSuchBucket = "NoSuchBucket"
+        case noSuchKey = "NoSuchKey"
+        case noSuchUpload = "NoSuchUpload"
+        case notImplemented = "NotImplemented"
+        case requestTimeTooSkewed = "RequestTimeTooSkewed"
+        case securityTokenExpired = "SecurityTokenExpired"
+        case serviceUnavailable = "ServiceUnavailable"
+        case signatureDoesNotMatch = "SignatureDoesNotMatch"
+
+        var status: Int {
+            switch self {
+            case .accessDenied, .invalidAccessKeyID, .invalidSecurityToken, .requestTimeTooSkewed,
+                .securityTokenExpired, .signatureDoesNotMatch:
+                403
+            case .noSuchBucket, .noSuchKey, .noSuchUpload: 404
+            case .invalidRange: 416
+            case .internalError: 500
+            case .notImplemented: 501
+            case .serviceUnavailable: 503
+            case .badDigest, .entityTooLarge, .entityTooSmall, .incompleteBody, .invalidArgument, .invalidBucketName,
+                .invalidObjectName, .invalidPart, .invalidPartOrder, .invalidURI, .malformedXML:
+                400
+            }
+        }
+    }
+
+    let code: Code
+    /// For people; holds no secret and no path of ours.
+    let message: String
+    /// Further elements of the answer, e.g. `ServerTime`.
+    var details: [FlatXML.Element] = []
+
+    init(_ code: Code, _ message: String, details: [FlatXML.Element] = []) {
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+}

@@ -1,1 +1,0 @@
-// The room ObjectStore; its first file replaces this one.

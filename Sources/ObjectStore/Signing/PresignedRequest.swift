@@ -1,0 +1,33 @@
+import Network
+import Platform
+
+/// A request that needs nothing but its URL: to be sent as it is, until it expires.
+public struct PresignedRequest: Sendable, Equatable {
+    public let method: String
+    public let url: String
+    public let expiresAt: UnixTime
+
+    /// Signed with version 4, in path style, which needs no wildcard in the DNS.
+    init(
+        method: String, bucket: String, key: String, credentials: TemporaryCredentials, endpoint: StoreEndpoint,
+        at now: UnixTime, lifetime seconds: Int64
+    ) throws(RequestTarget.Malformed) {
+        let date = Timestamps.basic(now)
+        let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: endpoint.region)
+        let query = [
+            ("x-oss-credential", "\(credentials.accessKeyID)/\(scope.text)"),
+            ("x-oss-date", date),
+            ("x-oss-expires", String(seconds)),
+            ("x-oss-security-token", credentials.securityToken),
+            ("x-oss-signature-version", SignatureV4.algorithm),
+        ].map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+        let target = "/\(bucket)/\(PercentEncoding.encode(key, keepingSlashes: true))?\(query)"
+        let request = SignedRequest(
+            method: method, target: try RequestTarget(target, host: "", domains: []), fields: [:])
+        let signature = SignatureV4(scope: scope, date: date, additionalFields: [])
+            .signature(of: request, secret: credentials.secret)
+        self.method = method
+        url = "\(endpoint.text)\(target)&x-oss-signature=\(Hex.lower(signature))"
+        expiresAt = UnixTime(seconds: now.seconds + seconds)
+    }
+}

@@ -1,0 +1,24 @@
+import Network
+
+/// What the signatures are made over: the request without its body.
+struct SignedRequest {
+    let method: String
+    let target: RequestTarget
+    let fields: HTTPFields
+
+    /// `/bucket/key`, decoded: also where the bucket came from the host.
+    var resource: String {
+        guard let bucket = target.bucket else { return "/" }
+        return "/\(bucket)/\(target.key ?? "")"
+    }
+
+    /// The fields that `isSigned` picks, by name; the values of a repeated one joined.
+    func canonicalFields(where isSigned: (String) -> Bool) -> String {
+        var lines: [String: String] = [:]
+        for field in fields.fields where isSigned(field.name) {
+            lines[field.name] = lines[field.name].map { "\($0),\(field.value)" } ?? field.value
+        }
+        return lines.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            .map { "\($0.key):\($0.value)\n" }.joined()
+    }
+}

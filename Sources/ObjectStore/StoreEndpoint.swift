@@ -1,0 +1,58 @@
+/// Where clients reach the store: the one string that they are issued, and what they make of it.
+public struct StoreEndpoint: Sendable, Equatable {
+    /// Why an endpoint is not issued. Each of these breaks in one deployed client or another.
+    public enum Malformed: Error, Sendable, Equatable, CustomStringConvertible {
+        case noScheme
+        case addressIPv6
+        case pathOrQuery
+        case host
+        case port
+
+        public var description: String {
+            switch self {
+            case .noScheme: "an object-store endpoint begins with http:// or https://: clients disagree on a default"
+            case .addressIPv6:
+                "an object-store endpoint cannot be an IPv6 address: clients cannot parse one; use a name"
+            case .pathOrQuery: "an object-store endpoint has no path, query or user: clients drop them"
+            case .host: "the host of an object-store endpoint is an IPv4 address or a lower-case domain name"
+            case .port: "the port of an object-store endpoint is between 1 and 65535"
+            }
+        }
+    }
+
+    /// As it was given, without a final slash.
+    public let text: String
+    /// Without port.
+    public let host: String
+    /// What clients put into the scope of a V4 signature: taken from a host `oss-<region>.<domain>`, otherwise empty.
+    public let region: String
+
+    public init(_ text: String) throws(Malformed) {
+        let text = text.hasSuffix("/") ? String(text.dropLast()) : text
+        guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { throw .noScheme }
+        let authority = text.dropFirst(scheme.count)
+        guard !authority.contains(where: { "/?#@".contains($0) }) else { throw .pathOrQuery }
+        guard !authority.contains("["), authority.count(where: { $0 == ":" }) <= 1 else { throw .addressIPv6 }
+        let halves = authority.split(separator: ":", omittingEmptySubsequences: false)
+        guard let host = halves.first, Self.isHost(host) else { throw .host }
+        if halves.count == 2 {
+            guard let port = UInt16(halves[1]), port > 0 else { throw .port }
+        }
+        self.text = text
+        self.host = String(host)
+        let label = host.prefix { $0 != "." }
+        region = label.hasPrefix("oss-") && host.contains(".") ? String(label.dropFirst(4)) : ""
+    }
+
+    private static func isHost(_ host: Substring) -> Bool {
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        return host.utf8.count <= 253
+            && labels.allSatisfy { label in
+                !label.isEmpty && label.utf8.count <= 63 && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy {
+                        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: "-")
+                    }
+            }
+    }
+}

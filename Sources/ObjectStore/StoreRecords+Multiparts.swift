@@ -1,0 +1,97 @@
+import Database
+import Platform
+
+extension StoreRecords {
+    private static let multipartColumns =
+        "id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost"
+    private static let partColumns = "number, size, md5, crc64, file_id, stored_at"
+
+    func insert(_ multipart: MultipartRecord) throws {
+        try connection.execute(
+            """
+            INSERT INTO store_multiparts
+                (id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            """,
+            multipart.id, multipart.uploadID, multipart.bucket, multipart.key, multipart.fileID, multipart.partSize,
+            multipart.contentType, multipart.createdAt.microseconds)
+    }
+
+    func multipart(_ id: String) throws -> MultipartRecord? {
+        try connection.first(
+            "SELECT \(Self.multipartColumns) FROM store_multiparts WHERE id = $1", id, row: Self.multipart)
+    }
+
+    func multiparts(uploadID: String) throws -> [MultipartRecord] {
+        try connection.query(
+            "SELECT \(Self.multipartColumns) FROM store_multiparts WHERE upload_id = $1 ORDER BY created_at, id",
+            uploadID, row: Self.multipart)
+    }
+
+    func markCompleted(_ id: String) throws {
+        try connection.execute("UPDATE store_multiparts SET completed = 1 WHERE id = $1", id)
+    }
+
+    /// Its parts go with it.
+    func deleteMultipart(_ id: String) throws {
+        try connection.execute("DELETE FROM store_multiparts WHERE id = $1", id)
+    }
+
+    func part(_ number: Int, of multipartID: String) throws -> PartRecord? {
+        try connection.first(
+            "SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number,
+            row: Self.part)
+    }
+
+    /// Parts with a number above `marker`, in order.
+    func parts(of multipartID: String, after marker: Int = 0, limit: Int = 10_000) throws -> [PartRecord] {
+        try connection.query(
+            """
+            SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number > $2
+            ORDER BY number LIMIT $3
+            """,
+            multipartID, marker, limit, row: Self.part)
+    }
+
+    func partCount(of multipartID: String) throws -> Int {
+        try connection.first("SELECT count(*) FROM store_parts WHERE multipart_id = $1", multipartID) { $0.int(0) } ?? 0
+    }
+
+    /// In the place of an earlier part of that number.
+    func put(_ part: PartRecord, of multipartID: String) throws {
+        try connection.execute(
+            """
+            INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (multipart_id, number) DO UPDATE SET
+                size = excluded.size, md5 = excluded.md5, crc64 = excluded.crc64, file_id = excluded.file_id,
+                stored_at = excluded.stored_at
+            """,
+            multipartID, part.number, part.size, part.md5, Int64(bitPattern: part.crc64), part.fileID,
+            part.storedAt.microseconds)
+    }
+
+    func deletePart(_ number: Int, of multipartID: String) throws {
+        try connection.execute(
+            "DELETE FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number)
+    }
+
+    /// The part's bytes are in its multipart's file from now on.
+    func movePartIntoPlace(_ number: Int, of multipartID: String) throws {
+        try connection.execute(
+            "UPDATE store_parts SET file_id = NULL WHERE multipart_id = $1 AND number = $2", multipartID, number)
+    }
+
+    private static func multipart(_ row: Row) -> MultipartRecord {
+        MultipartRecord(
+            id: row.text(0), uploadID: row.text(1), bucket: row.text(2), key: row.text(3), fileID: row.text(4),
+            partSize: row.int64(5), contentType: row.optionalText(6), createdAt: UnixTime(microseconds: row.int64(7)),
+            isCompleted: row.bool(8), isLost: row.bool(9))
+    }
+
+    private static func part(_ row: Row) -> PartRecord {
+        PartRecord(
+            number: row.int(0), size: row.int64(1), md5: row.blob(2), crc64: UInt64(bitPattern: row.int64(3)),
+            fileID: row.optionalText(4), storedAt: UnixTime(microseconds: row.int64(5)))
+    }
+}

@@ -1,0 +1,58 @@
+import Database
+import Platform
+
+extension StoreRecords {
+    private static let objectColumns = """
+        bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type
+        """
+
+    func object(bucket: String, key: String) throws -> StoredObject? {
+        try connection.first(
+            "SELECT \(Self.objectColumns) FROM store_objects WHERE bucket = $1 AND object_key = $2 AND lost = 0",
+            bucket, key, row: Self.object)
+    }
+
+    func object(uploadID: String) throws -> StoredObject? {
+        try connection.first(
+            "SELECT \(Self.objectColumns) FROM store_objects WHERE upload_id = $1 AND lost = 0", uploadID,
+            row: Self.object)
+    }
+
+    func isObjectLost(uploadID: String) throws -> Bool {
+        try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool(0) } ?? false
+    }
+
+    func insert(_ object: StoredObject) throws {
+        try connection.execute(
+            """
+            INSERT INTO store_objects
+                (bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id,
+                content_type)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            """,
+            object.bucket, object.key, object.uploadID, object.size, object.etag, object.partCount,
+            Int64(bitPattern: object.crc64), object.createdAt.microseconds, object.fileID, object.multipartID,
+            object.contentType)
+    }
+
+    /// Removes the object's row and, where it was made of parts, its multipart upload's.
+    ///
+    /// - Returns: the file that has no row any more.
+    func deleteObject(uploadID: String) throws -> [String] {
+        let removed = try connection.query(
+            "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id, multipart_id", uploadID
+        ) { (fileID: $0.text(0), multipartID: $0.optionalText(1)) }
+        for multipartID in removed.compactMap(\.multipartID) {
+            try deleteMultipart(multipartID)
+        }
+        return removed.map(\.fileID)
+    }
+
+    private static func object(_ row: Row) -> StoredObject {
+        StoredObject(
+            bucket: row.text(0), key: row.text(1), uploadID: row.text(2), size: row.int64(3), etag: row.text(4),
+            partCount: row.int(5), crc64: UInt64(bitPattern: row.int64(6)),
+            createdAt: UnixTime(microseconds: row.int64(7)), fileID: row.text(8), multipartID: row.optionalText(9),
+            contentType: row.optionalText(10))
+    }
+}

@@ -1,0 +1,90 @@
+import Database
+import Platform
+
+/// All the SQL of the store, and its tables.
+struct StoreRecords {
+    static let migrations = [
+        Migration(
+            name: "store-1",
+            sql: """
+                CREATE TABLE store_multiparts (
+                    id TEXT PRIMARY KEY,
+                    upload_id TEXT NOT NULL,
+                    bucket TEXT NOT NULL,
+                    object_key TEXT NOT NULL,
+                    file_id TEXT NOT NULL UNIQUE,
+                    part_size INTEGER NOT NULL,
+                    content_type TEXT,
+                    created_at INTEGER NOT NULL,
+                    completed INTEGER NOT NULL DEFAULT 0,
+                    lost INTEGER NOT NULL DEFAULT 0
+                ) STRICT;
+                CREATE INDEX store_multiparts_by_upload ON store_multiparts (upload_id, created_at);
+
+                -- file_id: the part's own file, or NULL when it stands at its place in the file of its multipart upload.
+                CREATE TABLE store_parts (
+                    multipart_id TEXT NOT NULL REFERENCES store_multiparts (id) ON DELETE CASCADE,
+                    number INTEGER NOT NULL,
+                    size INTEGER NOT NULL,
+                    md5 BLOB NOT NULL,
+                    crc64 INTEGER NOT NULL,
+                    file_id TEXT UNIQUE,
+                    stored_at INTEGER NOT NULL,
+                    PRIMARY KEY (multipart_id, number)
+                ) STRICT, WITHOUT ROWID;
+
+                -- multipart_id and part_count: of the multipart upload that made it, or NULL and 0.
+                CREATE TABLE store_objects (
+                    bucket TEXT NOT NULL,
+                    object_key TEXT NOT NULL,
+                    upload_id TEXT NOT NULL UNIQUE,
+                    file_id TEXT NOT NULL UNIQUE,
+                    size INTEGER NOT NULL,
+                    etag TEXT NOT NULL,
+                    crc64 INTEGER NOT NULL,
+                    multipart_id TEXT UNIQUE,
+                    part_count INTEGER NOT NULL,
+                    content_type TEXT,
+                    created_at INTEGER NOT NULL,
+                    lost INTEGER NOT NULL DEFAULT 0,
+                    PRIMARY KEY (bucket, object_key)
+                ) STRICT;
+
+                -- Files whose rows are gone and that are still to be unlinked.
+                CREATE TABLE store_removals (file_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+                """)
+    ]
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+}
+
+/// A row of `store_multiparts`.
+struct MultipartRecord: Sendable, Equatable {
+    let id: String
+    let uploadID: String
+    let bucket: String
+    let key: String
+    let fileID: String
+    let partSize: Int64
+    let contentType: String?
+    let createdAt: UnixTime
+    let isCompleted: Bool
+    let isLost: Bool
+}
+
+/// A row of `store_parts`.
+struct PartRecord: Sendable, Equatable {
+    let number: Int
+    let size: Int64
+    let md5: [UInt8]
+    let crc64: UInt64
+    /// Nil when the part stands at its place in the file of its multipart upload.
+    let fileID: String?
+    let storedAt: UnixTime
+
+    var etag: String { ETag.whole(md5: md5) }
+}

@@ -1,0 +1,44 @@
+import Platform
+
+/// What the store holds of one gateway upload id, as committed.
+public struct StoreSnapshot: Sendable, Equatable {
+    /// A multipart upload that was begun and neither completed nor aborted.
+    public struct Multipart: Sendable, Equatable {
+        /// The UploadId that the store answered.
+        public let id: String
+        public let partCount: Int
+    }
+
+    /// In the order in which they were begun.
+    public let multiparts: [Multipart]
+    public let object: StoredObject?
+    /// A data file that a row speaks of is gone: the attempt cannot be completed.
+    public let isLost: Bool
+}
+
+/// A finished object. It stays as it is until it is discarded or, before CompleteUpload, stored again.
+public struct StoredObject: Sendable, Equatable {
+    public let bucket: String
+    public let key: String
+    public let uploadID: String
+    /// Bytes.
+    public let size: Int64
+    /// Exactly as HEAD gives it, with quotes.
+    public let etag: String
+    /// 0 for an object that was put whole.
+    public let partCount: Int
+    public let crc64: UInt64
+    public let createdAt: UnixTime
+    /// Names the data file.
+    public let fileID: String
+    let multipartID: String?
+    let contentType: String?
+
+    public var isMultipart: Bool { multipartID != nil }
+}
+
+/// Data files whose rows were removed in a transaction: given to ``ObjectStore/removeFiles(_:)`` once it has committed.
+/// A crash in between loses nothing: the next start removes them.
+public struct Discarded: Sendable {
+    let fileIDs: [String]
+}
