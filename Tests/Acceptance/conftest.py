@@ -1,0 +1,109 @@
+"""The fixtures of the acceptance tests: a running gateway for the session, and parties of its own for each test."""
+
+from pathlib import Path
+
+import pytest
+
+from support import stubs as stubs_module
+from support.gateway import ADMIN_PASSWORD, Gateway
+from support.parties import Fleet, Uploader, User, unique
+from support.uploads import Upload
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Three parts are still quick, and 0.5 MiB is below one.
+PART_SIZE = 1024 * 1024
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--binary",
+        type=Path,
+        default=ROOT / ".build/debug/data-gateway",
+        help="the gateway to test (default: the debug build)",
+    )
+
+
+@pytest.fixture(scope="session")
+def binary(request) -> Path:
+    path = request.config.getoption("--binary")
+    assert path.exists(), f"{path} is not there; run `make build` first"
+    return path
+
+
+@pytest.fixture(scope="session")
+def protos() -> Path:
+    return ROOT / "protos"
+
+
+@pytest.fixture(scope="session")
+def stubs(protos, tmp_path_factory):
+    return stubs_module.load(protos, tmp_path_factory.mktemp("stubs"))
+
+
+@pytest.fixture(scope="session")
+def gateway_with(binary, tmp_path_factory):
+    """Makes running gateways with a configuration and a data directory of their own; ended with the session."""
+    started: list[Gateway] = []
+
+    def start(config: dict | None = None) -> Gateway:
+        gateway = Gateway(binary, tmp_path_factory.mktemp("gateway"), config)
+        started.append(gateway)
+        return gateway.start()
+
+    yield start
+    for gateway in started:
+        gateway.close()
+
+
+@pytest.fixture(scope="session")
+def gateway(gateway_with) -> Gateway:
+    """The gateway that tests share; whoever stops or kills one makes one of their own with `gateway_with`."""
+    return gateway_with({"uploads": {"part_size_bytes": PART_SIZE}})
+
+
+@pytest.fixture(scope="session")
+def login(stubs):
+    """Signs the admin of `system` in at a gateway."""
+    return lambda gateway: User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD)
+
+
+@pytest.fixture(scope="session")
+def admin(gateway, login) -> User:
+    """The admin of `system`."""
+    return login(gateway)
+
+
+@pytest.fixture(scope="session")
+def fleet(admin) -> Fleet:
+    """A site and a suite of `system`."""
+    return Fleet.create(admin)
+
+
+@pytest.fixture
+def uploader(fleet) -> Uploader:
+    """A device of the test's own, initialized and signed in."""
+    return fleet.uploader()
+
+
+@pytest.fixture
+def upload(uploader) -> Upload:
+    """A fresh upload of the test's own device."""
+    return Upload.create(uploader)
+
+
+@pytest.fixture(scope="session")
+def new_organization(admin, gateway, stubs):
+    """Makes a business organization and signs its admin in."""
+
+    def make() -> User:
+        name, password = unique("org"), "a password of some length"
+        admin.admin(
+            "CreateOrganization",
+            organization=name,
+            display_name=f"Organization {name}",
+            bootstrap_admin_user_name="boss",
+            bootstrap_admin_password=password,
+        )
+        return User.login(gateway, stubs, name, "boss", password)
+
+    return make

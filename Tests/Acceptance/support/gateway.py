@@ -1,0 +1,138 @@
+"""A gateway process under test: started on free ports, watched, stopped, killed, started again."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import grpc
+
+ADMIN_PASSWORD = "correct horse battery staple"
+LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store")
+#: A debug build on a busy machine starts in a second or two; this bounds the wait for one that never does.
+START_TIMEOUT = 30
+STOP_TIMEOUT = 30
+
+
+class Gateway:
+    """One data directory and the process that serves it.
+
+    `listeners` maps the listener's name to the `host:port` it has; a restart keeps them.
+    """
+
+    def __init__(self, binary: Path, directory: Path, config: dict | None = None):
+        self.binary = binary
+        self.directory = directory
+        self.data = directory / "data"
+        self.config = directory / "config.json5"
+        self.config.write_text(json.dumps(config or {}, indent=2))
+        self.listeners: dict[str, str] = {}
+        self.process: subprocess.Popen | None = None
+        self._stderr = directory / "stderr.log"
+        self._channels: dict[str, grpc.Channel] = {}
+
+    def start(self) -> "Gateway":
+        """Starts the process and returns once it said that every listener accepts."""
+        assert self.process is None
+        command = [self.binary, "serve", "--data-dir", self.data, "--config", self.config]
+        for name in LISTENERS:
+            command += [f"--{name}-listen", self.listeners.get(name, "127.0.0.1:0")]
+        with open(self._stderr, "ab") as stderr:
+            self.process = subprocess.Popen(
+                [str(part) for part in command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                env=os.environ | {"DATA_GATEWAY_ADMIN_PASSWORD": ADMIN_PASSWORD},
+            )
+        line = self._first_line()
+        ready = json.loads(line)
+        assert ready["event"] == "ready", line
+        self.listeners = {name: ready["listeners"][name] for name in LISTENERS}
+        return self
+
+    def stop(self) -> int:
+        """Asks the process to end (SIGTERM) and returns its exit code."""
+        self._close_channels()
+        process, self.process = self.process, None
+        process.send_signal(signal.SIGTERM)
+        try:
+            code = process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise AssertionError(f"still running {STOP_TIMEOUT} s after SIGTERM\n{self.stderr}") from None
+        self._reader.join()
+        return code
+
+    def kill(self) -> None:
+        """Ends the process as a power cut would end it (SIGKILL)."""
+        self._close_channels()
+        process, self.process = self.process, None
+        process.kill()
+        process.wait()
+        self._reader.join()
+
+    def close(self) -> None:
+        """Ends whatever still runs; for the end of a test, whatever state it left."""
+        if self.process is not None:
+            self.stop()
+
+    def channel(self, listener: str) -> grpc.Channel:
+        """The channel to a listener; opened once, closed when the process ends."""
+        if listener not in self._channels:
+            self._channels[listener] = grpc.insecure_channel(
+                self.listeners[listener], options=[("grpc.enable_retries", 0)]
+            )
+        return self._channels[listener]
+
+    @property
+    def object_store(self) -> str:
+        """`host:port` of the object store."""
+        return self.listeners["object-store"]
+
+    @property
+    def stderr(self) -> str:
+        """All that the process wrote to standard error so far."""
+        return self._stderr.read_text(errors="replace")
+
+    def _first_line(self) -> bytes:
+        lines: queue.Queue[bytes] = queue.Queue()
+        process = self.process
+
+        def read() -> None:
+            # Goes on to the end, so that the pipe never fills.
+            with process.stdout:
+                for line in process.stdout:
+                    lines.put(line)
+            lines.put(b"")
+
+        self._reader = threading.Thread(target=read, daemon=True)
+        self._reader.start()
+        try:
+            line = lines.get(timeout=START_TIMEOUT)
+        except queue.Empty:
+            line = b""
+        if not line:
+            self.kill()
+            raise AssertionError(f"the gateway said no ready line\n{self.stderr}")
+        return line
+
+    def _close_channels(self) -> None:
+        for channel in self._channels.values():
+            channel.close()
+        self._channels.clear()
+
+
+def eventually(check, seconds: float = 20, every: float = 0.1):
+    """Calls `check` until it returns something true, and returns that; for what must pass but says no when."""
+    deadline = time.monotonic() + seconds
+    while not (result := check()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s: {check}")
+        time.sleep(every)
+    return result

@@ -1,0 +1,178 @@
+"""The two kinds of caller: a user who operates the gateway, and a device (or site) that uploads to it."""
+
+import datetime
+import itertools
+import random
+import time
+from dataclasses import dataclass, field
+
+import grpc
+
+from .gateway import Gateway
+
+TIMEOUT = 20
+#: Tells one run's names from another's; `random` is seeded by the operating system here.
+_RUN = f"{random.SystemRandom().randrange(10**6):06d}"
+_numbers = itertools.count(1)
+
+
+def unique(prefix: str) -> str:
+    """A name that no other test uses."""
+    return f"{prefix}-{_RUN}-{next(_numbers)}"
+
+
+def unique_device_id() -> str:
+    """A device id of the form YYMMDD-NNNNNN that no other test uses."""
+    today = datetime.datetime.now(datetime.timezone.utc).strftime("%y%m%d")
+    return f"{today}-{(int(_RUN) + next(_numbers)) % 10**6:06d}"
+
+
+def call(method, request, token: str | None = None, metadata: dict[str, str] | None = None, timeout: float = TIMEOUT):
+    """One unary call, with the bearer token and further metadata."""
+    pairs = [("authorization", f"Bearer {token}")] if token else []
+    pairs += list((metadata or {}).items())
+    return method(request, metadata=pairs, timeout=timeout)
+
+
+@dataclass
+class User:
+    """A signed-in user: every call of the admin listener, and of the object service."""
+
+    gateway: Gateway
+    stubs: object
+    token: str
+    organization: str = "system"
+    refresh_token: str = ""
+    #: What `x-organization` says; set it to act for another organization.
+    acting_for: str | None = None
+
+    @classmethod
+    def login(cls, gateway, stubs, organization: str, user_name: str, password: str) -> "User":
+        request = stubs.auth.LoginRequest(organization=organization, user_name=user_name, password=password)
+        reply = call(stubs.auth.AuthServiceStub(gateway.channel("auth")).Login, request)
+        return cls(gateway, stubs, reply.access_token, organization, reply.refresh_token)
+
+    def admin(self, method: str, **fields):
+        """A call of AdminAuthService, by the method's name and the request's fields."""
+        return self._call("admin", self.stubs.auth, "AdminAuthService", method, fields)
+
+    def users(self, method: str, **fields):
+        """A call of UserAuthService."""
+        return self._call("admin", self.stubs.auth, "UserAuthService", method, fields)
+
+    def devices(self, method: str, **fields):
+        """A call of DeviceManagementService."""
+        return self._call("admin", self.stubs.meta, "DeviceManagementService", method, fields)
+
+    def objects(self, method: str, **fields):
+        """A call of DataGatewayObjectService."""
+        return self._call("gateway", self.stubs.gateway, "DataGatewayObjectService", method, fields)
+
+    def list_all(self, **fields) -> list:
+        """Every object of ListObjects, page by page."""
+        objects, page_token = [], ""
+        while True:
+            page = self.objects("ListObjects", page_token=page_token, **fields)
+            objects += page.objects
+            if not (page_token := page.next_page_token):
+                return objects
+
+    def _call(self, listener: str, package, service: str, method: str, fields: dict):
+        stub = getattr(package, f"{service}Stub")(self.gateway.channel(listener))
+        request = getattr(package, f"{method}Request")(**fields)
+        metadata = {"x-organization": self.acting_for} if self.acting_for else None
+        return call(getattr(stub, method), request, self.token, metadata)
+
+
+def init_device(gateway, stubs, device_id: str, method: str = "InitDevice"):
+    """InitDevice or ReinitDevice, as a device sends it: without authorization."""
+    stub = stubs.gateway.DeviceInitServiceStub(gateway.channel("device-init"))
+    request = getattr(stubs.gateway, f"{method}Request")(
+        device_id=device_id, sdk_version="acceptance/1", platform="linux-x86_64"
+    )
+    return call(getattr(stub, method), request)
+
+
+def exchange(gateway, stubs, credential: str):
+    """ExchangeCredential: the token of an API key."""
+    stub = stubs.auth.AuthServiceStub(gateway.channel("auth"))
+    return call(stub.ExchangeCredential, stubs.auth.ExchangeCredentialRequest(credential=credential))
+
+
+@dataclass
+class Uploader:
+    """The holder of an API key, as the deployed SDKs behave on the control plane."""
+
+    gateway: Gateway
+    stubs: object
+    credential: str
+    device_id: str = ""
+    suite: str = ""
+    token: str = ""
+    tags: dict[str, str] = field(default_factory=dict)
+
+    def sign_in(self) -> "Uploader":
+        """Exchanges the credential for a token."""
+        self.token = exchange(self.gateway, self.stubs, self.credential).access_token
+        return self
+
+    def create(self, restart_from: str = "", **hints: str):
+        return self._call("CreateLogicalUpload", client_hints=hints, restart_from_upload_id=restart_from)
+
+    def recovery(self, logical_upload_id: str):
+        return self._call("GetUploadRecovery", logical_upload_id=logical_upload_id)
+
+    def reissue(self, upload_id: str):
+        return self._call("ReissueUploadCredentials", upload_id=upload_id)
+
+    def abort(self, logical_upload_id: str, reason: str = "acceptance test"):
+        return self._call("AbortUpload", logical_upload_id=logical_upload_id, reason=reason)
+
+    def complete(self, upload_id: str, **fields):
+        return self._call("CompleteUpload", upload_id=upload_id, **fields)
+
+    def _call(self, method: str, **fields):
+        stub = self.stubs.gateway.DataGatewayServiceStub(self.gateway.channel("gateway"))
+        return call(getattr(stub, method), getattr(self.stubs.gateway, f"{method}Request")(**fields), self.token)
+
+
+@dataclass
+class Fleet:
+    """An organization's site and suite, and the devices made in it."""
+
+    user: User
+    site_id: int
+    suite: str
+
+    @classmethod
+    def create(cls, user: User) -> "Fleet":
+        site = user.admin("CreateSite", name=unique("site")).site
+        suite = user.devices("CreateDeviceSuite", site_id=site.site_id, display_name=unique("suite"))
+        return cls(user, site.site_id, suite.name)
+
+    def register(self, **fields):
+        """Registers a device bound to the suite, and returns it as the server does."""
+        fields = {"device_id": unique_device_id(), "suite": self.suite} | fields
+        return self.user.devices("RegisterDevice", **fields)
+
+    def uploader(self, **fields) -> Uploader:
+        """A new device, initialized and signed in."""
+        device = self.register(**fields)
+        reply = init_patiently(self.user.gateway, self.user.stubs, device.device_id)
+        uploader = Uploader(
+            self.user.gateway, self.user.stubs, reply.api_key, device.device_id, device.suite, tags=dict(reply.tags)
+        )
+        return uploader.sign_in()
+
+
+def init_patiently(gateway, stubs, device_id: str):
+    """InitDevice, repeated as long as the server says that one address calls it too often."""
+    for _ in range(20):
+        try:
+            return init_device(gateway, stubs, device_id)
+        except grpc.RpcError as error:
+            wait = dict(error.trailing_metadata() or ()).get("retry-after-ms")
+            if error.code() is not grpc.StatusCode.UNAVAILABLE or wait is None:
+                raise
+            time.sleep(int(wait) / 1000)
+    raise AssertionError("InitDevice was rate-limited twenty times")

@@ -1,0 +1,96 @@
+"""A client of the store that is no SDK: it shows the bytes of an answer, and signs as an old Go uploader does."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+from dataclasses import dataclass
+from email.utils import formatdate
+from urllib.parse import quote, urlsplit
+from xml.etree import ElementTree
+
+from .oss import Credentials
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+    @property
+    def xml(self) -> ElementTree.Element:
+        return ElementTree.fromstring(self.body)
+
+    def text(self, tag: str) -> str | None:
+        """The text of the document's child with that name."""
+        return self.xml.findtext(tag)
+
+    def error(self) -> tuple[int, str | None]:
+        """Status and code, of an answer with an error document in its body."""
+        assert self.xml.tag == "Error", self.body
+        return self.status, self.text("Code")
+
+
+def signature_v1(secret: str, method: str, resource: str, headers: dict[str, str], query: list[tuple[str, str]]) -> str:
+    """The V1 signature with *every* query parameter in the canonical resource, not only the sub-resources."""
+    lower = {name.lower(): value for name, value in headers.items()}
+    oss_headers = "".join(f"{name}:{lower[name]}\n" for name in sorted(lower) if name.startswith("x-oss-"))
+    signed = "&".join(f"{name}={value}" if value else name for name, value in sorted(query))
+    text = "\n".join(
+        [
+            method,
+            lower.get("content-md5", ""),
+            lower.get("content-type", ""),
+            lower["date"],
+            oss_headers + resource + (f"?{signed}" if signed else ""),
+        ]
+    )
+    return base64.b64encode(hmac.new(secret.encode(), text.encode(), hashlib.sha1).digest()).decode()
+
+
+class RawStore:
+    """Signs with V1, path style, and shows each answer as it came."""
+
+    def __init__(self, credentials: Credentials):
+        self.credentials = credentials
+        self.address = urlsplit(credentials.endpoint).netloc
+
+    def request(
+        self,
+        method: str,
+        query: list[tuple[str, str]] = (),
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
+        key: str | None = None,
+        sign: bool = True,
+    ) -> Answer:
+        """One request on a connection of its own; `sign=False` sends it as a stranger would."""
+        credentials = self.credentials
+        resource = f"/{credentials.bucket}/{key or credentials.key}"
+        headers = {"Date": formatdate(usegmt=True)} | (headers or {})
+        if sign:
+            headers["x-oss-security-token"] = credentials.token
+            signature = signature_v1(credentials.secret, method, resource, headers, list(query))
+            headers["Authorization"] = f"OSS {credentials.access_key_id}:{signature}"
+        target = quote(resource, safe="/-_.~")
+        if query:
+            target += "?" + "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in query)
+        return fetch(self.address, method, target, body, headers)
+
+
+def fetch(address: str, method: str, target: str, body: bytes | None = None, headers: dict | None = None) -> Answer:
+    """One HTTP/1.1 request to `host:port`."""
+    connection = http.client.HTTPConnection(address, timeout=20)
+    try:
+        connection.request(method, target, body=body, headers=headers or {})
+        reply = connection.getresponse()
+        return Answer(reply.status, reply.headers, reply.read())
+    finally:
+        connection.close()
+
+
+def fetch_url(url: str, method: str = "GET", body: bytes | None = None, headers: dict | None = None) -> Answer:
+    """One request to a whole URL, such as a presigned one."""
+    parts = urlsplit(url)
+    return fetch(parts.netloc, method, parts.path + (f"?{parts.query}" if parts.query else ""), body, headers)

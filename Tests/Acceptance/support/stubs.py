@@ -1,0 +1,60 @@
+"""Python stubs of the repository's `protos/`, made by grpcio-tools at the start of a test run."""
+
+import importlib
+import sys
+from importlib import resources
+from pathlib import Path
+from types import SimpleNamespace
+
+import grpc
+from google.protobuf import descriptor_pb2
+from grpc_tools import protoc
+
+#: Proto package → the name under which its messages and stubs are reached: `stubs.auth.LoginRequest`.
+PACKAGES = {
+    "archebase.common.v1": "common",
+    "archebase.auth.v1": "auth",
+    "archebase.data_gateway.v1": "gateway",
+    "archebase.meta.v1": "meta",
+    "archebase.session.v1": "session",
+    "grpc.health.v1": "health",
+    "grpc.reflection.v1": "reflection",
+}
+
+
+def descriptors(protos: Path, out: Path) -> descriptor_pb2.FileDescriptorSet:
+    """The descriptors of every file below `protos`, without those of their imports from elsewhere."""
+    path = out / "descriptors"
+    _protoc(protos, f"--descriptor_set_out={path}")
+    return descriptor_pb2.FileDescriptorSet.FromString(path.read_bytes())
+
+
+def load(protos: Path, out: Path) -> SimpleNamespace:
+    """Generates the stubs of everything below `protos` into `out` and imports them, by package."""
+    _protoc(protos, f"--python_out={out}", f"--grpc_python_out={out}")
+    sys.path.insert(0, str(out))
+    # Files of the package grpc.* land in OUT/grpc, which the real grpc package would hide.
+    grpc.__path__.append(str(out / "grpc"))
+    stubs = SimpleNamespace(**{name: SimpleNamespace() for name in PACKAGES.values()})
+    for file in descriptors(protos, out).file:
+        if file.package not in PACKAGES:
+            continue
+        module = file.name.removesuffix(".proto").replace("/", ".").replace("-", "_")
+        namespace = getattr(stubs, PACKAGES[file.package])
+        for suffix in ("_pb2", "_pb2_grpc"):
+            vars(namespace).update(
+                (key, value)
+                for key, value in vars(importlib.import_module(module + suffix)).items()
+                if not key.startswith("_") and key != "DESCRIPTOR"
+            )
+    return stubs
+
+
+def _protoc(protos: Path, *arguments: str) -> None:
+    # What lies below google/ is protobuf's own, and comes with its Python package.
+    paths = (path.relative_to(protos) for path in protos.rglob("*.proto"))
+    files = sorted(str(path) for path in paths if path.parts[0] != "google")
+    well_known = str(resources.files("grpc_tools") / "_proto")
+    status = protoc.main(["protoc", f"-I{well_known}", f"-I{protos}", *arguments, *files])
+    if status != 0:
+        raise RuntimeError(f"protoc failed with status {status}; its messages are above")

@@ -1,0 +1,90 @@
+"""An upload from its creation to its completion, as a client of both planes makes it."""
+
+import random
+from dataclasses import dataclass, field
+
+from .oss import CLIENTS, Credentials, Part
+from .parties import Uploader
+
+#: The key under which clients send the source file's name.
+FILE_NAME_TAG = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
+
+
+def content(size: int, seed: int = 1) -> bytes:
+    """Bytes that look like nothing, the same for the same seed."""
+    return random.Random(seed).randbytes(size)
+
+
+@dataclass
+class Upload:
+    """One physical attempt: what CreateLogicalUpload answered, and a client of the store with its credentials."""
+
+    uploader: Uploader
+    logical_id: str
+    id: str
+    credentials: Credentials
+    client: str = "alibabacloud-v4"
+    size: int = 0
+    parts: list[Part] = field(default_factory=list)
+    etag: str = ""
+
+    @classmethod
+    def create(cls, uploader: Uploader, client: str = "alibabacloud-v4", restart_from: str = "") -> "Upload":
+        reply = uploader.create(restart_from)
+        return cls(uploader, reply.logical_upload_id, reply.upload_id, Credentials.of(reply.credentials), client)
+
+    @property
+    def store(self):
+        """A client of the store with the credentials issued."""
+        return CLIENTS[self.client](self.credentials)
+
+    @property
+    def part_size(self) -> int:
+        return self.credentials.part_size
+
+    def put(self, data: bytes) -> "Upload":
+        """Stores the object whole (PutObject)."""
+        self.size, self.parts, self.etag = len(data), [], self.store.put(data).etag
+        return self
+
+    def send_parts(self, data: bytes, multipart_id: str) -> "Upload":
+        """Sends the data in parts of the issued size."""
+        pieces = [data[start : start + self.part_size] for start in range(0, len(data), self.part_size)]
+        self.size = len(data)
+        self.parts = [
+            self.store.upload_part(multipart_id, number, piece) for number, piece in enumerate(pieces, start=1)
+        ]
+        return self
+
+    def multipart(self, data: bytes) -> "Upload":
+        """Stores the object in parts and completes it in the store."""
+        store = self.store
+        multipart_id = store.initiate()
+        self.send_parts(data, multipart_id)
+        self.etag = store.complete(multipart_id, self.parts)
+        return self
+
+    def complete(self, tags: dict[str, str] | None = None, **changed):
+        """CompleteUpload with what was sent, but for the fields that are given."""
+        fields = {
+            "file_size": self.size,
+            "raw_tags": tags or {},
+            "completed_part_count": len(self.parts),
+            "oss_object_etag": self.etag,
+            "part_size_bytes": self.part_size,
+        }
+        return self.uploader.complete(self.id, **(fields | changed))
+
+    def recovery(self):
+        return self.uploader.recovery(self.logical_id)
+
+    def reissued(self) -> Credentials:
+        """Fresh credentials for the same attempt."""
+        return Credentials.of(self.uploader.reissue(self.id).credentials)
+
+
+def completed(uploader: Uploader, data: bytes, tags: dict[str, str] | None = None) -> Upload:
+    """A whole upload of a small file: put, then CompleteUpload."""
+    upload = Upload.create(uploader).put(data)
+    upload.complete(tags)
+    return upload

@@ -1,0 +1,164 @@
+"""InitDevice and ReinitDevice: how a device gets its first key, and its next."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+import pytest
+
+from support.parties import Fleet, Uploader, exchange, init_device, unique_device_id
+from support.refusal import refused
+from support.uploads import Upload, content
+
+
+@pytest.fixture
+def init(gateway, stubs):
+    return lambda device_id, method="InitDevice": init_device(gateway, stubs, device_id, method)
+
+
+METHODS = pytest.mark.parametrize("method", ["InitDevice", "ReinitDevice"])
+
+
+def test_init_hands_out_a_key_that_works_and_the_tags(fleet, gateway, stubs, init):
+    device = fleet.register(tags={"line": "3", "名前": "腕"})
+    reply = init(device.device_id)
+    assert reply.tags == {"line": "3", "名前": "腕"}
+    session = exchange(gateway, stubs, reply.api_key)
+    assert session.principal.device_id == device.device_id
+    assert session.principal.owner_kind == stubs.auth.API_KEY_OWNER_KIND_DEVICE
+    assert session.principal.site_id == fleet.site_id
+
+
+def test_the_registry_shows_what_the_device_said_of_itself(fleet, admin, stubs, init):
+    device = fleet.register()
+    init(device.device_id)
+    seen = admin.devices("GetDevice", name=device.name)
+    assert seen.status == stubs.meta.DEVICE_STATUS_INITIALIZED
+    assert (seen.sdk_version, seen.platform) == ("acceptance/1", "linux-x86_64")
+    assert seen.initialized_at.seconds > 0
+
+
+@METHODS
+@pytest.mark.parametrize("device_id", ["", "nonsense", "260427-00001", "260427-0000011", "devices/260427-000001"])
+def test_a_malformed_id(stubs, init, method, device_id):
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_DEVICE_ID_INVALID"):
+        init(device_id, method)
+
+
+@METHODS
+def test_an_id_that_was_never_registered(stubs, init, method):
+    with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_DEVICE_NOT_FOUND"):
+        init("991231-999999", method)
+
+
+@METHODS
+def test_a_device_that_is_bound_to_no_suite(admin, stubs, init, method):
+    device = admin.devices("RegisterDevice", device_id=unique_device_id())
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):
+        init(device.device_id, method)
+
+
+@METHODS
+def test_a_disabled_device(fleet, admin, stubs, init, method):
+    device = fleet.register()
+    if method == "ReinitDevice":
+        init(device.device_id)
+    admin.devices("DisableDevice", name=device.name)
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):
+        init(device.device_id, method)
+    admin.devices("EnableDevice", name=device.name)
+    assert init(device.device_id, method).api_key
+
+
+@METHODS
+def test_a_disabled_site(admin, stubs, init, method):
+    fleet = Fleet.create(admin)
+    device = fleet.register()
+    if method == "ReinitDevice":
+        init(device.device_id)
+    admin.admin("DisableSite", site_id=fleet.site_id)
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):
+        init(device.device_id, method)
+    admin.admin("EnableSite", site_id=fleet.site_id)
+    assert init(device.device_id, method).api_key
+
+
+def test_a_key_that_an_operator_disabled(uploader, admin, gateway, stubs, init):
+    key_id = exchange(gateway, stubs, uploader.credential).principal.api_key_id
+    admin.admin("DisableApiKey", api_key_id=key_id)
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):
+        init(uploader.device_id, "ReinitDevice")
+    admin.admin("EnableApiKey", api_key_id=key_id)
+    assert init(uploader.device_id, "ReinitDevice").api_key
+
+
+def test_init_twice(uploader, stubs, init):
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_ALREADY_INITIALIZED"):
+        init(uploader.device_id)
+
+
+def test_reinit_before_init(fleet, stubs, init):
+    device = fleet.register()
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_INITIALIZED"):
+        init(device.device_id, "ReinitDevice")
+
+
+def test_of_concurrent_inits_exactly_one_succeeds(fleet, stubs, init):
+    device = fleet.register()
+
+    def attempt(_):
+        try:
+            return init(device.device_id).api_key
+        except grpc.RpcError as error:
+            assert error.code() is grpc.StatusCode.FAILED_PRECONDITION, error
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        keys = [key for key in pool.map(attempt, range(8)) if key]
+    assert len(keys) == 1
+
+
+def test_a_lost_init_reply_is_healed_by_reinit(fleet, gateway, stubs, init):
+    device = fleet.register(tags={"line": "3"})
+    init(device.device_id)
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_ALREADY_INITIALIZED"):
+        init(device.device_id)
+    reply = init(device.device_id, "ReinitDevice")
+    assert reply.tags == {"line": "3"}
+    assert exchange(gateway, stubs, reply.api_key).principal.device_id == device.device_id
+
+
+def test_reinit_ends_the_old_key_its_tokens_and_its_temporary_credentials(uploader, gateway, stubs, init):
+    upload = Upload.create(uploader).put(content(1000))
+    init(uploader.device_id, "ReinitDevice")
+    with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL", "AUTH_KEY_DISABLED"):
+        exchange(gateway, stubs, uploader.credential)
+    with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
+        uploader.recovery(upload.logical_id)
+    with pytest.raises(Exception) as error:
+        upload.store.put(content(1000))
+    assert (error.value.status, error.value.code) == (403, "AccessDenied")
+
+
+def test_after_reinit_the_device_goes_on_with_its_uploads(uploader, gateway, stubs, init):
+    before = Upload.create(uploader)
+    key = init(uploader.device_id, "ReinitDevice").api_key
+    renewed = Uploader(gateway, stubs, key, uploader.device_id).sign_in()
+    before.uploader = renewed
+    before.credentials = before.reissued()
+    before.put(content(1000)).complete()
+    assert before.recovery().logical_upload_status == stubs.gateway.LOGICAL_UPLOAD_STATUS_COMPLETED
+
+
+@pytest.mark.parametrize("method", ["DisableDevice", "RemoveDeviceFromSuite"])
+def test_a_device_taken_out_of_service_is_stopped_on_its_next_call(uploader, admin, stubs, method):
+    upload = Upload.create(uploader)
+    name = f"devices/{uploader.device_id}"
+    if method == "DisableDevice":
+        admin.devices("DisableDevice", name=name)
+    else:
+        admin.devices("RemoveDeviceFromSuite", suite=uploader.suite, device=name)
+    with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
+        uploader.recovery(upload.logical_id)
+    with pytest.raises(Exception) as error:
+        upload.store.put(content(1000))
+    assert (error.value.status, error.value.code) == (403, "AccessDenied")

@@ -1,0 +1,78 @@
+"""grpc.health.v1 and the readiness probes of clients in the field."""
+
+import grpc
+import pytest
+
+from support.gateway import LISTENERS
+from support.parties import TIMEOUT, call, exchange
+from support.raw import fetch
+from support.refusal import refused
+
+GRPC_LISTENERS = [name for name in LISTENERS if name != "object-store"]
+
+#: Listener → the services that it serves, as health knows them.
+SERVICES = {
+    "auth": ["archebase.auth.v1.AuthService"],
+    "gateway": ["archebase.data_gateway.v1.DataGatewayService", "archebase.data_gateway.v1.DataGatewayObjectService"],
+    "admin": ["archebase.auth.v1.AdminAuthService", "archebase.meta.v1.DeviceManagementService"],
+    "device-init": ["archebase.data_gateway.v1.DeviceInitService"],
+}
+
+
+@pytest.mark.parametrize("listener", GRPC_LISTENERS)
+def test_every_grpc_listener_serves_health(gateway, stubs, listener):
+    health = stubs.health.HealthStub(gateway.channel(listener))
+    reply = call(health.Check, stubs.health.HealthCheckRequest())
+    assert reply.status == stubs.health.HealthCheckResponse.SERVING
+
+
+@pytest.mark.parametrize("listener, service", [(name, service) for name in SERVICES for service in SERVICES[name]])
+def test_health_knows_the_services_by_name(gateway, stubs, listener, service):
+    health = stubs.health.HealthStub(gateway.channel(listener))
+    reply = call(health.Check, stubs.health.HealthCheckRequest(service=service))
+    assert reply.status == stubs.health.HealthCheckResponse.SERVING
+
+
+def test_health_says_not_found_for_an_unknown_service(gateway, stubs):
+    health = stubs.health.HealthStub(gateway.channel("auth"))
+    with refused(stubs, "NOT_FOUND"):
+        call(health.Check, stubs.health.HealthCheckRequest(service="no.such.Service"))
+
+
+def test_an_unknown_method_is_unimplemented(gateway, stubs):
+    method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Nonsense")
+    with refused(stubs, "UNIMPLEMENTED"):
+        method(b"", timeout=TIMEOUT)
+
+
+def test_a_service_answers_at_its_own_listener_only(gateway, stubs):
+    stub = stubs.auth.AuthServiceStub(gateway.channel("device-init"))
+    with refused(stubs, "UNIMPLEMENTED"):
+        call(stub.ExchangeCredential, stubs.auth.ExchangeCredentialRequest(credential="x"))
+
+
+def test_probe_with_a_nonsense_credential(gateway, stubs):
+    """Clients call the gateway ready when this is UNAUTHENTICATED; however often they ask, it is never rate-limited."""
+    for _ in range(200):
+        with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
+            exchange(gateway, stubs, "readiness-probe")
+
+
+def test_probe_without_authorization(gateway, stubs):
+    stub = stubs.gateway.DataGatewayServiceStub(gateway.channel("gateway"))
+    for _ in range(200):
+        with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
+            call(stub.GetUploadRecovery, stubs.gateway.GetUploadRecoveryRequest(logical_upload_id="readiness-probe"))
+
+
+def test_an_expired_deadline_is_deadline_exceeded(gateway, stubs):
+    health = stubs.health.HealthStub(gateway.channel("auth"))
+    with pytest.raises(grpc.RpcError) as error:
+        health.Check(stubs.health.HealthCheckRequest(), timeout=0)
+    assert error.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+
+
+def test_the_object_store_refuses_a_stranger_in_its_own_words(gateway):
+    answer = fetch(gateway.object_store, "GET", "/data/uploads/x")
+    assert answer.error() == (403, "AccessDenied")
+    assert answer.headers["x-oss-request-id"] == answer.text("RequestId")

@@ -1,0 +1,57 @@
+"""What is no message of ours: refused with a code, and the connection and the server live on."""
+
+import pytest
+
+from support.parties import TIMEOUT
+from support.refusal import refused
+
+MALFORMED = {
+    "a field that is cut off": b"\x0a\x05ab",
+    "a varint without an end": b"\x08" + b"\xff" * 11,
+    "a length beyond the message": b"\x0a\xff\xff\xff\xff\x0f",
+    "field number zero": b"\x00\x01",
+    "wire type six": b"\x0e",
+    "wire type seven": b"\x0f",
+    "an end group without a start": b"\x0c",
+    "invalid UTF-8": b"\x0a\x02\xff\xfe",
+    "a group nested ten thousand deep": b"\x0b" * 10_000,
+}
+
+METHODS = [
+    ("auth", "/archebase.auth.v1.AuthService/Login"),
+    ("device-init", "/archebase.data_gateway.v1.DeviceInitService/InitDevice"),
+]
+
+
+@pytest.mark.parametrize("listener, path", METHODS, ids=[path for _, path in METHODS])
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_message(gateway, stubs, listener, path, body):
+    method = gateway.channel(listener).unary_unary(path)
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
+        method(body, timeout=TIMEOUT)
+
+
+def test_a_malformed_message_to_a_service_that_asks_who_you_are(gateway, uploader, stubs):
+    method = gateway.channel("gateway").unary_unary("/archebase.data_gateway.v1.DataGatewayService/CompleteUpload")
+    metadata = [("authorization", f"Bearer {uploader.token}")]
+    for body in MALFORMED.values():
+        with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
+            method(body, metadata=metadata, timeout=TIMEOUT)
+    assert uploader.create()
+
+
+def test_unknown_fields_are_no_error(gateway, stubs):
+    """A client newer than the server sends fields that this one does not know."""
+    request = stubs.gateway.InitDeviceRequest(device_id="nonsense").SerializeToString()
+    method = gateway.channel("device-init").unary_unary("/archebase.data_gateway.v1.DeviceInitService/InitDevice")
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_DEVICE_ID_INVALID"):
+        method(request + b"\x9a\x06\x03abc\xa0\x06\x01", timeout=TIMEOUT)
+
+
+def test_a_message_over_the_limit(gateway, stubs):
+    """Refused, by whichever limit is hit first, and the next call is answered."""
+    method = gateway.channel("auth").unary_unary("/archebase.auth.v1.AuthService/Login")
+    with refused(stubs, "RESOURCE_EXHAUSTED"):
+        method(b"\x0a\x80\x80\x80\x20" + b"x" * (64 * 1024 * 1024), timeout=TIMEOUT)
+    with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
+        method(b"", timeout=TIMEOUT)

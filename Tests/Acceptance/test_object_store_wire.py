@@ -1,0 +1,243 @@
+"""What the object store's answers are made of, byte by byte: what no SDK shows, and some clients insist on."""
+
+import base64
+import hashlib
+import socket
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pytest
+
+from support.raw import RawStore, fetch
+from support.uploads import Upload, content
+
+
+@pytest.fixture
+def raw(upload) -> RawStore:
+    return RawStore(upload.credentials)
+
+
+def assert_flat(document: ElementTree.Element, *nested: str) -> None:
+    """No child holds a child (but those named), and none comes twice: else the Swift SDK drops the whole answer."""
+    for child in document:
+        assert child.tag in nested or len(child) == 0, f"{child.tag} is nested"
+    tags = [child.tag for child in document if child.tag not in nested]
+    assert len(tags) == len(set(tags)), f"a child is repeated: {tags}"
+
+
+def initiated(raw: RawStore) -> str:
+    return raw.request("POST", [("uploads", "")]).text("UploadId")
+
+
+def test_every_answer_has_a_request_id(raw):
+    answers = [
+        raw.request("PUT", body=b"x"),
+        raw.request("HEAD"),
+        raw.request("GET"),
+        raw.request("POST", [("uploads", "")]),
+        raw.request("GET", key="another"),
+        raw.request("GET", sign=False),
+    ]
+    ids = [answer.headers["x-oss-request-id"] for answer in answers]
+    assert all(ids)
+    assert len(set(ids)) == len(ids)
+
+
+def test_initiate(raw):
+    answer = raw.request("POST", [("uploads", "")])
+    assert answer.status == 200
+    assert_flat(answer.xml)
+    assert answer.xml.tag == "InitiateMultipartUploadResult"
+    assert answer.text("Bucket") == raw.credentials.bucket
+    assert answer.text("Key") == raw.credentials.key
+    assert answer.text("UploadId")
+
+
+def test_upload_part(raw):
+    multipart = initiated(raw)
+    answer = raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
+    assert answer.status == 200
+    assert answer.headers["ETag"] == f'"{hashlib.md5(content(1000)).hexdigest().upper()}"'
+    assert answer.headers["x-oss-hash-crc64ecma"].isdigit()
+    assert answer.body == b""
+
+
+def test_list_parts(raw):
+    multipart = initiated(raw)
+    for number in (1, 2, 3):
+        raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], content(100, seed=number))
+    answer = raw.request("GET", [("max-parts", "2"), ("part-number-marker", ""), ("uploadId", multipart)])
+    assert_flat(answer.xml, "Part")
+    assert answer.xml.tag == "ListPartsResult"
+    assert answer.text("UploadId") == multipart
+    assert answer.text("PartNumberMarker") == "0"
+    assert answer.text("NextPartNumberMarker") == "2"
+    assert answer.text("MaxParts") == "2"
+    assert answer.text("IsTruncated") == "true"
+    parts = answer.xml.findall("Part")
+    assert [part.findtext("PartNumber") for part in parts] == ["1", "2"]
+    for part in parts:
+        assert {child.tag for child in part} >= {"PartNumber", "LastModified", "ETag", "Size", "HashCrc64ecma"}
+    rest = raw.request("GET", [("part-number-marker", "2"), ("uploadId", multipart)])
+    assert rest.text("IsTruncated") == "false"
+    assert [part.findtext("PartNumber") for part in rest.xml.findall("Part")] == ["3"]
+
+
+@pytest.mark.parametrize("quotes", ['"{}"', "&quot;{}&quot;", "{}"], ids=["raw", "escaped", "none"])
+def test_complete(raw, quotes):
+    multipart = initiated(raw)
+    etag = raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000)).headers["ETag"]
+    part = f"<Part><PartNumber>1</PartNumber><ETag>{quotes.format(etag.strip(chr(34)))}</ETag></Part>"
+    body = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>".encode()
+    answer = raw.request("POST", [("uploadId", multipart)], body)
+    assert answer.status == 200
+    assert_flat(answer.xml)
+    assert answer.xml.tag == "CompleteMultipartUploadResult"
+    assert {child.tag for child in answer.xml} >= {"Location", "Bucket", "Key", "ETag"}
+    assert answer.text("ETag") == answer.headers["ETag"]
+    assert answer.headers["x-oss-hash-crc64ecma"].isdigit()
+    assert raw.request("HEAD").headers["ETag"] == answer.headers["ETag"]
+
+
+def test_complete_all(raw):
+    multipart = initiated(raw)
+    raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
+    answer = raw.request("POST", [("uploadId", multipart)], b"", {"x-oss-complete-all": "yes"})
+    assert answer.status == 200
+    assert raw.request("GET").body == content(1000)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nonsense",
+        b"<CompleteMultipartUpload>",
+        b"<CompleteMultipartUpload></CompleteMultipartUpload>",
+        b"<Other><Part><PartNumber>1</PartNumber><ETag>x</ETag></Part></Other>",
+        b"<CompleteMultipartUpload><Part><PartNumber>x</PartNumber><ETag>x</ETag></Part></CompleteMultipartUpload>",
+        b'<!DOCTYPE x [<!ENTITY a "b">]><CompleteMultipartUpload>&a;</CompleteMultipartUpload>',
+    ],
+    ids=["empty", "text", "open", "no parts", "other", "number", "entity"],
+)
+def test_complete_with_a_malformed_body(raw, body):
+    multipart = initiated(raw)
+    raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
+    assert raw.request("POST", [("uploadId", multipart)], body).error()[0] == 400
+    assert raw.request("GET", [("uploadId", multipart)]).status == 200
+
+
+def test_complete_with_parts_out_of_order(raw):
+    multipart = initiated(raw)
+    etags = [
+        raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], data).headers["ETag"]
+        for number, data in ((1, content(1024 * 1024)), (2, content(10)))
+    ]
+    parts = "".join(
+        f"<Part><PartNumber>{number}</PartNumber><ETag>{etags[number - 1]}</ETag></Part>" for number in (2, 1)
+    )
+    body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
+    assert raw.request("POST", [("uploadId", multipart)], body).error() == (400, "InvalidPartOrder")
+
+
+def test_an_error_document(raw):
+    answer = raw.request("GET")
+    assert answer.status == 404
+    assert_flat(answer.xml)
+    assert answer.xml.tag == "Error"
+    assert {child.tag for child in answer.xml} >= {"Code", "Message", "RequestId", "HostId"}
+    assert answer.text("Code") == "NoSuchKey"
+    assert answer.text("RequestId") == answer.headers["x-oss-request-id"]
+
+
+@pytest.mark.parametrize("signed, status, code", [(True, 404, "NoSuchKey"), (False, 403, "AccessDenied")])
+def test_an_error_of_head_is_in_two_headers(raw, signed, status, code):
+    answer = raw.request("HEAD", sign=signed)
+    assert (answer.status, answer.body) == (status, b"")
+    assert answer.headers["x-oss-err"] == answer.headers["x-oss-error"]
+    document = ElementTree.fromstring(base64.b64decode(answer.headers["x-oss-err"]))
+    assert (document.tag, document.findtext("Code")) == ("Error", code)
+
+
+def test_head(raw):
+    raw.request("PUT", body=content(1000))
+    answer = raw.request("HEAD")
+    assert answer.status == 200
+    assert answer.headers["Content-Length"] == "1000"
+    assert answer.headers["Last-Modified"].endswith(" GMT")
+    assert answer.headers["ETag"] == f'"{hashlib.md5(content(1000)).hexdigest().upper()}"'
+    assert answer.headers["x-oss-hash-crc64ecma"].isdigit()
+
+
+def test_content_md5_is_checked_before_the_part_is_acknowledged(raw):
+    multipart = initiated(raw)
+    wrong = base64.b64encode(hashlib.md5(b"other").digest()).decode()
+    right = base64.b64encode(hashlib.md5(content(1000)).digest()).decode()
+    query = [("partNumber", "1"), ("uploadId", multipart)]
+    status, code = raw.request("PUT", query, content(1000), {"Content-MD5": wrong}).error()
+    assert status == 400
+    assert code in ("InvalidDigest", "BadDigest")
+    assert raw.request("PUT", query, content(1000), {"Content-MD5": "nonsense"}).error()[0] == 400
+    assert raw.request("GET", [("uploadId", multipart)]).xml.findall("Part") == []
+    assert raw.request("PUT", query, content(1000), {"Content-MD5": right}).status == 200
+
+
+def test_a_range_past_the_end(raw):
+    raw.request("PUT", body=content(1000))
+    answer = raw.request("GET", headers={"Range": "bytes=1000-", "x-oss-range-behavior": "standard"})
+    assert answer.status == 416
+
+
+def test_operations_that_we_do_not_have(raw):
+    for method, query in [("GET", [("acl", "")]), ("PUT", [("tagging", "")]), ("POST", [("append", ""), ("position", "0")])]:
+        assert raw.request(method, query, b"" if method != "GET" else None).error() == (501, "NotImplemented")
+
+
+def test_two_ways_to_authenticate_in_one_request(raw):
+    query = [("OSSAccessKeyId", "x"), ("Expires", "9999999999"), ("Signature", "x")]
+    assert raw.request("GET", query).error()[0] in (400, 403)
+
+
+@pytest.mark.parametrize("key", ["a/../b", "a/./b", "..", "a\\b", "a\nb"])
+def test_a_key_that_no_client_can_sign(raw, key):
+    target = f"/{raw.credentials.bucket}/{quote(key, safe='/.')}"
+    assert fetch(raw.address, "GET", target).status in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+        "Content-Length: 5\r\nContent-Length: 6\r\n",
+        "Content-Length : 5\r\n",
+        "Transfer-Encoding: gzip\r\n",
+        "Host: another\r\n",
+        "X-Much: " + "x" * 20_000 + "\r\n",
+        "".join(f"X-{number}: x\r\n" for number in range(120)),
+    ],
+    ids=["both lengths", "two lengths", "space", "encoding", "two hosts", "long", "many"],
+)
+def test_a_request_that_could_be_smuggled_is_refused_and_the_connection_closed(raw, head):
+    host, port = raw.address.split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        request = f"PUT /{raw.credentials.bucket}/k HTTP/1.1\r\nHost: {raw.address}\r\n{head}\r\nhello"
+        connection.sendall(request.encode())
+        answer = b""
+        try:
+            while chunk := connection.recv(65536):
+                answer += chunk
+        except ConnectionResetError:
+            pass
+    assert answer.startswith(b"HTTP/1.1 4"), answer[:200]
+    assert answer.split(b" ")[1] in (b"400", b"431"), answer[:200]
+
+
+def test_expect_continue(raw, upload):
+    """Refused before `100 Continue`, so that a client with wrong credentials sends no body."""
+    host, port = raw.address.split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(
+            f"PUT /{raw.credentials.bucket}/{raw.credentials.key} HTTP/1.1\r\nHost: {raw.address}\r\n"
+            "Content-Length: 1000000\r\nExpect: 100-continue\r\n\r\n".encode()
+        )
+        assert connection.recv(65536).startswith(b"HTTP/1.1 403")

@@ -1,0 +1,145 @@
+"""`data-gateway serve`: what it says, what it makes, and how it ends."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+
+import pytest
+
+from support.gateway import ADMIN_PASSWORD, LISTENERS, START_TIMEOUT, STOP_TIMEOUT, Gateway
+from support.parties import User
+
+
+def test_sigterm_ends_it_with_zero_and_the_data_is_there_again(gateway_with, login):
+    gateway = gateway_with()
+    site = login(gateway).admin("CreateSite", name="Here").site
+    assert gateway.stop() == 0
+    gateway.start()
+    assert login(gateway).admin("GetSite", site_id=site.site_id).site == site
+
+
+def test_every_listener_has_a_port_of_its_own(gateway):
+    ports = {address.rsplit(":", 1)[1] for address in gateway.listeners.values()}
+    assert len(ports) == len(LISTENERS)
+    assert "0" not in ports
+
+
+def test_standard_output_has_the_ready_line_only(binary, tmp_path):
+    process = serve(binary, tmp_path)
+    try:
+        line = process.stdout.readline()
+        assert json.loads(line)["event"] == "ready"
+        process.send_signal(signal.SIGTERM)
+        rest, _ = process.communicate(timeout=STOP_TIMEOUT)
+        assert rest == b""
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_the_first_password_is_written_once_for_its_owner_only(binary, tmp_path, stubs):
+    process = serve(binary, tmp_path, password=None)
+    try:
+        ready = json.loads(process.stdout.readline())
+        path = tmp_path / "data" / "initial-admin-password"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        password = path.read_text().strip()
+        assert len(password) >= 16
+        gateway = Gateway(binary, tmp_path)
+        gateway.listeners = ready["listeners"]
+        assert User.login(gateway, stubs, "system", "admin", password)
+        gateway.channel("auth").close()
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=STOP_TIMEOUT)
+    assert process.returncode == 0
+    assert password not in (tmp_path / "stderr").read_text()
+
+
+def test_what_is_secret_is_its_owners_only(gateway):
+    keys = gateway.data / "keys"
+    assert stat.S_IMODE(keys.stat().st_mode) == 0o700
+    files = [path for path in keys.rglob("*") if path.is_file()]
+    assert files
+    for path in files:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def test_no_secret_is_in_the_log(gateway, uploader, upload):
+    upload.put(b"x").complete()
+    log = gateway.stderr
+    for secret in [
+        ADMIN_PASSWORD,
+        uploader.credential,
+        uploader.token,
+        upload.credentials.secret,
+        upload.credentials.token,
+    ]:
+        assert secret not in log
+
+
+def test_a_database_without_its_root_key_does_not_start(gateway_with, binary, tmp_path):
+    gateway = gateway_with()
+    gateway.stop()
+    for path in (gateway.data / "keys").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    process = serve(binary, gateway.directory)
+    assert process.wait(START_TIMEOUT) != 0
+    assert process.stdout.read() == b""
+    process.stdout.close()
+
+
+def test_two_gateways_do_not_share_a_data_directory(gateway, binary):
+    process = serve(binary, gateway.directory)
+    assert process.wait(START_TIMEOUT) != 0
+    process.stdout.close()
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "nonsense",
+        '{"uploads": {"part_size_bytes": 1000}}',
+        '{"uploads": {"part_size_bytes": -1}}',
+        '{"uploads": {"no_such_key": 1}}',
+        '{"object_store": {"bucket": "Not A Bucket"}}',
+        '{"object_store": {"public_endpoint": "no-scheme:80"}}',
+        '{"object_store": {"public_endpoint": "http://[::1]:80"}}',
+        '{"object_store": {"public_endpoint": "http://127.0.0.1:80/prefix"}}',
+        '{"device_init": {"reinit": "whenever"}}',
+    ],
+)
+def test_a_configuration_that_breaks_a_rule_is_refused_with_the_reason(binary, tmp_path, config):
+    process = serve(binary, tmp_path, config=config)
+    assert process.wait(START_TIMEOUT) != 0
+    assert process.stdout.read() == b""
+    process.stdout.close()
+    assert (tmp_path / "stderr").read_text().strip()
+
+
+def test_json5_with_comments(binary, tmp_path):
+    process = serve(binary, tmp_path, config="{uploads: {part_size_bytes: 65536,},} // as people write it")
+    try:
+        assert json.loads(process.stdout.readline())["event"] == "ready"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=STOP_TIMEOUT)
+
+
+def serve(binary, directory, password: str | None = ADMIN_PASSWORD, config: str = "{}") -> subprocess.Popen:
+    """A gateway on free ports in DIRECTORY/data, its standard error in DIRECTORY/stderr."""
+    (directory / "config.json5").write_text(config)
+    command = [binary, "serve", "--data-dir", directory / "data", "--config", directory / "config.json5"]
+    for name in LISTENERS:
+        command += [f"--{name}-listen", "127.0.0.1:0"]
+    environment = {name: value for name, value in os.environ.items() if name != "DATA_GATEWAY_ADMIN_PASSWORD"}
+    if password is not None:
+        environment["DATA_GATEWAY_ADMIN_PASSWORD"] = password
+    with open(directory / "stderr", "wb") as stderr:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, env=environment
+        )
