@@ -1,0 +1,86 @@
+import CNghttp2
+
+/// nghttp2's tables of callbacks and options, made once; the callbacks find their session in its user data.
+enum HTTP2Library {
+    /// Never changed after it was made; nghttp2 only reads it.
+    nonisolated(unsafe) static let callbacks: OpaquePointer? = {
+        var table: OpaquePointer?
+        nghttp2_session_callbacks_new(&table)
+        nghttp2_session_callbacks_set_on_begin_headers_callback(table) { handle, frame, context in
+            guard let frame, let session = HTTP2Library.session(context) else { return 0 }
+            let header = frame.pointee
+            guard header.hd.type == UInt8(NGHTTP2_HEADERS.rawValue), header.headers.cat == NGHTTP2_HCAT_REQUEST
+            else { return 0 }
+            if !session.peerOpens(header.hd.stream_id) {
+                nghttp2_submit_rst_stream(
+                    handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.hd.stream_id, HTTP2ErrorCode.refusedStream.rawValue)
+            }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(table) {
+            handle, frame, name, nameCount, value, valueCount, _, _ in
+            guard let frame, let stream = HTTP2Session.stream(handle, frame.pointee.hd.stream_id) else { return 0 }
+            stream.receive(
+                name: UnsafeBufferPointer(start: name, count: nameCount),
+                value: UnsafeBufferPointer(start: value, count: valueCount))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(table) { handle, frame, context in
+            guard let frame else { return 0 }
+            HTTP2Library.received(frame, handle, context)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { handle, _, id, bytes, count, _ in
+            guard let stream = HTTP2Session.stream(handle, id) else {
+                // Nobody will read it, but the connection's window has to stay open for the others.
+                nghttp2_session_consume_connection(handle, count)
+                return 0
+            }
+            stream.receive(data: UnsafeRawBufferPointer(start: bytes, count: count))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_stream_close_callback(table) { handle, id, code, context in
+            if let stream = HTTP2Session.stream(handle, id) {
+                HTTP2Library.session(context)?.closed(stream, code: code)
+            }
+            return 0
+        }
+        return table
+    }()
+
+    /// As `callbacks`.
+    nonisolated(unsafe) static let options: OpaquePointer? = {
+        var table: OpaquePointer?
+        nghttp2_option_new(&table)
+        // Windows open when a message was taken, not when its bytes came: that is the back-pressure.
+        nghttp2_option_set_no_auto_window_update(table, 1)
+        // RFC 9218 replaces the priority tree; closed streams are then of no use.
+        nghttp2_option_set_no_closed_streams(table, 1)
+        nghttp2_option_set_max_outbound_ack(table, 128)
+        return table
+    }()
+
+    static func session(_ context: UnsafeMutableRawPointer?) -> HTTP2Session? {
+        context.map { Unmanaged<HTTP2Session>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static func received(
+        _ frame: UnsafePointer<nghttp2_frame>, _ handle: OpaquePointer?, _ context: UnsafeMutableRawPointer?
+    ) {
+        let header = frame.pointee.hd
+        switch nghttp2_frame_type(rawValue: UInt32(header.type)) {
+        case NGHTTP2_HEADERS, NGHTTP2_DATA:
+            guard let stream = HTTP2Session.stream(handle, header.stream_id) else { return }
+            if header.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+                stream.receiveHeadersEnd(isTrailers: frame.pointee.headers.cat == NGHTTP2_HCAT_HEADERS)
+            }
+            if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { stream.receiveEnd() }
+        case NGHTTP2_PING where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
+            session(context)?.peerSentPingAcknowledgement()
+        case NGHTTP2_GOAWAY:
+            session(context)?.peerSentGoAway()
+        default:
+            break
+        }
+    }
+}

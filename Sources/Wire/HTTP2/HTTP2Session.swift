@@ -1,0 +1,230 @@
+import CNghttp2
+
+/// What a session asks of whoever runs it.
+public protocol HTTP2SessionHost: AnyObject {
+    /// Server: the peer opens a stream. `nil` refuses it (REFUSED_STREAM).
+    func openStream() -> HTTP2Stream?
+    /// There is something to send: `nextOutput` is to be called soon.
+    func outputPending()
+    /// The peer answered our PING, or sent GOAWAY.
+    func receivedPingAcknowledgement()
+    func receivedGoAway()
+}
+
+extension HTTP2SessionHost {
+    public func openStream() -> HTTP2Stream? { nil }
+    public func receivedPingAcknowledgement() {}
+    public func receivedGoAway() {}
+}
+
+/// One HTTP/2 connection (RFC 9113) without a socket: bytes in, bytes out. Frames, HPACK and flow control are nghttp2's.
+///
+/// Used by one thread at a time. Streams may be written to from within their own callbacks.
+public final class HTTP2Session {
+    public enum Role: Sendable {
+        case client
+        case server
+    }
+
+    private let session: OpaquePointer
+    private let settings: HTTP2Settings
+    /// Owns this session, and so outlives it.
+    private unowned(unsafe) let host: any HTTP2SessionHost
+    /// Streams that are open.
+    public private(set) var activeStreams = 0
+
+    public init(role: Role, settings: HTTP2Settings = HTTP2Settings(), host: any HTTP2SessionHost) {
+        self.settings = settings
+        self.host = host
+        var created: OpaquePointer?
+        let status =
+            role == .server
+            ? nghttp2_session_server_new2(&created, HTTP2Library.callbacks, nil, HTTP2Library.options)
+            : nghttp2_session_client_new2(&created, HTTP2Library.callbacks, nil, HTTP2Library.options)
+        guard status == 0, let created else { preconditionFailure("nghttp2 has no memory for a session") }
+        session = created
+        nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+        submitSettings(role)
+    }
+
+    deinit {
+        // Closing the session does not report its streams, so they are let go here.
+        while let stream = firstStream { release(stream) }
+        nghttp2_session_del(session)
+    }
+
+    private func submitSettings(_ role: Role) {
+        var entries = [
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE.rawValue), value: UInt32(settings.streamWindow)),
+            nghttp2_settings_entry(
+                settings_id: Int32(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE.rawValue), value: settings.maxHeaderListSize),
+        ]
+        if role == .server {
+            entries.append(
+                nghttp2_settings_entry(
+                    settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue),
+                    value: settings.maxConcurrentStreams))
+        } else {
+            entries.append(
+                nghttp2_settings_entry(settings_id: Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), value: 0))
+        }
+        nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+        nghttp2_session_set_local_window_size(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, settings.connectionWindow)
+    }
+
+    // MARK: bytes
+
+    /// Takes bytes that came from the peer; streams hear of what they say during the call.
+    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+        let taken = nghttp2_session_mem_recv(
+            session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
+        if taken < 0 { throw HTTP2Error(code: Int32(taken)) }
+    }
+
+    /// The next bytes for the peer, about a frame; `nil` when there are none now. Valid until the next call.
+    public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? {
+        var bytes: UnsafePointer<UInt8>?
+        let count = nghttp2_session_mem_send(session, &bytes)
+        if count < 0 { throw HTTP2Error(code: Int32(count)) }
+        return count == 0 ? nil : UnsafeRawBufferPointer(start: bytes, count: count)
+    }
+
+    /// Neither side has anything more to say: the connection can be closed.
+    public var isFinished: Bool {
+        nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
+    }
+
+    // MARK: the connection as a whole
+
+    /// Announces that the connection will be closed, while streams on their way are still taken (RFC 9113, section 6.8).
+    public func submitShutdownNotice() {
+        nghttp2_submit_shutdown_notice(session)
+        host.outputPending()
+    }
+
+    /// Takes no stream any more; those that are open go on to their end.
+    public func submitGoAway(_ code: HTTP2ErrorCode = .noError) {
+        nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nghttp2_session_get_last_proc_stream_id(session), code.rawValue,
+            nil, 0)
+        host.outputPending()
+    }
+
+    public func submitPing() {
+        nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+        host.outputPending()
+    }
+
+    // MARK: streams
+
+    /// Client: opens a stream with a request's header fields.
+    ///
+    /// - Parameter hasBody: whether `write` and `finish` follow.
+    /// - Returns: whether there was a stream identifier left and the peer has not said GOAWAY.
+    public func open(_ stream: HTTP2Stream, _ headers: HeaderBlock, hasBody: Bool) -> Bool {
+        let context = retain(stream)
+        var provider = Self.dataProvider
+        let id = withUnsafePointer(to: &provider) { provider in
+            nghttp2_submit_request(
+                session, nil, headers.fields.baseAddress, headers.fields.count, hasBody ? provider : nil, context)
+        }
+        guard id > 0 else {
+            release(stream)
+            return false
+        }
+        stream.id = id
+        host.outputPending()
+        return true
+    }
+
+    func submitResponse(_ stream: HTTP2Stream, _ headers: HeaderBlock, hasBody: Bool) {
+        var provider = Self.dataProvider
+        withUnsafePointer(to: &provider) { provider in
+            _ = nghttp2_submit_response(
+                session, stream.id, headers.fields.baseAddress, headers.fields.count, hasBody ? provider : nil)
+        }
+        host.outputPending()
+    }
+
+    func submitTrailers(_ stream: HTTP2Stream, _ trailers: HeaderBlock) {
+        nghttp2_submit_trailer(session, stream.id, trailers.fields.baseAddress, trailers.fields.count)
+    }
+
+    func submitReset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+        nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+        host.outputPending()
+    }
+
+    func resume(_ stream: HTTP2Stream) {
+        nghttp2_session_resume_data(session, stream.id)
+        host.outputPending()
+    }
+
+    func consume(_ stream: HTTP2Stream, _ count: Int) {
+        nghttp2_session_consume(session, stream.id, count)
+        host.outputPending()
+    }
+
+    private static let dataProvider = nghttp2_data_provider(
+        source: nghttp2_data_source(),
+        read_callback: { session, id, buffer, length, flags, _, _ in
+            guard let stream = HTTP2Session.stream(session, id), let buffer, let flags else {
+                return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+            }
+            return stream.produce(into: UnsafeMutableRawBufferPointer(start: buffer, count: length), flags: flags)
+        })
+
+    // MARK: what the callbacks use
+
+    /// The stream whose address nghttp2 keeps for us under `id`, from its opening to its closing.
+    static func stream(_ session: OpaquePointer?, _ id: Int32) -> HTTP2Stream? {
+        guard let context = nghttp2_session_get_stream_user_data(session, id) else { return nil }
+        return Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    func peerOpens(_ id: Int32) -> Bool {
+        guard let stream = host.openStream() else { return false }
+        stream.id = id
+        nghttp2_session_set_stream_user_data(session, id, retain(stream))
+        return true
+    }
+
+    func closed(_ stream: HTTP2Stream, code: UInt32) {
+        nghttp2_session_set_stream_user_data(session, stream.id, nil)
+        stream.closed(code: code)
+        release(stream)
+    }
+
+    func peerSentPingAcknowledgement() { host.receivedPingAcknowledgement() }
+
+    func peerSentGoAway() { host.receivedGoAway() }
+
+    /// The connection is gone: every stream still open hears of it.
+    public func abandon() {
+        while let stream = firstStream { closed(stream, code: HTTP2ErrorCode.cancel.rawValue) }
+    }
+
+    /// The open streams, each holding the next; the list is what keeps them alive while nghttp2 knows their address.
+    private var firstStream: HTTP2Stream?
+
+    private func retain(_ stream: HTTP2Stream) -> UnsafeMutableRawPointer {
+        stream.session = self
+        activeStreams += 1
+        stream.next = firstStream
+        firstStream?.previous = stream
+        firstStream = stream
+        return Unmanaged.passUnretained(stream).toOpaque()
+    }
+
+    private func release(_ stream: HTTP2Stream) {
+        stream.session = nil
+        activeStreams -= 1
+        let next = stream.next
+        next?.previous = stream.previous
+        if let previous = stream.previous { previous.next = next } else { firstStream = next }
+        stream.next = nil
+        stream.previous = nil
+    }
+}

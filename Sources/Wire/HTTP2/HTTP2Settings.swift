@@ -1,0 +1,15 @@
+/// What one side of a connection announces, and how much it takes.
+public struct HTTP2Settings: Sendable {
+    /// Streams that the peer may have open at once (SETTINGS_MAX_CONCURRENT_STREAMS).
+    public var maxConcurrentStreams: UInt32 = 256
+    /// Bytes of DATA that the peer may send on one stream before we ask for more (SETTINGS_INITIAL_WINDOW_SIZE).
+    public var streamWindow: Int32 = 256 * 1024
+    /// The same for the connection as a whole (RFC 9113, section 6.9.2).
+    public var connectionWindow: Int32 = 1024 * 1024
+    /// Bytes of one header section, 32 counted for each field (SETTINGS_MAX_HEADER_LIST_SIZE, RFC 9113 section 6.5.2).
+    public var maxHeaderListSize: UInt32 = 16 * 1024
+    /// Fields of one header section.
+    public var maxHeaderFields = 100
+
+    public init() {}
+}

@@ -1,0 +1,128 @@
+import CNghttp2
+
+/// One stream of a session: a subclass says what happens to what arrives, and sends through the methods here.
+///
+/// Belongs to its session, and is used where the session is used: by one thread at a time.
+open class HTTP2Stream {
+    /// The stream identifier; 0 until a client's request was submitted.
+    public internal(set) final var id: Int32 = 0
+    /// `nil` once the stream is closed; then nothing can be sent any more. The session clears it before it goes away.
+    final unowned(unsafe) var session: HTTP2Session?
+    /// Neighbours in the session's list of open streams.
+    final var next: HTTP2Stream?
+    final unowned(unsafe) var previous: HTTP2Stream?
+
+    /// Bytes that wait to be sent, the first of them partly gone.
+    private final var outgoing: [UInt8] = []
+    private final var sent = 0
+    private final var queued: [[UInt8]] = []
+    private final var trailers: HeaderBlock?
+    private final var isFinishing = false
+    /// nghttp2 asked for data when there was none, and has to be told when there is.
+    private final var isDeferred = false
+
+    public init() {}
+
+    // MARK: what arrives
+
+    /// One header or trailer field; the bytes are valid during the call only.
+    open func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {}
+
+    /// The header section, or the trailer section, is complete.
+    open func receiveHeadersEnd(isTrailers: Bool) {}
+
+    /// Bytes of DATA, valid during the call only. The window opens again when they are `consume`d.
+    open func receive(data: UnsafeRawBufferPointer) {}
+
+    /// The peer sends no more.
+    open func receiveEnd() {}
+
+    /// The stream is over, orderly (`noError`) or not; nothing else arrives after it.
+    open func closed(code: UInt32) {}
+
+    /// What was written has left for the session.
+    open func drained() {}
+
+    // MARK: what is sent
+
+    /// Bytes written but not yet taken by the session.
+    public final var unsentBytes: Int {
+        outgoing.count - sent + queued.reduce(0) { $0 + $1.count }
+    }
+
+    /// Sends the response's header fields; `write` and `finish` follow.
+    public final func respond(_ headers: HeaderBlock) {
+        session?.submitResponse(self, headers, hasBody: true)
+    }
+
+    /// Sends a response that consists of its header fields alone.
+    public final func respondAndFinish(_ headers: HeaderBlock) {
+        session?.submitResponse(self, headers, hasBody: false)
+    }
+
+    /// Sends bytes as DATA, when flow control allows.
+    public final func write(_ bytes: [UInt8]) {
+        guard session != nil, !isFinishing, !bytes.isEmpty else { return }
+        if outgoing.isEmpty { outgoing = bytes } else { queued.append(bytes) }
+        resumeIfDeferred()
+    }
+
+    /// Ends our side, after what was written, with a trailer section where one is given.
+    public final func finish(_ trailers: HeaderBlock? = nil) {
+        guard session != nil, !isFinishing else { return }
+        self.trailers = trailers
+        isFinishing = true
+        resumeIfDeferred()
+    }
+
+    /// Breaks the stream off.
+    public final func reset(_ code: HTTP2ErrorCode) {
+        session?.submitReset(self, code)
+    }
+
+    /// Lets the peer send as many bytes again.
+    public final func consume(_ count: Int) {
+        session?.consume(self, count)
+    }
+
+    private final func resumeIfDeferred() {
+        guard isDeferred, let session else { return }
+        isDeferred = false
+        session.resume(self)
+    }
+
+    /// Fills a DATA frame for nghttp2.
+    final func produce(
+        into buffer: UnsafeMutableRawBufferPointer, flags: UnsafeMutablePointer<UInt32>
+    ) -> Int {
+        var filled = 0
+        while filled < buffer.count && sent < outgoing.count {
+            let taken = min(buffer.count - filled, outgoing.count - sent)
+            outgoing.withUnsafeBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[sent..<sent + taken]))
+            }
+            filled += taken
+            sent += taken
+            if sent == outgoing.count { advance() }
+        }
+        let isEmpty = outgoing.isEmpty
+        if isEmpty && isFinishing {
+            flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+            if let trailers {
+                flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
+                session?.submitTrailers(self, trailers)
+            }
+        } else if filled == 0 {
+            isDeferred = true
+            return Int(NGHTTP2_ERR_DEFERRED.rawValue)
+        }
+        if isEmpty && !isFinishing { drained() }
+        return filled
+    }
+
+    private final func advance() {
+        sent = 0
+        outgoing = queued.isEmpty ? [] : queued.removeFirst()
+    }
+}
