@@ -1,1 +1,0 @@
-// The room Network; its first file replaces this one.

@@ -1,0 +1,120 @@
+import CUV
+import Foundation
+import RPC
+import Synchronization
+
+/// One address where RPCs are served: a listening socket on every loop, and the connections that came by it.
+public final class RPCListener: Sendable {
+    /// Where it listens, with the port that was taken.
+    public let address: PeerAddress
+    private let acceptors: [Acceptor]
+
+    /// - Parameter address: port 0 takes a free one.
+    public init(_ address: PeerAddress, server: RPCServer, loops: [EventLoop]) throws(ListenError) {
+        let (sockets, actual) = try ListeningSocket.open(address, count: loops.count)
+        self.address = actual
+        acceptors = zip(loops, sockets).map { Acceptor(loop: $0, descriptor: $1, server: server) }
+        for acceptor in acceptors { acceptor.start() }
+    }
+
+    /// Takes no connection any more, lets calls under way end, and returns when all connections are closed;
+    /// those that are not by `limit` are broken off.
+    public func stop(limit: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            for acceptor in acceptors { group.addTask { await acceptor.stop(limit: limit) } }
+        }
+    }
+}
+
+/// The part of a listener that is on one loop.
+///
+/// Sendable although it has state: that is touched on its loop only.
+private final class Acceptor: @unchecked Sendable {
+    private let loop: EventLoop
+    private let descriptor: Int32
+    private let server: RPCServer
+    private let socket = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+    private var connections: [ObjectIdentifier: SocketConnection] = [:]
+    private var isStopping = false
+    private var whenEmpty: CheckedContinuation<Void, Never>?
+
+    init(loop: EventLoop, descriptor: Int32, server: RPCServer) {
+        self.loop = loop
+        self.descriptor = descriptor
+        self.server = server
+    }
+
+    private var stream: UnsafeMutablePointer<uv_stream_t> {
+        UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    func start() {
+        loop.run { [self] in
+            uv_tcp_init(loop.uv, socket)
+            uv_tcp_open(socket, descriptor)
+            // Released when the socket is closed.
+            socket.pointee.data = Unmanaged.passRetained(self).toOpaque()
+            uv_listen(stream, 1024) { handle, status in
+                guard status == 0, let context = handle?.pointee.data else { return }
+                Unmanaged<Acceptor>.fromOpaque(context).takeUnretainedValue().accept()
+            }
+        }
+    }
+
+    private func accept() {
+        let client = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+        uv_tcp_init(loop.uv, client)
+        let clientStream = UnsafeMutableRawPointer(client).assumingMemoryBound(to: uv_stream_t.self)
+        guard uv_accept(stream, clientStream) == 0 else {
+            uv_close(UnsafeMutableRawPointer(client).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+                UnsafeMutableRawPointer(handle)?.assumingMemoryBound(to: uv_tcp_t.self).deallocate()
+            }
+            return
+        }
+        let speaker = ServerConnection(server: server, loop: loop, peer: Self.peer(client))
+        let connection = SocketConnection(loop: loop, socket: client, speaker: speaker) { [self] connection in
+            connections.removeValue(forKey: ObjectIdentifier(connection))
+            if connections.isEmpty {
+                whenEmpty?.resume()
+                whenEmpty = nil
+            }
+        }
+        connections[ObjectIdentifier(connection)] = connection
+        if isStopping { connection.shutDown() }
+    }
+
+    private static func peer(_ socket: UnsafePointer<uv_tcp_t>) -> PeerAddress {
+        var storage = sockaddr_storage()
+        var size = Int32(MemoryLayout<sockaddr_storage>.size)
+        let failed = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { uv_tcp_getpeername(socket, $0, &size) }
+        }
+        return failed == 0 ? PeerAddress(storage) : .unknown
+    }
+
+    func stop(limit: Duration) async {
+        await withCheckedContinuation { continuation in
+            loop.run { [self] in beginStop(limit, continuation) }
+        }
+    }
+
+    private func beginStop(_ limit: Duration, _ continuation: CheckedContinuation<Void, Never>) {
+        isStopping = true
+        uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            guard let handle, let context = handle.pointee.data else { return }
+            let acceptor = Unmanaged<Acceptor>.fromOpaque(context).takeRetainedValue()
+            acceptor.socket.deallocate()
+        }
+        guard !connections.isEmpty else {
+            continuation.resume()
+            return
+        }
+        whenEmpty = continuation
+        for connection in connections.values { connection.shutDown() }
+        let (seconds, attoseconds) = limit.components
+        let nanoseconds = UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
+        _ = loop.schedule(at: loop.now + nanoseconds) { [self] in
+            for connection in Array(connections.values) { connection.close() }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import CUV
+import RPC
+import Wire
+
+/// A TCP socket joined to what speaks on it. Lives on one loop, and is touched there only.
+final class SocketConnection {
+    private let loop: EventLoop
+    private let socket: UnsafeMutablePointer<uv_tcp_t>
+    private let speaker: any ConnectionProtocol
+    private let onClose: (SocketConnection) -> Void
+    private var isFlushScheduled = false
+    /// A write that the kernel did not take at once is under way; until it is done nothing is read or produced.
+    private var isWriting = false
+    private var isClosing = false
+    /// What came broke the protocol: what is left to say is sent, then the socket is closed.
+    private var hasFailed = false
+
+    /// Takes over `socket`, which is initialized and connected.
+    init(
+        loop: EventLoop, socket: UnsafeMutablePointer<uv_tcp_t>, speaker: any ConnectionProtocol,
+        onClose: @escaping (SocketConnection) -> Void
+    ) {
+        self.loop = loop
+        self.socket = socket
+        self.speaker = speaker
+        self.onClose = onClose
+        // Released when the socket is closed.
+        socket.pointee.data = Unmanaged.passRetained(self).toOpaque()
+        speaker.onOutput = { [unowned self] in flushSoon() }
+        uv_tcp_nodelay(socket, 1)
+        startReading()
+        flushSoon()
+    }
+
+    private var stream: UnsafeMutablePointer<uv_stream_t> {
+        UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_stream_t.self)
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> SocketConnection {
+        guard let context else { preconditionFailure("a socket without its connection") }
+        return Unmanaged<SocketConnection>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    // MARK: reading
+
+    private func startReading() {
+        uv_read_start(
+            stream,
+            { handle, _, buffer in
+                let memory = EventLoop.of(handle?.pointee.loop).readBuffer
+                buffer?.pointee = uv_buf_init(
+                    memory.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(memory.count))
+            },
+            { handle, count, buffer in
+                SocketConnection.of(handle?.pointee.data).received(count, buffer?.pointee.base)
+            })
+    }
+
+    private func received(_ count: Int, _ bytes: UnsafePointer<CChar>?) {
+        if count == 0 { return }
+        guard count > 0 else {
+            close()
+            return
+        }
+        do throws(HTTP2Error) {
+            try speaker.receive(UnsafeRawBufferPointer(start: bytes, count: count))
+        } catch {
+            hasFailed = true
+        }
+        flushSoon()
+    }
+
+    // MARK: writing
+
+    private func flushSoon() {
+        guard !isFlushScheduled, !isClosing else { return }
+        isFlushScheduled = true
+        loop.flushLater(self)
+    }
+
+    /// Sends all that the speaker has, as far as the kernel takes it.
+    func flush() {
+        isFlushScheduled = false
+        guard !isWriting, !isClosing else { return }
+        let buffer = loop.writeBuffer
+        var filled = 0
+        do throws(HTTP2Error) {
+            while let bytes = try speaker.nextOutput() {
+                if filled + bytes.count > buffer.count {
+                    guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: bytes) else { return }
+                    filled = 0
+                    if bytes.count > buffer.count {
+                        guard write(bytes, then: UnsafeRawBufferPointer(start: nil, count: 0)) else { return }
+                        continue
+                    }
+                }
+                UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).copyMemory(from: bytes)
+                filled += bytes.count
+            }
+        } catch {
+            hasFailed = true
+        }
+        if filled > 0 {
+            let rest = UnsafeRawBufferPointer(start: nil, count: 0)
+            guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: rest) else { return }
+        }
+        if hasFailed || speaker.isFinished { close() }
+    }
+
+    /// - Parameter next: goes out right behind `bytes` if those cannot all be written now.
+    /// - Returns: whether `bytes` went out now; `next` did then not.
+    private func write(_ bytes: UnsafeRawBufferPointer, then next: UnsafeRawBufferPointer) -> Bool {
+        if bytes.isEmpty { return true }
+        var buffer = uv_buf_init(
+            UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
+            UInt32(bytes.count))
+        let written = Int(uv_try_write(stream, &buffer, 1))
+        if written == bytes.count { return true }
+        guard written >= 0 || written == Int(UV_EAGAIN.rawValue) else {
+            close()
+            return false
+        }
+        var rest = [UInt8](UnsafeRawBufferPointer(rebasing: bytes[max(0, written)...]))
+        rest.append(contentsOf: next)
+        PendingWrite.start(rest, on: stream) { [unowned self] status in finishedWriting(status) }
+        isWriting = true
+        uv_read_stop(stream)
+        return false
+    }
+
+    private func finishedWriting(_ status: Int32) {
+        isWriting = false
+        guard !isClosing else { return }
+        guard status == 0 else {
+            close()
+            return
+        }
+        startReading()
+        flushSoon()
+    }
+
+    // MARK: the end
+
+    /// Begins the speaker's orderly end.
+    func shutDown() { speaker.shutDown() }
+
+    func close() {
+        guard !isClosing else { return }
+        isClosing = true
+        uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            guard let context = handle?.pointee.data else { return }
+            Unmanaged<SocketConnection>.fromOpaque(context).takeRetainedValue().closed()
+        }
+        speaker.connectionLost()
+    }
+
+    private func closed() {
+        socket.deallocate()
+        onClose(self)
+    }
+}
+
+/// Bytes that the kernel takes later.
+private final class PendingWrite {
+    private let request = UnsafeMutablePointer<uv_write_t>.allocate(capacity: 1)
+    private let bytes: UnsafeMutableRawBufferPointer
+    private let completion: (Int32) -> Void
+
+    private init(_ bytes: [UInt8], completion: @escaping (Int32) -> Void) {
+        self.bytes = .allocate(byteCount: bytes.count, alignment: 1)
+        self.bytes.copyBytes(from: bytes)
+        self.completion = completion
+    }
+
+    deinit {
+        request.deallocate()
+        bytes.deallocate()
+    }
+
+    static func start(
+        _ bytes: [UInt8], on stream: UnsafeMutablePointer<uv_stream_t>, completion: @escaping (Int32) -> Void
+    ) {
+        let write = PendingWrite(bytes, completion: completion)
+        write.request.pointee.data = Unmanaged.passRetained(write).toOpaque()
+        var buffer = uv_buf_init(
+            write.bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt32(write.bytes.count))
+        let status = uv_write(write.request, stream, &buffer, 1) { request, status in
+            guard let context = request?.pointee.data else { return }
+            Unmanaged<PendingWrite>.fromOpaque(context).takeRetainedValue().completion(status)
+        }
+        if status != 0 {
+            Unmanaged.passUnretained(write).release()
+            completion(status)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/// The event loop that a connection lives on, as far as its calls need it.
+///
+/// Everything of a connection happens on its loop: what arrives, its handlers (which run there by executor preference),
+/// what is sent. So its state needs no lock.
+public protocol CallLoop: AnyObject, Sendable {
+    /// Runs the handlers' tasks on the loop's thread.
+    var executor: any TaskExecutor { get }
+
+    /// Nanoseconds of the monotonic clock, as of the loop's last wake-up.
+    var now: UInt64 { get }
+
+    /// Calls `action` once, on the loop, at or soon after `time` (as `now` counts). To be called on the loop.
+    func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer
+}
+
+/// An action that a loop will take; `cancel` forgets it.
+public final class LoopTimer {
+    public let time: UInt64
+    private var action: (() -> Void)?
+
+    public init(time: UInt64, action: @escaping () -> Void) {
+        self.time = time
+        self.action = action
+    }
+
+    public var isCancelled: Bool { action == nil }
+
+    public func cancel() { action = nil }
+
+    /// Takes the action, unless it was cancelled or taken before.
+    public func fire() {
+        let due = action
+        action = nil
+        due?()
+    }
+}

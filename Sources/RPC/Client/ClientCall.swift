@@ -1,0 +1,93 @@
+import Platform
+import Wire
+
+/// One call at the client: gathers the reply's messages, and the status at its end.
+///
+/// Sendable although it has state: that is touched on its connection's loop only, where its reader runs too.
+final class ClientCall: HTTP2Stream, @unchecked Sendable {
+    private let inbox = MessageInbox<[UInt8]>()
+    private var deframer = MessageDeframer(limit: ClientConnection.maxMessageSize)
+    private var httpStatus = ""
+    private var code: StatusCode?
+    private var message = ""
+    private var details: [UInt8]?
+    private var failure: GRPCStatus?
+    private var unconsumed = 0
+    private var timer: LoopTimer?
+
+    // MARK: what arrives
+
+    override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        switch String(decoding: name, as: UTF8.self) {
+        case ":status":
+            httpStatus = String(decoding: value, as: UTF8.self)
+        case "grpc-status":
+            code = Int(String(decoding: value, as: UTF8.self)).flatMap(StatusCode.init(rawValue:)) ?? .unknown
+        case "grpc-message":
+            message = PercentEncoding.decode(value)
+        case "grpc-status-details-bin":
+            details = Base64.decode(String(decoding: value, as: UTF8.self))
+        default:
+            break
+        }
+    }
+
+    override func receive(data: UnsafeRawBufferPointer) {
+        unconsumed += data.count
+        do throws(MessageDeframer.Failure) {
+            try deframer.receive(data) { [self] message, isCompressed in
+                if isCompressed {
+                    breakOff(GRPCStatus(.internalError, "the server compressed a message without being asked"))
+                } else {
+                    inbox.deliver([UInt8](message), size: message.count + MessagePrefix.byteCount)
+                }
+            }
+        } catch {
+            breakOff(GRPCStatus(error.rpcError.status, error.rpcError.message))
+        }
+        openWindow()
+    }
+
+    override func closed(code reset: UInt32) {
+        timer?.cancel()
+        let status = failure ?? finalStatus(reset)
+        inbox.end(throwing: status.code == .ok ? nil : status)
+    }
+
+    private func finalStatus(_ reset: UInt32) -> GRPCStatus {
+        if let code { return GRPCStatus(code, message, details: details) }
+        if !httpStatus.isEmpty && httpStatus != "200" {
+            return GRPCStatus(.unknown, "the server answered HTTP \(httpStatus) instead of a gRPC status")
+        }
+        return GRPCStatus(.unavailable, "the connection ended before the reply (HTTP/2 error code \(reset))")
+    }
+
+    private func breakOff(_ status: GRPCStatus) {
+        guard failure == nil else { return }
+        failure = status
+        reset(.cancel)
+    }
+
+    private func openWindow() {
+        guard !inbox.isFull, unconsumed > 0 else { return }
+        consume(unconsumed)
+        unconsumed = 0
+    }
+
+    // MARK: for the caller
+
+    func watch(deadline: UInt64, on loop: any CallLoop) {
+        timer = loop.schedule(at: deadline) { [weak self] in
+            self?.breakOff(GRPCStatus(.deadlineExceeded, "no answer within the time limit"))
+        }
+    }
+
+    func cancel() { breakOff(GRPCStatus(.cancelled, "the call was cancelled")) }
+
+    /// The next message, `nil` after the last; throws the status where it is not OK.
+    func next() async throws -> [UInt8]? {
+        let message = try await inbox.next()
+        openWindow()
+        return message
+    }
+}

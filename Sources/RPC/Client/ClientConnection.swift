@@ -1,0 +1,74 @@
+import Wire
+
+/// The client's side of one connection.
+public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
+    /// The largest reply message taken, in bytes.
+    static let maxMessageSize = 64 * 1024 * 1024
+
+    let loop: any CallLoop
+    private let authority: String
+    public var onOutput: () -> Void = {}
+    private var session: HTTP2Session?
+    private var isClosing = false
+
+    /// - Parameter authority: what `:authority` says, `HOST:PORT`.
+    public init(loop: any CallLoop, authority: String) {
+        self.loop = loop
+        self.authority = authority
+        session = HTTP2Session(role: .client, host: self)
+    }
+
+    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) { try session?.receive(bytes) }
+
+    public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? { try session?.nextOutput() }
+
+    public var isFinished: Bool {
+        guard let session else { return true }
+        return session.isFinished || (isClosing && session.activeStreams == 0)
+    }
+
+    public func shutDown() {
+        isClosing = true
+        session?.submitGoAway()
+    }
+
+    public func connectionLost() {
+        session?.abandon()
+        session = nil
+    }
+
+    public func outputPending() { onOutput() }
+
+    public func receivedGoAway() { isClosing = true }
+
+    /// Begins a call with one request message; its outcome comes through the call.
+    func start(_ call: ClientCall, _ method: MethodDescriptor, message: [UInt8], options: CallOptions) {
+        var headers: [(name: String, value: [UInt8])] = [
+            (":method", Array("POST".utf8)), (":scheme", Array("http".utf8)), (":path", Array(method.path.utf8)),
+            (":authority", Array(authority.utf8)), ("content-type", Array("application/grpc".utf8)),
+            ("te", Array("trailers".utf8)),
+        ]
+        if let timeout = options.timeout {
+            headers.append(("grpc-timeout", Array(GRPCTimeout.format(nanoseconds: timeout.nanoseconds).utf8)))
+        }
+        for (name, value) in options.metadata { headers.append((name, Array(value.utf8))) }
+        guard let session, !isClosing, session.open(call, HeaderBlock(headers), hasBody: true) else {
+            call.closed(code: HTTP2ErrorCode.refusedStream.rawValue)
+            return
+        }
+        call.write(message)
+        call.finish()
+        if let timeout = options.timeout {
+            call.watch(deadline: loop.now &+ UInt64(max(0, timeout.nanoseconds)), on: loop)
+        }
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds, at most `Int64.max`.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : scaled.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
+    }
+}

@@ -1,0 +1,22 @@
+import Wire
+
+/// What speaks on a connection: takes the bytes that its socket received, gives those that it is to send.
+public protocol ConnectionProtocol: AnyObject {
+    /// Set by the transport: called when `nextOutput` will have something to give.
+    var onOutput: () -> Void { get set }
+
+    /// - Throws: when the peer broke the protocol; what `nextOutput` still gives is sent, then the socket is closed.
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error)
+
+    /// The next bytes to send, valid until the next call; `nil` when there are none now.
+    func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer?
+
+    /// Nothing more will be received or sent.
+    var isFinished: Bool { get }
+
+    /// Begins an orderly end: calls under way go on, new ones are not taken.
+    func shutDown()
+
+    /// The socket is gone.
+    func connectionLost()
+}

@@ -1,0 +1,20 @@
+import Wire
+
+/// Sees every call of a server before its handler and after its end. Runs on the call's event loop, so it never waits.
+public protocol Interceptor: Sendable {
+    /// Called when the request's header has come, before any of its messages is read.
+    ///
+    /// - Throws: to refuse the call; its handler is not started.
+    func admit(_ context: inout CallContext) throws(RPCError)
+
+    /// Called once for each call that has a method here, when its status is known.
+    ///
+    /// - Parameter error: what the handler threw, where the status hides it (INTERNAL).
+    func finished(_ context: CallContext, status: StatusCode, error: (any Error)?)
+}
+
+extension Interceptor {
+    public func admit(_ context: inout CallContext) throws(RPCError) {}
+
+    public func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {}
+}

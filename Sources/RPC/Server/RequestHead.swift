@@ -1,0 +1,73 @@
+import Wire
+
+/// The header section of a request, gathered field by field (gRPC over HTTP/2, "Requests").
+struct RequestHead {
+    /// What is wrong with a header section, as far as it can be said field by field.
+    enum Fault {
+        case none
+        case tooLarge
+        case notPost
+        case badTimeout
+        case encoding
+    }
+
+    private(set) var method: (any Method)?
+    /// The `:path`, kept only where no method has it: for the refusal's message.
+    private(set) var unknownPath = ""
+    private(set) var isGRPC = false
+    private(set) var takesTrailers = false
+    /// Nanoseconds; `nil` = none.
+    private(set) var timeout: Int64?
+    private(set) var metadata = Metadata()
+    private(set) var fault = Fault.none
+    private var bytes = 0
+    private var fields = 0
+
+    mutating func add(
+        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, router: Router, limits: HTTP2Settings
+    ) {
+        fields += 1
+        // The size that SETTINGS_MAX_HEADER_LIST_SIZE speaks of (RFC 9113, section 6.5.2).
+        bytes += name.count + value.count + 32
+        guard bytes <= Int(limits.maxHeaderListSize), fields <= limits.maxHeaderFields else {
+            fault = .tooLarge
+            return
+        }
+        switch name.count {
+        case 5 where name.equals(":path"):
+            method = router.method(value)
+            if method == nil { unknownPath = String(decoding: value.prefix(200), as: UTF8.self) }
+        case 7 where name.equals(":method"):
+            if !value.equals("POST") { fault = .notPost }
+        case 12 where name.equals("content-type"):
+            isGRPC = Self.isGRPC(value)
+        case 2 where name.equals("te"):
+            takesTrailers = value.equals("trailers")
+        case 12 where name.equals("grpc-timeout"):
+            timeout = GRPCTimeout.parse(value)
+            if timeout == nil { fault = .badTimeout }
+        case 13 where name.equals("grpc-encoding"):
+            if !value.equals("identity") { fault = .encoding }
+        case 20 where name.equals("grpc-accept-encoding"), 10 where name.equals(":authority"),
+            7 where name.equals(":scheme"):
+            break
+        default:
+            metadata.append(name: name, value: value)
+        }
+    }
+
+    /// `application/grpc`, with `+proto` or parameters behind it.
+    private static func isGRPC(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        let media = Array("application/grpc".utf8)
+        guard value.count >= media.count, value.prefix(media.count).elementsEqual(media) else { return false }
+        guard value.count > media.count else { return true }
+        let rest = UnsafeBufferPointer(rebasing: value[media.count...])
+        return rest[0] == UInt8(ascii: ";") || rest.equals("+proto")
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount && elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: count))
+    }
+}

@@ -1,0 +1,101 @@
+import Wire
+
+/// Finds the method for a `:path`. Filled at start with the services of one listener, and only read afterwards.
+public struct Router: MethodRegistry, Sendable {
+    public typealias Context = CallContext
+
+    private var methods: [UInt64: any Method] = [:]
+
+    public init() {}
+
+    /// The full names of the services registered, sorted.
+    public var services: [String] {
+        Set(methods.values.map(\.descriptor.service)).sorted()
+    }
+
+    /// Every method registered.
+    public var descriptors: [MethodDescriptor] { methods.values.map(\.descriptor) }
+
+    func method(_ path: UnsafeBufferPointer<UInt8>) -> (any Method)? {
+        guard let method = methods[Self.hash(path)], method.descriptor.path.utf8.elementsEqual(path) else { return nil }
+        return method
+    }
+
+    private mutating func insert(_ method: any Method) {
+        let path = Array(method.descriptor.path.utf8)
+        let hash = path.withUnsafeBufferPointer { Self.hash($0) }
+        precondition(methods[hash] == nil, "\(method.descriptor.path) is registered twice, or its hash is taken")
+        methods[hash] = method
+    }
+
+    /// FNV-1a over 64 bits: the path is looked up without making a string of it.
+    private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return hash
+    }
+
+    public mutating func add<Input: Message, Output: Message>(
+        _ method: MethodDescriptor,
+        unary handler: @escaping @Sendable (Input, CallContext) async throws -> Output
+    ) {
+        insert(UnaryMethod(descriptor: method, handler: handler))
+    }
+
+    public mutating func add<Input: Message, Output: Message>(
+        _ method: MethodDescriptor,
+        serverStreaming handler:
+            @escaping @Sendable (Input, ResponseWriter<Output>, CallContext) async throws -> Void
+    ) {
+        insert(
+            StreamingMethod<Input, Output>(descriptor: method) { requests, responses, context in
+                var only: Input?
+                for try await request in requests {
+                    guard only == nil else { throw RPCError.invalidArgument("\(method.path) takes one message") }
+                    only = request
+                }
+                guard let only else { throw RPCError.invalidArgument("\(method.path) takes one message") }
+                try await handler(only, responses, context)
+            })
+    }
+
+    public mutating func add<Input: Message, Output: Message>(
+        _ method: MethodDescriptor,
+        clientStreaming handler: @escaping @Sendable (RequestStream<Input>, CallContext) async throws -> Output
+    ) {
+        insert(
+            StreamingMethod<Input, Output>(descriptor: method) { requests, responses, context in
+                try await responses.write(try await handler(requests, context))
+            })
+    }
+
+    public mutating func add<Input: Message, Output: Message>(
+        _ method: MethodDescriptor,
+        bidirectional handler:
+            @escaping @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
+    ) {
+        insert(StreamingMethod(descriptor: method, handler: handler))
+    }
+}
+
+/// A registered method: makes what drives one call of it.
+protocol Method: Sendable {
+    var descriptor: MethodDescriptor { get }
+
+    func drive(_ call: ServerCall) -> CallDriver
+}
+
+/// What happens with the messages of one call. Confined to the call's loop.
+class CallDriver {
+    /// One message, valid during the call only.
+    func receive(message: UnsafeRawBufferPointer) throws(RPCError) {}
+
+    /// The client sends no more.
+    func receiveEnd() throws(RPCError) {}
+
+    /// What was written has been sent.
+    func drained() {}
+
+    /// The call is over before its handler was.
+    func cancel() {}
+}

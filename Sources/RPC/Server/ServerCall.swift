@@ -1,0 +1,224 @@
+import Wire
+
+/// One call at the server: gRPC's rules on an HTTP/2 stream, between the session and the method's driver.
+///
+/// Sendable although it has state: that is touched on its connection's loop only, where its handler runs too.
+final class ServerCall: HTTP2Stream, @unchecked Sendable {
+    private enum State {
+        /// The header section is arriving.
+        case head(RequestHead)
+        /// The handler has the call; whether the response's header section was sent.
+        case open(CallContext, hasResponded: Bool)
+        /// The status was sent, or the stream is gone.
+        case ended
+    }
+
+    /// Owns the session that owns this stream; asked only while the stream is open, or before its task starts.
+    private unowned let connection: ServerConnection
+    private var state: State
+    private var deframer: MessageDeframer
+    private var driver: CallDriver?
+    private var task: Task<Void, Never>?
+    private var timer: LoopTimer?
+    private var hasReceivedEnd = false
+    private var unconsumed = 0
+
+    /// While true, bytes that arrive do not open the window again: the handler is behind.
+    var holdsWindow = false {
+        didSet { if !holdsWindow { consumeArrived() } }
+    }
+
+    init(connection: ServerConnection) {
+        self.connection = connection
+        self.state = .head(RequestHead())
+        self.deframer = MessageDeframer(limit: connection.server.maxMessageSize)
+    }
+
+    /// The method's path, for messages.
+    var path: String {
+        if case .open(let context, _) = state { context.method.path } else { "" }
+    }
+
+    // MARK: what arrives
+
+    override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+        guard case .head(var head) = state else { return }
+        state = .ended
+        head.add(name, value, router: connection.server.router, limits: connection.server.settings)
+        state = .head(head)
+    }
+
+    override func receiveHeadersEnd(isTrailers: Bool) {
+        guard case .head(let head) = state else { return }
+        if let status = head.refusedByHTTP {
+            state = .ended
+            respondAndFinish(ResponseHeaders.http(status))
+            reset(.noError)
+            return
+        }
+        guard let method = head.method else {
+            state = .ended
+            answer(.unimplemented("there is no method \(head.unknownPath) at this listener"))
+            return
+        }
+        let deadline = head.timeout.map { connection.loop.now &+ UInt64($0) }
+        var context = CallContext(
+            method: method.descriptor, metadata: head.metadata, peer: connection.peer, deadline: deadline)
+        do throws(RPCError) {
+            try head.checkProtocol()
+            for interceptor in connection.server.interceptors { try interceptor.admit(&context) }
+        } catch {
+            state = .open(context, hasResponded: false)
+            fail(error)
+            return
+        }
+        state = .open(context, hasResponded: false)
+        if let deadline {
+            timer = connection.loop.schedule(at: deadline) { [weak self] in
+                self?.fail(RPCError(bare: .deadlineExceeded, "the call took longer than its grpc-timeout"))
+            }
+        }
+        driver = method.drive(self)
+    }
+
+    override func receive(data: UnsafeRawBufferPointer) {
+        unconsumed += data.count
+        if let driver {
+            do throws(MessageDeframer.Failure) {
+                try deframer.receive(data) { [self] message, isCompressed in
+                    deliver(message, isCompressed: isCompressed, to: driver)
+                }
+            } catch {
+                fail(error.rpcError)
+            }
+        }
+        if !holdsWindow { consumeArrived() }
+    }
+
+    private func deliver(_ message: UnsafeRawBufferPointer, isCompressed: Bool, to driver: CallDriver) {
+        guard case .open = state else { return }
+        do throws(RPCError) {
+            if isCompressed { throw RPCError(bare: .internalError, "a compressed message without grpc-encoding") }
+            try driver.receive(message: message)
+        } catch {
+            fail(error)
+        }
+    }
+
+    override func receiveEnd() {
+        hasReceivedEnd = true
+        guard case .open = state, let driver else { return }
+        do throws(RPCError) {
+            if deframer.isWithinMessage { throw .invalidArgument("the request ends within a message") }
+            try driver.receiveEnd()
+        } catch {
+            fail(error)
+        }
+    }
+
+    override func drained() { driver?.drained() }
+
+    override func closed(code: UInt32) {
+        // What was never read counts against the connection's window, which the other streams need.
+        consumeArrived()
+        end(.cancelled, nil)
+    }
+
+    private func consumeArrived() {
+        guard unconsumed > 0 else { return }
+        consume(unconsumed)
+        unconsumed = 0
+    }
+
+    // MARK: the handler
+
+    /// Starts the handler, here and now; it sends its messages, and its return or throw ends the call.
+    func run(_ body: @escaping @Sendable (ServerCall, CallContext) async throws -> Void) {
+        guard case .open(let context, _) = state else { return }
+        task = Task.immediate(executorPreference: connection.loop.executor) {
+            do {
+                try await body(self, context)
+                self.succeed()
+            } catch {
+                self.fail(error)
+            }
+        }
+    }
+
+    /// Sends a message that has its prefix, after the response's header section.
+    func send(_ frame: [UInt8]) {
+        guard case .open(let context, let hasResponded) = state else { return }
+        if !hasResponded {
+            respond(ResponseHeaders.ok)
+            state = .open(context, hasResponded: true)
+        }
+        write(frame)
+    }
+
+    private func succeed() {
+        guard case .open(_, let hasResponded) = state else { return }
+        if !hasResponded { respond(ResponseHeaders.ok) }
+        finish(ResponseHeaders.okTrailers)
+        end(.ok, nil)
+    }
+
+    private func fail(_ error: any Error) {
+        guard case .open(let context, let hasResponded) = state else { return }
+        let refusal = RPCError(thrown: error, by: context.method)
+        if hasResponded {
+            finish(ResponseHeaders.trailers(refusal))
+        } else {
+            answer(refusal)
+        }
+        end(refusal.status, error)
+    }
+
+    private func answer(_ error: RPCError) {
+        respondAndFinish(ResponseHeaders.trailersOnly(error))
+        // The client need not send what nobody will read (RFC 9113, section 8.1).
+        if !hasReceivedEnd { reset(.noError) }
+    }
+
+    /// Ends our part of the call, once.
+    private func end(_ status: StatusCode, _ error: (any Error)?) {
+        timer?.cancel()
+        timer = nil
+        if case .open(let context, _) = state {
+            state = .ended
+            if status != .ok {
+                driver?.cancel()
+                task?.cancel()
+            }
+            for interceptor in connection.server.interceptors {
+                interceptor.finished(context, status: status, error: error)
+            }
+        }
+        state = .ended
+        driver = nil
+        task = nil
+    }
+}
+
+extension RequestHead {
+    /// The HTTP status for a request that is no gRPC call at all.
+    fileprivate var refusedByHTTP: Int? {
+        switch fault {
+        case .tooLarge: 431
+        case .notPost: 405
+        default: isGRPC ? nil : 415
+        }
+    }
+
+    fileprivate func checkProtocol() throws(RPCError) {
+        switch fault {
+        case .badTimeout:
+            throw .invalidArgument("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
+        case .encoding:
+            throw .unimplemented("grpc-encoding is not supported here: send messages uncompressed")
+        case .none where !takesTrailers:
+            throw RPCError(bare: .internalError, "the request lacks te: trailers; does a proxy drop trailers?")
+        case .none, .tooLarge, .notPost:
+            break
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Wire
+
+/// Any number of messages each way; the three streaming kinds are this one with fewer.
+struct StreamingMethod<Input: Message, Output: Message>: Method {
+    let descriptor: MethodDescriptor
+    let handler: @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
+
+    func drive(_ call: ServerCall) -> CallDriver {
+        StreamingDriver(call: call, handler: handler)
+    }
+}
+
+/// Joins the call's stream to the handler's sequence and writer; flow control is the back-pressure both ways.
+///
+/// Sendable although it has state: that is touched on the call's loop only, where the handler runs too.
+private final class StreamingDriver<Input: Message, Output: Message>: CallDriver, @unchecked Sendable {
+    private unowned let call: ServerCall
+    private let inbox = MessageInbox<Input>()
+    private var isCancelled = false
+    private var writer: CheckedContinuation<Void, any Error>?
+
+    init(
+        call: ServerCall,
+        handler: @escaping @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
+    ) {
+        self.call = call
+        super.init()
+        call.run { call, context in
+            try await handler(
+                RequestStream { try await self.next() },
+                ResponseWriter { message in try await self.write(message, to: call) },
+                context)
+        }
+    }
+
+    override func receive(message: UnsafeRawBufferPointer) throws(RPCError) {
+        inbox.deliver(try Input(request: message), size: message.count + MessagePrefix.byteCount)
+        call.holdsWindow = inbox.isFull
+    }
+
+    override func receiveEnd() { inbox.end() }
+
+    override func drained() {
+        writer?.resume()
+        writer = nil
+    }
+
+    override func cancel() {
+        isCancelled = true
+        inbox.end(throwing: CancellationError())
+        writer?.resume(throwing: CancellationError())
+        writer = nil
+    }
+
+    private func next() async throws -> Input? {
+        if isCancelled { throw CancellationError() }
+        let message = try await inbox.next()
+        if !isCancelled { call.holdsWindow = inbox.isFull }
+        return message
+    }
+
+    private func write(_ message: Output, to call: ServerCall) async throws {
+        if isCancelled { throw CancellationError() }
+        var frame = message.encoded(reserving: MessagePrefix.byteCount)
+        MessagePrefix.write(to: &frame)
+        call.send(frame)
+        if call.unsentBytes > MessageInbox<Input>.highWater {
+            try await withCheckedThrowingContinuation { writer = $0 }
+        }
+    }
+}
