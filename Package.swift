@@ -59,7 +59,7 @@ let package = Package(
         tests("Wire"),
         tests("Proto", ["Wire", "protoc-gen-gateway"]),
         tests("RPC"),
-        tests("Network", ["HTTPTestClient"]),
+        tests("Network", ["HTTPTestClient", "Proto", "RPC", "Wire"]),
         tests("Database"),
         tests("ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform"]),
         tests("Accounts"),

@@ -1,5 +1,5 @@
 /// Messages that arrived and wait for their one reader. Confined to a connection's loop, where its reader runs too.
-final class MessageInbox<Element> {
+final class MessageInbox<Element: Sendable> {
     /// Bytes of messages that may wait before the sender has to.
     static var highWater: Int { 64 * 1024 }
 

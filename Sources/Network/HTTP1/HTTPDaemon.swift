@@ -1,6 +1,7 @@
 import CMicrohttpd
 import Dispatch
 import Glibc
+import RPC
 import Synchronization
 
 /// An HTTP/1.1 server on libmicrohttpd: one thread a connection, a bounded number of them.
@@ -45,9 +46,14 @@ public final class HTTPDaemon: Sendable {
     ) throws(StartError) {
         self.configuration = configuration
         self.handler = handler
-        let listener = try ListeningSocket(host: host, port: port)
-        self.host = listener.host
-        self.port = listener.port
+        let listener: ListeningSocket
+        do {
+            listener = try ListeningSocket(PeerAddress(host: host, port: Int(port)))
+        } catch {
+            throw error.errno == 0 ? .address(host) : .listen(errno: error.errno)
+        }
+        self.host = listener.address.host
+        self.port = UInt16(listener.address.port)
         var options = microhttpd_options()
         options.listening_socket = listener.descriptor
         options.ipv6 = listener.isIPv6

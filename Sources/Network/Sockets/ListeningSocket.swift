@@ -1,59 +1,71 @@
-import Foundation
+import Glibc
 import RPC
 
-/// Opens the sockets of one listener: one for each loop, all on the same port (SO_REUSEPORT), so that the kernel
-/// spreads connections over the loops.
-enum ListeningSocket {
-    /// - Parameter address: port 0 takes a free one.
-    /// - Returns: as many bound descriptors as asked for, and the address with its port.
-    static func open(_ address: PeerAddress, count: Int) throws(ListenError) -> ([Int32], PeerAddress) {
-        // SO_REUSEPORT alone would let a second gateway share the port in silence: first a plain bind, which fails
-        // where anybody listens already.
-        let probe = try bound(address, isShared: false)
-        var actual = localAddress(probe)
-        close(probe)
-        if actual == .unknown { actual = address }
-        let resolved = PeerAddress(host: address.host, port: actual.port)
-        var sockets: [Int32] = []
-        for _ in 0..<count {
-            do {
-                sockets.append(try bound(resolved, isShared: true))
-            } catch {
-                sockets.forEach { _ = close($0) }
-                throw error
-            }
-        }
-        return (sockets, actual)
-    }
+/// Why a listener cannot be opened. The description says what is in the way.
+public struct ListenError: Error, Sendable, CustomStringConvertible {
+    public let address: PeerAddress
+    /// What the system said; 0 where the host name is unknown.
+    public let errno: Int32
 
-    private static func bound(_ address: PeerAddress, isShared: Bool) throws(ListenError) -> Int32 {
-        var failure = "the host name is unknown"
-        let descriptor = address.resolve(passive: true) { entry -> Int32? in
+    public var description: String {
+        let reason = errno == 0 ? "the host name is unknown" : String(cString: strerror(errno))
+        return "cannot listen on \(address): \(reason)"
+    }
+}
+
+/// A bound, listening TCP socket. Its descriptor belongs to whoever asked for it.
+struct ListeningSocket {
+    let descriptor: Int32
+    /// The numeric address, with the port that was taken where 0 was asked for.
+    let address: PeerAddress
+    let isIPv6: Bool
+
+    /// - Parameter isShared: whether other sockets of this process may listen on the same port (SO_REUSEPORT).
+    init(_ address: PeerAddress, isShared: Bool = false) throws(ListenError) {
+        var failure: Int32 = 0
+        let opened = address.resolve(passive: true) { entry -> (Int32, Bool)? in
             let info = entry.pointee
-            let descriptor = socket(
-                info.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            let type = info.ai_socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+            let descriptor = socket(info.ai_family, type, info.ai_protocol)
             var on: Int32 = 1
             let size = socklen_t(MemoryLayout<Int32>.size)
             setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, size)
             if isShared { setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, size) }
-            if info.ai_family == AF_INET6 {
-                setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, size)
+            if bind(descriptor, info.ai_addr, info.ai_addrlen) == 0, listen(descriptor, 1024) == 0 {
+                return (descriptor, info.ai_family == AF_INET6)
             }
-            if bind(descriptor, info.ai_addr, info.ai_addrlen) == 0 { return descriptor }
-            failure = String(cString: strerror(errno))
+            failure = errno
             close(descriptor)
             return nil
         }
-        guard let descriptor else { throw ListenError(address: address.description, reason: failure) }
-        return descriptor
+        guard let (descriptor, isIPv6) = opened else { throw ListenError(address: address, errno: failure) }
+        self.descriptor = descriptor
+        self.isIPv6 = isIPv6
+        self.address = Self.localAddress(descriptor) ?? address
     }
 
-    private static func localAddress(_ descriptor: Int32) -> PeerAddress {
+    /// One socket for each of `count` loops, all on the same port, so that the kernel spreads connections over them.
+    static func shared(_ address: PeerAddress, count: Int) throws(ListenError) -> [ListeningSocket] {
+        // SO_REUSEPORT alone would let a second gateway share the port in silence: first a plain one, which fails
+        // where anybody listens already.
+        let probe = try ListeningSocket(address)
+        close(probe.descriptor)
+        var sockets: [ListeningSocket] = []
+        do {
+            for _ in 0..<count { sockets.append(try ListeningSocket(probe.address, isShared: true)) }
+        } catch {
+            for socket in sockets { close(socket.descriptor) }
+            throw error
+        }
+        return sockets
+    }
+
+    private static func localAddress(_ descriptor: Int32) -> PeerAddress? {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let failed = withUnsafeMutablePointer(to: &storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
         }
-        return failed == 0 ? PeerAddress(storage) : .unknown
+        return failed == 0 ? PeerAddress(storage) : nil
     }
 }

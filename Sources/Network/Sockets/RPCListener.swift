@@ -11,9 +11,9 @@ public final class RPCListener: Sendable {
 
     /// - Parameter address: port 0 takes a free one.
     public init(_ address: PeerAddress, server: RPCServer, loops: [EventLoop]) throws(ListenError) {
-        let (sockets, actual) = try ListeningSocket.open(address, count: loops.count)
-        self.address = actual
-        acceptors = zip(loops, sockets).map { Acceptor(loop: $0, descriptor: $1, server: server) }
+        let sockets = try ListeningSocket.shared(address, count: loops.count)
+        self.address = sockets.first?.address ?? address
+        acceptors = zip(loops, sockets).map { Acceptor(loop: $0, descriptor: $1.descriptor, server: server) }
         for acceptor in acceptors { acceptor.start() }
     }
 

@@ -15,7 +15,7 @@ extension ClientConnection {
                 throw GRPCStatus(.internalError, "the server sent more than one message")
             }
             return try Output(reply: reply)
-        } onCancel: {
+        } onCancel: { [loop] in
             call.cancelFromAnywhere(on: loop)
         }
     }
@@ -33,7 +33,7 @@ extension ClientConnection {
                 call.cancel()
                 throw error
             }
-        } onCancel: {
+        } onCancel: { [loop] in
             call.cancelFromAnywhere(on: loop)
         }
     }

@@ -20,7 +20,6 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var driver: CallDriver?
     private var task: Task<Void, Never>?
     private var timer: LoopTimer?
-    private var hasReceivedEnd = false
     private var unconsumed = 0
 
     /// While true, bytes that arrive do not open the window again: the handler is behind.
@@ -53,12 +52,12 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         if let status = head.refusedByHTTP {
             state = .ended
             respondAndFinish(ResponseHeaders.http(status))
-            reset(.noError)
             return
         }
         guard let method = head.method else {
             state = .ended
-            answer(.unimplemented("there is no method \(head.unknownPath) at this listener"))
+            respondAndFinish(
+                ResponseHeaders.trailersOnly(.unimplemented("there is no method \(head.unknownPath) at this listener")))
             return
         }
         let deadline = head.timeout.map { connection.loop.now &+ UInt64($0) }
@@ -106,7 +105,6 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     }
 
     override func receiveEnd() {
-        hasReceivedEnd = true
         guard case .open = state, let driver else { return }
         do throws(RPCError) {
             if deframer.isWithinMessage { throw .invalidArgument("the request ends within a message") }
@@ -168,15 +166,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         if hasResponded {
             finish(ResponseHeaders.trailers(refusal))
         } else {
-            answer(refusal)
+            respondAndFinish(ResponseHeaders.trailersOnly(refusal))
         }
         end(refusal.status, error)
-    }
-
-    private func answer(_ error: RPCError) {
-        respondAndFinish(ResponseHeaders.trailersOnly(error))
-        // The client need not send what nobody will read (RFC 9113, section 8.1).
-        if !hasReceivedEnd { reset(.noError) }
     }
 
     /// Ends our part of the call, once.

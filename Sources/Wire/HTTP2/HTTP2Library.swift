@@ -13,7 +13,8 @@ enum HTTP2Library {
             else { return 0 }
             if !session.peerOpens(header.hd.stream_id) {
                 nghttp2_submit_rst_stream(
-                    handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.hd.stream_id, HTTP2ErrorCode.refusedStream.rawValue)
+                    handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.hd.stream_id,
+                    HTTP2ErrorCode.refusedStream.rawValue)
             }
             return 0
         }
@@ -37,6 +38,20 @@ enum HTTP2Library {
                 return 0
             }
             stream.receive(data: UnsafeRawBufferPointer(start: bytes, count: count))
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(table) { handle, frame, _ in
+            guard let frame else { return 0 }
+            let header = frame.pointee.hd
+            let endsStream = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+            let isBody =
+                header.type == UInt8(NGHTTP2_HEADERS.rawValue) || header.type == UInt8(NGHTTP2_DATA.rawValue)
+            guard isBody, endsStream, nghttp2_session_check_server_session(handle) != 0,
+                let stream = HTTP2Session.stream(handle, header.stream_id), !stream.hasReceivedEnd
+            else { return 0 }
+            // The answer is complete: the client need not send what nobody will read (RFC 9113, section 8.1).
+            nghttp2_submit_rst_stream(
+                handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, HTTP2ErrorCode.noError.rawValue)
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(table) { handle, id, code, context in
@@ -74,7 +89,10 @@ enum HTTP2Library {
             if header.type == UInt8(NGHTTP2_HEADERS.rawValue) {
                 stream.receiveHeadersEnd(isTrailers: frame.pointee.headers.cat == NGHTTP2_HCAT_HEADERS)
             }
-            if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { stream.receiveEnd() }
+            if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 {
+                stream.hasReceivedEnd = true
+                stream.receiveEnd()
+            }
         case NGHTTP2_PING where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
             session(context)?.peerSentPingAcknowledgement()
         case NGHTTP2_GOAWAY:

@@ -8,6 +8,8 @@ open class HTTP2Stream {
     public internal(set) final var id: Int32 = 0
     /// `nil` once the stream is closed; then nothing can be sent any more. The session clears it before it goes away.
     final unowned(unsafe) var session: HTTP2Session?
+    /// Whether the peer has sent all that it will.
+    public internal(set) final var hasReceivedEnd = false
     /// Neighbours in the session's list of open streams.
     final var next: HTTP2Stream?
     final unowned(unsafe) var previous: HTTP2Stream?

@@ -1,13 +1,5 @@
-import Foundation
+import Glibc
 import RPC
-
-/// Why a listener cannot be opened. The description says what to do.
-public struct ListenError: Error, Sendable, CustomStringConvertible {
-    public let address: String
-    public let reason: String
-
-    public var description: String { "cannot listen on \(address): \(reason)" }
-}
 
 extension PeerAddress {
     /// `HOST:PORT`, an IPv6 host in brackets; `nil` for anything else. The host is not looked up here.

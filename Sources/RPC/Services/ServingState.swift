@@ -1,0 +1,41 @@
+import Synchronization
+
+/// Whether the server takes calls; one for all its listeners. Those who watch hear of each change.
+public final class ServingState: Sendable {
+    private struct State {
+        var isServing = true
+        var watchers: [Int: AsyncStream<Bool>.Continuation] = [:]
+        var nextWatcher = 0
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    public var isServing: Bool { state.withLock { $0.isServing } }
+
+    /// Says that no new call should come: from then on health answers NOT_SERVING.
+    public func stopServing() {
+        let watchers = state.withLock { state in
+            state.isServing = false
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher.yield(false) }
+    }
+
+    /// The state now, and then each change; a slow watcher gets the newest only.
+    func changes() -> AsyncStream<Bool> {
+        let (stream, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            let number = state.nextWatcher
+            state.nextWatcher += 1
+            state.watchers[number] = continuation
+            continuation.yield(state.isServing)
+            return number
+        }
+        continuation.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.watchers.removeValue(forKey: number) }
+        }
+        return stream
+    }
+}

@@ -1,1 +1,0 @@
-// The tests of Network; its first file replaces this one.
