@@ -1,5 +1,6 @@
-/// A codec of values that travel as 4 or 8 little-endian bytes.
-public protocol FixedCodec: PackedCodec {
+/// A codec of values that travel as 4 or 8 little-endian bytes, which is also how they stand in memory: packed fields
+/// are copied whole. (The project's platforms are little-endian; `Bits` converts single values all the same.)
+public protocol FixedCodec: PackedCodec where Value: BitwiseCopyable {
     associatedtype Bits: FixedWidthInteger
 
     static func value(_ bits: Bits) -> Value
@@ -34,13 +35,23 @@ extension FixedCodec {
     @inlinable
     public static func appendAll(to values: inout [Value], from reader: inout ProtobufReader) throws(DecodingError) {
         let width = MemoryLayout<Bits>.size
-        guard reader.remaining % width == 0 else { throw .invalidPackedLength }
-        values.reserveForAppending(reader.remaining / width)
-        while reader.remaining > 0 { values.append(value(try reader.fixed(Bits.self))) }
+        let bytes = UnsafeRawBufferPointer(start: reader.cursor, count: reader.remaining)
+        guard bytes.count % width == 0 else { throw .invalidPackedLength }
+        let elements = [Value](unsafeUninitializedCapacity: bytes.count / width) { buffer, count in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
+            count = bytes.count / width
+        }
+        if values.isEmpty { values = elements } else { values += elements }
+        reader.cursor += bytes.count
     }
 
     @inlinable
     public static func packedSize(_ values: [Value]) -> Int { values.count &* MemoryLayout<Bits>.size }
+
+    @inlinable
+    public static func writeAll(_ values: [Value], to writer: inout ProtobufWriter) {
+        values.withUnsafeBytes { writer.bytes($0) }
+    }
 }
 
 public enum ProtoFixed32: FixedCodec {

@@ -4,6 +4,7 @@ public protocol PackedCodec: FieldCodec {
     static func appendAll(to values: inout [Value], from reader: inout ProtobufReader) throws(DecodingError)
     /// The encoded length of the elements alone.
     static func packedSize(_ values: [Value]) -> Int
+    static func writeAll(_ values: [Value], to writer: inout ProtobufWriter)
 }
 
 extension PackedCodec {
@@ -26,13 +27,7 @@ extension PackedCodec {
     @inlinable
     public static func write(packed values: [Value], tag: UInt32, to writer: inout ProtobufWriter) {
         if values.isEmpty { return }
-        writer.delimited { writer in
-            var index = values.count
-            while index > 0 {
-                index &-= 1
-                writePayload(values[index], to: &writer)
-            }
-        }
+        writer.delimited { writeAll(values, to: &$0) }
         writer.varint(UInt64(tag))
     }
 }

@@ -42,6 +42,11 @@ extension VarintCodec {
         for value in values { size &+= payloadSize(value) }
         return size
     }
+
+    @inlinable
+    public static func writeAll(_ values: [Value], to writer: inout ProtobufWriter) {
+        for value in values.reversed() { writePayload(value, to: &writer) }
+    }
 }
 
 extension Array {

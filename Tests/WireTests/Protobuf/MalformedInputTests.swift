@@ -1,0 +1,147 @@
+import Testing
+
+@testable import Wire
+
+/// What is not a message is told apart by `DecodingError`, and never traps.
+struct MalformedInputTests {
+    private func error<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> DecodingError? {
+        do throws(DecodingError) {
+            _ = try M(decoding: bytes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func varints() {
+        let nine = [UInt8](repeating: 0x80, count: 9)
+        #expect(error(Scalars.self, [0x20] + nine + [0x01]) == nil)
+        #expect(error(Scalars.self, [0x20] + nine + [0x02]) == .malformedVarint)
+        #expect(error(Scalars.self, [0x20] + nine + [0x80, 0x01]) == .malformedVarint)
+        #expect(error(Scalars.self, [0x20] + nine + [0x80] + [UInt8](repeating: 0, count: 20)) == .malformedVarint)
+        #expect(error(Scalars.self, [0x20] + nine) == .truncated)
+        #expect(error(Scalars.self, [0x20]) == .truncated)
+    }
+
+    /// More bytes than needed are allowed, and a 32-bit field takes the low 32 bits.
+    @Test func overlongVarints() throws {
+        #expect(try Scalars(decoding: [0x18, 0x85, 0x80, 0x80, 0x00]).int32Value == 5)
+        #expect(try Scalars(decoding: [0x68, 0x80, 0x80, 0x80, 0x01]).boolValue)
+        #expect(try Scalars(decoding: [0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F]).int32Value == -1)
+        #expect(try Scalars(decoding: [0x28, 0x81, 0x80, 0x80, 0x80, 0x10]).uint32Value == 1)
+        #expect(try Scalars(decoding: [0x98, 0x80, 0x00, 0x05]).int32Value == 5)
+    }
+
+    @Test func tags() {
+        #expect(error(Scalars.self, [0x00, 0x00]) == .invalidTag)
+        #expect(error(Scalars.self, [0x05, 0, 0, 0, 0]) == .invalidTag)
+        #expect(error(Scalars.self, [0x80, 0x00, 0x00]) == .invalidTag)
+        #expect(error(Scalars.self, [0x0E]) == .invalidTag)
+        #expect(error(Scalars.self, [0x0F]) == .invalidTag)
+        #expect(error(Scalars.self, [0xF8, 0xFF, 0xFF, 0xFF, 0x0F, 0x01]) == nil)
+        #expect(error(Scalars.self, [0xF8, 0xFF, 0xFF, 0xFF, 0x1F, 0x01]) == .invalidTag)
+    }
+
+    @Test func lengths() {
+        let minusOne = [UInt8](repeating: 0xFF, count: 9) + [0x01]
+        #expect(error(Scalars.self, [0x72] + minusOne) == .truncated)
+        #expect(error(Scalars.self, [0x7A] + minusOne + [1, 2, 3]) == .truncated)
+        #expect(error(Repeateds.self, [0x1A] + minusOne) == .truncated)
+        #expect(error(Repeateds.self, [0x0A] + minusOne) == .truncated)
+        #expect(error(Optionals.self, [0x8A, 0x01] + minusOne) == .truncated)
+        #expect(error(Maps.self, [0x0A] + minusOne) == .truncated)
+        #expect(error(Scalars.self, [0xFA, 0x01] + minusOne) == .truncated)
+        #expect(error(Scalars.self, [0x72, 0xFF, 0xFF, 0xFF, 0xFF, 0x07]) == .truncated)
+        // A field inside must not reach past the end of its message.
+        #expect(
+            error(Optionals.self, [0x8A, 0x01, 0x02, 0x72, 0x05] + [UInt8](repeating: 0x61, count: 8)) == .truncated)
+        #expect(error(Optionals.self, [0x8A, 0x01, 0x03, 0x09, 1, 2] + [UInt8](repeating: 0, count: 8)) == .truncated)
+        #expect(error(Repeateds.self, [0x4A, 0x06, 1, 2, 3, 4, 5, 6]) == .invalidPackedLength)
+        #expect(error(Repeateds.self, [0x0A, 0x09] + [UInt8](repeating: 0, count: 9)) == .invalidPackedLength)
+        #expect(error(Repeateds.self, [0x1A, 0x02, 0x01, 0x80, 0x01]) == .truncated)
+    }
+
+    @Test(
+        arguments: [
+            [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+            [0xFF],
+            [0xE2, 0x82], [0x61, 0xF0, 0x9F, 0xA4],
+            // The same where the text is long enough to be read by words.
+            [UInt8](repeating: 0x61, count: 40) + [0xC3],
+            [UInt8](repeating: 0x61, count: 17) + [0xFF] + "0123456789".utf8,
+        ] as [[UInt8]])
+    func textThatIsNotUTF8(_ text: [UInt8]) {
+        let field = [UInt8(text.count)] + text
+        #expect(error(Scalars.self, [0x72] + field) == .invalidUTF8)
+        #expect(error(Repeateds.self, [0x72] + field) == .invalidUTF8)
+        #expect(error(Choices.self, [0x12] + field) == .invalidUTF8)
+        #expect(error(Maps.self, [0x0A, UInt8(text.count + 2), 0x0A] + field) == .invalidUTF8)
+        #expect(error(Maps.self, [0x0A, UInt8(text.count + 2), 0x12] + field) == .invalidUTF8)
+        #expect(error(Scalars.self, [0x7A] + field) == nil)
+    }
+
+    @Test func groups() throws {
+        // Field 40 as a group with a varint, a string, and a group of its own.
+        let group: [UInt8] = [0xC3, 0x02, 0x08, 0x01, 0x12, 0x01, 0x61, 0xCB, 0x02, 0xCC, 0x02, 0xC4, 0x02]
+        let message = try Scalars(decoding: [0x68, 0x01] + group + [0x18, 0x05])
+        #expect(message.boolValue && message.int32Value == 5)
+        #expect(message.unknownFields.withUnsafeBytes { [UInt8]($0) } == group)
+        #expect(error(Scalars.self, [0xC3, 0x02, 0x08, 0x01]) == .truncated)
+        #expect(error(Scalars.self, [0xC3, 0x02, 0xCC, 0x02]) == .unbalancedGroup)
+        #expect(error(Scalars.self, [0xC4, 0x02]) == .unbalancedGroup)
+        #expect(error(Scalars.self, [0xC3, 0x02, 0x0E, 0xC4, 0x02]) == .invalidTag)
+    }
+
+    @Test func nesting() {
+        func trees(_ depth: Int) -> [UInt8] {
+            (0..<depth).reduce([]) { inner, _ in
+                var size = inner.count
+                var bytes: [UInt8] = [0x12]
+                while size >= 0x80 {
+                    bytes.append(UInt8(size & 0x7F) | 0x80)
+                    size >>= 7
+                }
+                return bytes + [UInt8(size)] + inner
+            }
+        }
+        #expect(error(Tree.self, trees(100)) == nil)
+        #expect(error(Tree.self, trees(101)) == .tooDeep)
+        #expect(error(Tree.self, trees(20_000)) == .tooDeep)
+        let groups = { (depth: Int) in
+            [UInt8](repeating: 0x4B, count: depth) + [UInt8](repeating: 0x4C, count: depth)
+        }
+        #expect(error(Tree.self, groups(100)) == nil)
+        #expect(error(Tree.self, groups(101)) == .tooDeep)
+        #expect(error(Tree.self, groups(100_000)) == .tooDeep)
+    }
+
+    /// Cut anywhere, a message is either shorter by whole fields or truncated.
+    @Test func truncations() {
+        let bytes = Sample.repeateds.encoded() + Sample.maps.encoded(canonical: true)
+        #expect(bytes.count > 400)
+        for count in 0..<bytes.count {
+            for type in [Repeateds.self, Maps.self, Choices.self, Tree.self] as [any Message.Type] {
+                _ = try? type.init(decoding: [UInt8](bytes[..<count]))
+            }
+        }
+        let whole = Sample.repeateds.encoded()
+        var failures = 0
+        for count in 0..<whole.count where error(Repeateds.self, [UInt8](whole[..<count])) != nil { failures += 1 }
+        let fields = 17 + Sample.repeateds.stringValue.count
+        #expect(failures > whole.count - 2 * fields)
+    }
+
+    /// A known field number with another wire type is a field that we do not know.
+    @Test func otherWireTypes() throws {
+        let values: [UInt32: [UInt8]] = [0: [0x07], 1: [1, 2, 3, 4, 5, 6, 7, 8], 2: [0x01, 0x61], 5: [1, 2, 3, 4]]
+        let own: [UInt32: UInt32] = [1: 1, 2: 5, 9: 5, 10: 1, 11: 5, 12: 1, 14: 2, 15: 2]
+        for number in UInt32(1)...15 {
+            for (wireType, value) in values where wireType != own[number] ?? 0 {
+                let bytes = [UInt8(number << 3 | wireType)] + value
+                let message = try Scalars(decoding: bytes)
+                #expect(message.unknownFields.withUnsafeBytes { [UInt8]($0) } == bytes)
+                #expect(message.encoded() == bytes)
+            }
+        }
+    }
+}
