@@ -7,7 +7,7 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv run generate clean
+.PHONY: help deps build test lint venv demo run generate clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ venv: $(VENV)/ready ## Make the Python environment of the acceptance tests and o
 
 $(VENV)/ready: $(REQUIREMENTS) | deps
 	@scripts/venv $(VENV) $(REQUIREMENTS)
+
+demo: build venv ## Provision a device, upload, list, download and compare, and say so in plain words
+	@$(VENV)/bin/python scripts/demo.py --binary $(BINARY)
 
 run: build ## Serve on the default listeners, with ./data as the data directory
 	$(BINARY) serve --data-dir ./data

@@ -318,7 +318,7 @@ def test_a_presigned_url_is_for_its_method_and_key(upload, uploader):
 
 def test_a_presigned_url_ends(upload):
     upload.store.put(content(1000))
-    url = upload.store.presign_get(1)
+    url = upload.store.presign_get(2)
     eventually(lambda: fetch_url(url).status == 403)
     assert fetch_url(url).error() == (403, "AccessDenied")
 
