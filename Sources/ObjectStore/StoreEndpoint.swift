@@ -28,9 +28,11 @@ public struct StoreEndpoint: Sendable, Equatable {
     public let region: String
 
     public init(_ text: String) throws(Malformed) {
-        let text = text.hasSuffix("/") ? String(text.dropLast()) : text
         guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { throw .noScheme }
-        let authority = text.dropFirst(scheme.count)
+        var authority = text.dropFirst(scheme.count)
+        if authority.last == "/" {
+            authority.removeLast()
+        }
         guard !authority.contains(where: { "/?#@".contains($0) }) else { throw .pathOrQuery }
         guard !authority.contains("["), authority.count(where: { $0 == ":" }) <= 1 else { throw .addressIPv6 }
         let halves = authority.split(separator: ":", omittingEmptySubsequences: false)
@@ -38,7 +40,7 @@ public struct StoreEndpoint: Sendable, Equatable {
         if halves.count == 2 {
             guard let port = UInt16(halves[1]), port > 0 else { throw .port }
         }
-        self.text = text
+        self.text = scheme + authority
         self.host = String(host)
         let label = host.prefix { $0 != "." }
         region = label.hasPrefix("oss-") && host.contains(".") ? String(label.dropFirst(4)) : ""

@@ -22,7 +22,7 @@ enum ByteRange: Equatable {
     /// The part of `size` bytes that this is; nil when there is none (416).
     func resolved(in size: Int64) -> Range<Int64>? {
         switch self {
-        case .bounded(let first, let last): first < size ? first..<min(size, last &+ 1) : nil
+        case .bounded(let first, let last): first < size ? first..<min(size - 1, last) + 1 : nil
         case .from(let first): first < size ? first..<size : nil
         case .suffix(let count): count > 0 && size > 0 ? max(0, size - count)..<size : nil
         }

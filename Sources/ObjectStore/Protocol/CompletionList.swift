@@ -21,7 +21,7 @@ struct CompletionList: Equatable {
         let reader = Reader()
         let parser = XMLParser(data: Data(body))
         parser.delegate = reader
-        guard parser.parse(), !reader.isMalformed, !reader.parts.isEmpty else { throw malformed }
+        guard parser.parse(), reader.isWellFormed, !reader.parts.isEmpty else { throw malformed }
         parts = reader.parts
     }
 
@@ -31,11 +31,14 @@ struct CompletionList: Equatable {
 
     private final class Reader: NSObject, XMLParserDelegate {
         private(set) var parts: [Part] = []
-        private(set) var isMalformed = false
+        private var isMalformed = false
         private var path: [String] = []
         private var text = ""
         private var number: Int?
         private var etag: String?
+
+        /// The parser itself does not mind an element that is never closed.
+        var isWellFormed: Bool { !isMalformed && path.isEmpty }
 
         func parser(
             _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,

@@ -1,0 +1,40 @@
+import Testing
+
+@testable import ObjectStore
+
+struct CRC64Tests {
+    private func crc(_ bytes: [UInt8]) -> UInt64 {
+        var crc = CRC64()
+        bytes.withUnsafeBytes { crc.update($0) }
+        return crc.value
+    }
+
+    @Test func checksTheCatalogueValue() {
+        #expect(crc(Array("123456789".utf8)) == 0x995D_C9BB_DF19_39FA)
+        #expect(crc([]) == 0)
+    }
+
+    @Test func streams() {
+        let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+        var pieces = CRC64()
+        for start in stride(from: 0, to: bytes.count, by: 7001) {
+            bytes[start..<min(start + 7001, bytes.count)].withUnsafeBytes { pieces.update($0) }
+        }
+        #expect(pieces.value == crc(bytes))
+    }
+
+    @Test(arguments: [0, 1, 7, 8, 255, 4096, 65_537])
+    func combines(cut: Int) {
+        let bytes = (0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 7) }
+        let first = crc(Array(bytes[..<cut]))
+        let second = crc(Array(bytes[cut...]))
+        #expect(CRC64.combine(first, second, secondLength: Int64(bytes.count - cut)) == crc(bytes))
+    }
+
+    @Test func combinesLengthsThatNoBufferHas() {
+        // Appending zeros one by one, or all at once: 2^40 bytes as the square of 2^39.
+        let start: UInt64 = 0x0123_4567_89AB_CDEF
+        let half = CRC64.combine(start, 0, secondLength: 1 << 39)
+        #expect(CRC64.combine(half, 0, secondLength: 1 << 39) == CRC64.combine(start, 0, secondLength: 1 << 40))
+    }
+}

@@ -1,1 +1,0 @@
-// The tests of ObjectStore; its first file replaces this one.
