@@ -1,0 +1,21 @@
+/// The addresses where the gateway can be reached, by the names that scripts use.
+enum ListenerName: String, CaseIterable, Sendable {
+    case auth
+    case gateway
+    case admin
+    case deviceInit = "device-init"
+    case objectStore = "object-store"
+    case ops
+
+    /// Where it listens when nobody says otherwise.
+    var standardAddress: String {
+        switch self {
+        case .auth: "127.0.0.1:50051"
+        case .gateway: "127.0.0.1:50053"
+        case .admin: "127.0.0.1:50054"
+        case .deviceInit: "127.0.0.1:50057"
+        case .objectStore: "127.0.0.1:50080"
+        case .ops: "127.0.0.1:50090"
+        }
+    }
+}
