@@ -62,8 +62,9 @@ public final class Database: Sendable {
         return try result.get()
     }
 
-    /// Calls `reply` exactly once: on the writer's thread after the commit, or at once when the write is refused.
-    func submit<T: Sendable>(
+    /// As ``write(_:)``, for a write that nobody waits for. Calls `reply` exactly once: on the writer's thread after the
+    /// commit, or at once when the write is refused; it must be quick.
+    public func submit<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T, reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
         do {

@@ -1,0 +1,83 @@
+/// Who may call a method.
+public enum Access: Sendable, Hashable {
+    /// Without any token.
+    case anyone
+    /// By a device's or a site's API-key token.
+    case apiKey
+    /// By a user's token, with at least this role in the organization the call is about.
+    case user(Role)
+    /// By an admin of the SYSTEM organization.
+    case systemAdmin
+}
+
+/// The one place that says which RPC is open to whom. What is not in it is closed to everybody.
+public enum AccessTable {
+    /// - Parameter path: an HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
+    public static func access(to path: String) -> Access? {
+        table[path]
+    }
+
+    private static let table: [String: Access] = {
+        var table: [String: Access] = [:]
+        for (service, access, methods) in rows {
+            for method in methods { table["/\(service)/\(method)"] = access }
+        }
+        return table
+    }()
+
+    private static let rows: [(service: String, access: Access, methods: [String])] = [
+        ("grpc.health.v1.Health", .anyone, ["Check", "List", "Watch"]),
+        ("grpc.reflection.v1.ServerReflection", .anyone, ["ServerReflectionInfo"]),
+        ("grpc.reflection.v1alpha.ServerReflection", .anyone, ["ServerReflectionInfo"]),
+
+        ("archebase.auth.v1.AuthService", .anyone, ["ExchangeCredential", "Login", "RefreshToken"]),
+        ("archebase.auth.v1.SystemAuthService", .anyone, ["ExchangeSystemCredential"]),
+        ("archebase.session.v1.SessionService", .anyone, ["Logout"]),
+
+        (
+            "archebase.auth.v1.AdminAuthService", .user(.admin),
+            ["CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite"]
+        ),
+        (
+            "archebase.auth.v1.AdminAuthService", .user(.operator),
+            [
+                "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey", "GetApiKey", "ListApiKeys",
+                "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret", "DeleteApiKey",
+            ]
+        ),
+        (
+            "archebase.auth.v1.AdminAuthService", .systemAdmin,
+            [
+                "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization",
+                "DeleteOrganization",
+            ]
+        ),
+        (
+            "archebase.auth.v1.UserAuthService", .user(.admin),
+            ["CreateUser", "GetUser", "ListUsers", "UpdateUser", "DeleteUser"]
+        ),
+
+        ("archebase.data_gateway.v1.DeviceInitService", .anyone, ["InitDevice", "ReinitDevice"]),
+        (
+            "archebase.meta.v1.DeviceManagementService", .user(.operator),
+            [
+                "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite", "RegisterDevice",
+                "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice", "AddDeviceToSuite",
+                "RemoveDeviceFromSuite", "DeleteDevice",
+            ]
+        ),
+
+        (
+            "archebase.data_gateway.v1.DataGatewayService", .apiKey,
+            ["CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload"]
+        ),
+        ("archebase.data_gateway.v1.DataGatewayObjectService", .user(.viewer), ["ListObjects", "RequestDownload"]),
+        ("archebase.data_gateway.v1.DataGatewayCopyService", .user(.viewer), ["GetCopyJob", "ListCopyJobItems"]),
+        ("archebase.data_gateway.v1.DataGatewayCopyService", .user(.operator), ["CreateCopyJob", "CancelCopyJob"]),
+        (
+            "archebase.data_gateway.v1.ObjectManagementService", .user(.admin),
+            ["DeleteObject", "SetRetention", "GetRetention", "ListBadObjects"]
+        ),
+        ("archebase.data_gateway.v1.InternalStorageService", .systemAdmin, ["PresignObject", "ReadObject"]),
+    ]
+}

@@ -1,0 +1,129 @@
+import Database
+import Platform
+import RPC
+
+/// Sites, API keys, organizations, users, tokens and the audit log: everything that says who somebody is.
+public final class Accounts: Sendable {
+    public struct Configuration: Sendable {
+        /// How long an access token holds. Clients exchange again a minute before its end.
+        public var accessTokenSeconds: Int64 = 15 * 60
+        /// How long a session holds that is not refreshed.
+        public var refreshTokenSeconds: Int64 = 30 * 86_400
+        /// How long a refresh token that was used up may be shown again, for an answer that was lost.
+        public var refreshGraceSeconds: Int64 = 30
+        /// Verified access tokens that are remembered.
+        public var rememberedTokens = 8192
+        /// Passwords that may wait to be hashed, one at a time.
+        public var waitingPasswords = 64
+        /// Failed logins a minute for one account, and for one address.
+        public var failedLoginsOfAccount = 10
+        public var failedLoginsOfAddress = 60
+        /// Wrong credentials a minute for one key that exists.
+        public var wrongCredentialsOfKey = 20
+
+        public init() {}
+    }
+
+    public static var migrations: [Migration] { AccountRecords.migrations }
+
+    /// Put it in front of every listener.
+    public let authenticator: Authenticator
+    /// What the device registry needs of keys and sites.
+    public let deviceKeys: DeviceKeys
+    /// What is written once a minute. Flush it before the database closes.
+    public let deferred: DeferredRecords
+
+    let keyExchange: KeyExchange
+    let sessions: Sessions
+    let sites: SiteRegistry
+    let keys: APIKeyRegistry
+    let users: UserRegistry
+    let tokens: AccessTokens
+    let clock: any WallClock
+    private let database: Database
+    private let passwords: Passwords
+
+    /// - Parameters:
+    ///   - keysDirectory: where the signing keys lie, beside the keyring's root; one is made where there is none.
+    public init(
+        database: Database, keyring: Keyring, keysDirectory: String, clock: any WallClock, identifiers: Identifiers,
+        configuration: Configuration = Configuration()
+    ) throws {
+        let pepper = keyring.key(.pepper)
+        self.database = database
+        self.clock = clock
+        tokens = AccessTokens(
+            signer: TokenSigner(keys: try SigningKeys(directory: keysDirectory)),
+            lifetimeSeconds: configuration.accessTokenSeconds,
+            capacity: configuration.rememberedTokens)
+        deferred = DeferredRecords(database: database)
+        passwords = Passwords(capacity: configuration.waitingPasswords)
+        authenticator = Authenticator(database: database, tokens: tokens, deferred: deferred, clock: clock)
+        deviceKeys = DeviceKeys(identifiers: identifiers, pepper: pepper)
+        keyExchange = KeyExchange(
+            database: database, tokens: tokens, deferred: deferred, pepper: pepper,
+            wrongSecrets: Throttle(perMinute: configuration.wrongCredentialsOfKey))
+        sessions = Sessions(
+            database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
+            configuration: configuration, failuresOfAccount: Throttle(perMinute: configuration.failedLoginsOfAccount),
+            failuresOfAddress: Throttle(perMinute: configuration.failedLoginsOfAddress))
+        sites = SiteRegistry(database: database, clock: clock)
+        keys = APIKeyRegistry(database: database, clock: clock, identifiers: identifiers, pepper: pepper)
+        users = UserRegistry(database: database, clock: clock, passwords: passwords)
+    }
+
+    /// On a database without organizations, makes `system` with the user `admin`.
+    ///
+    /// - Parameters:
+    ///   - password: the admin's; `nil` for a random one.
+    ///   - keep: receives the random one and puts it where an operator finds it. Called before the account is there, so
+    ///     that no crash leaves an account whose password nobody knows.
+    /// - Returns: whether they were made now.
+    @discardableResult
+    public func createFirstAdmin(password: Secret?, keep: (Secret) throws -> Void) async throws -> Bool {
+        guard try database.read({ try OrganizationRecords.all(in: $0) }).isEmpty else { return false }
+        if let password { try FieldRules.password(password.exposedText, field: "the first admin's password") }
+        let chosen = password ?? Secret(Base64.encodeURL(Random.bytes(18)))
+        if password == nil { try keep(chosen) }
+        let hash = try await passwords.hash(chosen)
+        let now = clock.now()
+        try await database.write { connection in
+            guard
+                let system = try OrganizationRecords.insert(
+                    name: "system", displayName: "System", kind: .system, at: now, in: connection)
+            else { return }
+            _ = try UserRecords.insert(
+                organizationID: system.id, name: "admin", role: .admin, passwordHash: hash, at: now, in: connection)
+        }
+        return true
+    }
+
+    /// Whether what was issued for the key may still be used.
+    public static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
+        guard let record = try APIKeyRecords.find(id: key.id, in: connection) else { return false }
+        return record.epoch == key.epoch && record.usability(at: now) == .usable
+    }
+
+    /// Whether what was issued for the user may still be used.
+    public static func isLive(userID: Int64, epoch: Int64, in connection: Connection) throws -> Bool {
+        try UserRecords.find(id: userID, in: connection)?.epoch == epoch
+    }
+}
+
+extension Accounts {
+    /// For the auth listener.
+    public var authService: AuthService { AuthService(accounts: self) }
+
+    /// For the auth listener.
+    public var sessionService: SessionService { SessionService(accounts: self) }
+
+    /// For the admin listener.
+    public var adminAuthService: AdminAuthService { AdminAuthService(accounts: self) }
+
+    /// For the admin listener.
+    public var userAuthService: UserAuthService { UserAuthService(accounts: self) }
+
+    func accessToken(for user: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
+        tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, at: now)
+    }
+}

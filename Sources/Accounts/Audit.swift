@@ -1,0 +1,45 @@
+import Database
+import Platform
+
+/// One line of the audit log: who did what to what, for which organization, from where, and what came of it.
+public struct AuditEntry: Sendable, Hashable {
+    /// E.g. `user:system/admin`, `device:260427-000001`, `nobody`.
+    public var actor: String
+    /// The organization it is about, by name; empty where there is none.
+    public var organization: String
+    /// The method's name, e.g. `DisableSite`.
+    public var action: String
+    /// E.g. `sites/4`, `devices/260427-000001`.
+    public var target: String
+    /// The caller's address without its port.
+    public var peer: String
+    /// `OK`, or the code of the refusal.
+    public var result: String
+    /// How many of the same kind one line stands for.
+    public var count: Int
+
+    public init(
+        actor: String, organization: String = "", action: String, target: String, peer: String, result: String = "OK",
+        count: Int = 1
+    ) {
+        self.actor = actor
+        self.organization = organization
+        self.action = action
+        self.target = target
+        self.peer = peer
+        self.result = result
+        self.count = count
+    }
+}
+
+/// Writes the audit log, in the transaction of what it tells of.
+public enum Audit {
+    public static func record(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            """
+            INSERT INTO audit (at, actor, organization, action, target, peer, result, count)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            """, now.microseconds, entry.actor, entry.organization, entry.action, entry.target, entry.peer,
+            entry.result, entry.count)
+    }
+}

@@ -1,0 +1,102 @@
+import Database
+import Platform
+import RPC
+
+/// The door of every listener: finds out who calls, and whether the access table lets them.
+///
+/// A token's signature comes from a cache; whether its key, user and site may still act is read from the database at each
+/// call, by primary key, so what an operator stops is stopped with the next call.
+public struct Authenticator: Interceptor {
+    let database: Database
+    let tokens: AccessTokens
+    let deferred: DeferredRecords
+    let clock: any WallClock
+
+    public func admit(_ context: inout CallContext) throws(RPCError) {
+        guard let access = AccessTable.access(to: context.method.path) else {
+            throw .permissionDenied("nobody may call \(context.method.path)")
+        }
+        switch access {
+        case .anyone: return
+        case .apiKey: context.identity = try keyOwner(of: try token(.apiKey, in: context))
+        case .user(let role):
+            let user = try user(of: try token(.user, in: context), in: context)
+            guard user.role >= role else { throw .permissionDenied("this needs the role \(role)") }
+            context.identity = Principal.user(user)
+        case .systemAdmin:
+            let user = try user(of: try token(.user, in: context), in: context)
+            guard user.isSystem && user.role == .admin else {
+                throw .permissionDenied("this needs the role admin in the organization system")
+            }
+            context.identity = Principal.user(user)
+        }
+    }
+
+    private func token(_ kind: TokenKind, in context: CallContext) throws(RPCError) -> AccessToken {
+        let headers = context.metadata.values("authorization")
+        guard let header = headers.first, headers.count == 1 else {
+            throw RPCError(.unauthenticated, "one authorization header with a bearer token is needed")
+        }
+        let parts = header.split(separator: " ", omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+            throw RPCError(.unauthenticated, "the authorization header must be: Bearer TOKEN")
+        }
+        guard let token = tokens.verify(String(parts[1]), at: clock.now()) else {
+            throw RPCError(.unauthenticated, "the token is not valid or has expired")
+        }
+        guard token.kind == kind else {
+            throw RPCError(.unauthenticated, "the token is not of the kind that opens this service")
+        }
+        return token
+    }
+
+    private func keyOwner(of token: AccessToken) throws(RPCError) -> Principal {
+        let now = clock.now()
+        let key = try read { try APIKeyRecords.find(id: token.subject, in: $0) }
+        guard let key, key.epoch == token.epoch, key.usability(at: now) == .usable else { throw Self.revoked }
+        deferred.noteUse(of: key, at: now)
+        return switch key.principal {
+        case .device(let device): .device(device)
+        case .site(let site): .site(site)
+        }
+    }
+
+    private func user(of token: AccessToken, in context: CallContext) throws(RPCError) -> UserPrincipal {
+        guard let id = Int64(token.subject), let record = try read({ try UserRecords.find(id: id, in: $0) }),
+            record.epoch == token.epoch
+        else { throw Self.revoked }
+        var user = record.principal
+        if let name = context.metadata["x-organization"] { user.organization = try organization(name, for: user) }
+        return user
+    }
+
+    /// The organization that an admin of SYSTEM acts for.
+    private func organization(_ name: String, for user: UserPrincipal) throws(RPCError) -> OrganizationReference {
+        if name == user.home.name { return user.home }
+        guard user.isSystem && user.role == .admin else {
+            throw .permissionDenied("x-organization needs the role admin in the organization system")
+        }
+        guard let organization = try read({ try OrganizationRecords.find(name: name, in: $0) }) else {
+            throw .notFound("there is no organization \(name)")
+        }
+        return organization.reference
+    }
+
+    private func read<T>(_ body: (Connection) throws -> T) throws(RPCError) -> T {
+        do {
+            return try database.read(body)
+        } catch let error as any RPCErrorConvertible {
+            throw error.rpcError
+        } catch {
+            throw RPCError(.internalError, "the gateway failed")
+        }
+    }
+
+    private static var revoked: RPCError { RPCError(.unauthenticated, "the token was revoked") }
+}
+
+extension UserRecord {
+    var principal: UserPrincipal {
+        UserPrincipal(userID: id, name: name, role: role, epoch: epoch, home: organization, isSystem: isSystem)
+    }
+}

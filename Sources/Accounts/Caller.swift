@@ -1,0 +1,25 @@
+import RPC
+
+/// The user behind a call, as the rules of a room need to know them: for whom they act, and what the audit log says.
+public struct Caller: Sendable {
+    public let user: UserPrincipal
+    private let action: String
+    private let peer: String
+
+    /// - Throws: UNAUTHENTICATED where the call was not made by a user.
+    public init(_ context: CallContext) throws(RPCError) {
+        user = try context.user
+        action = context.method.name
+        peer = context.peer.host
+    }
+
+    /// The organization that what they create belongs to, and that they see.
+    public var organization: OrganizationReference { user.organization }
+
+    /// That the call did its work on `target`.
+    public func did(to target: String) -> AuditEntry {
+        AuditEntry(
+            actor: "user:\(user.home.name)/\(user.name)", organization: user.organization.name, action: action,
+            target: target, peer: peer)
+    }
+}

@@ -1,0 +1,113 @@
+import Database
+import Glibc
+import Platform
+import Synchronization
+
+/// What is worth a row but not a commit of its own: when a key was last used, and refusals of callers nobody knows.
+///
+/// Collected in memory and written at most once a minute, so a stranger cannot buy fsyncs. A key's *first* use is
+/// written at once: it happens once, and the reinit policy `window` turns on it.
+public final class DeferredRecords: Sendable {
+    /// One kind of refusal from one neighbourhood.
+    private struct Denial: Hashable {
+        var action: String
+        var result: String
+        var network: String
+    }
+
+    private struct Pending {
+        var uses: [String: UnixTime] = [:]
+        var denials: [Denial: Int] = [:]
+        var writtenAt: UnixTime?
+    }
+
+    private static let intervalMicroseconds: Int64 = 60_000_000
+    /// Kinds of refusals kept apart in one minute; what comes beyond is counted as from `other`.
+    private static let denialKinds = 1000
+
+    private let database: Database
+    private let pending = Mutex(Pending())
+
+    init(database: Database) {
+        self.database = database
+    }
+
+    /// That a key was used; what is as recent as the minute is not noted again.
+    func noteUse(of key: APIKeyRecord, at now: UnixTime) {
+        if let last = key.lastUsedAt, now.microseconds - last.microseconds < Self.intervalMicroseconds { return }
+        pending.withLock { $0.uses[key.id] = now }
+        if key.lastUsedAt == nil { flush(at: now) } else { flushIfDue(at: now) }
+    }
+
+    /// That somebody unknown was refused.
+    ///
+    /// - Parameters:
+    ///   - action: the method's name.
+    ///   - result: the code of the refusal.
+    ///   - host: the caller's address; only its /24 or /56 is kept.
+    public func noteDenial(_ action: String, _ result: String, host: String, at now: UnixTime) {
+        pending.withLock { pending in
+            var denial = Denial(action: action, result: result, network: AddressNetwork.of(host))
+            if pending.denials[denial] == nil && pending.denials.count >= Self.denialKinds { denial.network = "other" }
+            pending.denials[denial, default: 0] += 1
+        }
+        flushIfDue(at: now)
+    }
+
+    /// Writes what is pending, without waiting for it. What the database refuses to take now is lost.
+    public func flush(at now: UnixTime) {
+        let (uses, denials) = pending.withLock { pending in
+            let taken = (pending.uses, pending.denials)
+            pending = Pending(writtenAt: now)
+            return taken
+        }
+        guard !uses.isEmpty || !denials.isEmpty else { return }
+        database.submit(
+            { connection in
+                for (id, time) in uses { try APIKeyRecords.noteUse(id: id, at: time, in: connection) }
+                for (denial, count) in denials {
+                    let entry = AuditEntry(
+                        actor: "nobody", action: denial.action, target: "", peer: denial.network, result: denial.result,
+                        count: count)
+                    try Audit.record(entry, at: now, in: connection)
+                }
+            }, reply: { _ in })
+    }
+
+    private func flushIfDue(at now: UnixTime) {
+        let isDue = pending.withLock { pending in
+            guard let last = pending.writtenAt else {
+                pending.writtenAt = now
+                return false
+            }
+            return now.microseconds - last.microseconds >= Self.intervalMicroseconds
+        }
+        if isDue { flush(at: now) }
+    }
+}
+
+/// The neighbourhood of an address: what belongs to one owner, more or less.
+public enum AddressNetwork {
+    /// `192.0.2.0/24` or `2001:db8:0:100::/56`; any other text is its own.
+    public static func of(_ host: String) -> String {
+        var v4 = in_addr()
+        if inet_pton(AF_INET, host, &v4) == 1 {
+            v4.s_addr &= UInt32(0xFFFF_FF00).bigEndian
+            return text(AF_INET, &v4, length: INET_ADDRSTRLEN) + "/24"
+        }
+        var v6 = in6_addr()
+        if inet_pton(AF_INET6, host, &v6) == 1 {
+            withUnsafeMutableBytes(of: &v6) { bytes in
+                for index in 7..<16 { bytes[index] = 0 }
+            }
+            return text(AF_INET6, &v6, length: INET6_ADDRSTRLEN) + "/56"
+        }
+        return host
+    }
+
+    private static func text(_ family: Int32, _ address: UnsafeRawPointer, length: Int32) -> String {
+        var characters = [CChar](repeating: 0, count: Int(length))
+        inet_ntop(family, address, &characters, socklen_t(length))
+        return String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

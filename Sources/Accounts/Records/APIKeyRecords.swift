@@ -1,0 +1,129 @@
+import Database
+import Platform
+
+/// Whether a key may be used, and if not, the first reason why.
+public enum KeyUsability: Sendable, Hashable {
+    case usable
+    /// By an operator, or held because its device is disabled or unbound.
+    case disabled
+    case expired
+    case siteDisabled
+}
+
+/// Whom a key belongs to.
+enum APIKeyOwner: Sendable, Hashable {
+    case site
+    case device(id: String, suiteID: Int64)
+}
+
+struct APIKeyRecord: Sendable {
+    let id: String
+    let organizationID: Int64
+    let siteID: Int64
+    let owner: APIKeyOwner
+    let name: String
+    let digest: [UInt8]
+    let status: Availability
+    let isHeld: Bool
+    let epoch: Int64
+    let expiresAt: UnixTime?
+    let lastUsedAt: UnixTime?
+    let siteStatus: Availability
+
+    func usability(at now: UnixTime) -> KeyUsability {
+        if status == .disabled || isHeld { return .disabled }
+        if let expiresAt, expiresAt <= now { return .expired }
+        return siteStatus == .disabled ? .siteDisabled : .usable
+    }
+
+    var principal: KeyOwner {
+        let key = APIKeyReference(id: id, epoch: epoch)
+        switch owner {
+        case .site:
+            return .site(SitePrincipal(siteID: siteID, organizationID: organizationID, key: key))
+        case .device(let device, let suite):
+            return .device(
+                DevicePrincipal(
+                    deviceID: device, suiteID: suite, siteID: siteID, organizationID: organizationID, key: key))
+        }
+    }
+}
+
+enum APIKeyRecords {
+    private static let select = """
+        SELECT k.id, k.organization_id, k.site_id, k.owner_kind, k.device_id, k.suite_id, k.name, k.digest, k.status,
+            k.is_held, k.epoch, k.expires_at, k.last_used_at, s.status
+        FROM api_keys k JOIN sites s ON s.id = k.site_id
+        """
+
+    static func find(id: String, in connection: Connection) throws -> APIKeyRecord? {
+        try connection.first("\(select) WHERE k.id = $1", id, row: record)
+    }
+
+    static func find(id: String, organizationID: Int64, in connection: Connection) throws -> APIKeyRecord? {
+        try connection.first(
+            "\(select) WHERE k.id = $1 AND k.organization_id = $2", id, organizationID, row: record)
+    }
+
+    static func find(deviceID: String, in connection: Connection) throws -> APIKeyRecord? {
+        try connection.first("\(select) WHERE k.device_id = $1", deviceID, row: record)
+    }
+
+    static func insert(
+        id: String, organizationID: Int64, siteID: Int64, owner: APIKeyOwner, name: String, digest: [UInt8],
+        status: Availability, expiresAt: UnixTime?, at now: UnixTime, in connection: Connection
+    ) throws {
+        var deviceID: String?
+        var suiteID: Int64?
+        if case .device(let device, let suite) = owner { (deviceID, suiteID) = (device, suite) }
+        try connection.execute(
+            """
+            INSERT INTO api_keys (id, organization_id, site_id, owner_kind, device_id, suite_id, name, digest, status,
+                expires_at, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
+            """, id, organizationID, siteID, deviceID == nil ? 1 : 2, deviceID, suiteID, name, digest,
+            status.rawValue, expiresAt?.microseconds, now.microseconds)
+    }
+
+    /// Disabling raises the epoch, so that what was issued for the key stays dead when it is enabled again.
+    static func setStatus(id: String, _ status: Availability, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            """
+            UPDATE api_keys SET status = $2, updated_at = $3, epoch = epoch + (CASE WHEN $2 = 2 THEN 1 ELSE 0 END)
+            WHERE id = $1
+            """, id, status.rawValue, now.microseconds)
+    }
+
+    /// Holds the device's key, where it has one, or lets it go. Holding raises the epoch.
+    static func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            """
+            UPDATE api_keys SET is_held = $2, updated_at = $3, epoch = epoch + $2 WHERE device_id = $1
+            """, deviceID, isHeld, now.microseconds)
+    }
+
+    static func move(
+        deviceID: String, suiteID: Int64, siteID: Int64, at now: UnixTime, in connection: Connection
+    ) throws {
+        try connection.execute(
+            "UPDATE api_keys SET suite_id = $2, site_id = $3, updated_at = $4 WHERE device_id = $1", deviceID, suiteID,
+            siteID, now.microseconds)
+    }
+
+    static func delete(deviceID: String, in connection: Connection) throws {
+        try connection.execute("DELETE FROM api_keys WHERE device_id = $1", deviceID)
+    }
+
+    static func noteUse(id: String, at time: UnixTime, in connection: Connection) throws {
+        try connection.execute("UPDATE api_keys SET last_used_at = $2 WHERE id = $1", id, time.microseconds)
+    }
+
+    private static func record(_ row: Row) -> APIKeyRecord {
+        APIKeyRecord(
+            id: row.text(0), organizationID: row.int64(1), siteID: row.int64(2),
+            owner: row.int64(3) == 1 ? .site : .device(id: row.text(4), suiteID: row.int64(5)), name: row.text(6),
+            digest: row.blob(7), status: Availability(rawValue: row.int64(8)) ?? .disabled, isHeld: row.bool(9),
+            epoch: row.int64(10), expiresAt: row.optionalTime(11), lastUsedAt: row.optionalTime(12),
+            siteStatus: Availability(rawValue: row.int64(13)) ?? .disabled)
+    }
+}

@@ -1,0 +1,106 @@
+import Database
+import Platform
+
+/// The tables of this room. Times are microseconds since 1970; `status` is 1 enabled, 2 disabled, as on the wire.
+enum AccountRecords {
+    static let migrations = [
+        Migration(
+            name: "accounts-1",
+            sql: """
+                CREATE TABLE organizations (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    name TEXT NOT NULL UNIQUE,
+                    display_name TEXT NOT NULL,
+                    kind INTEGER NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL
+                ) STRICT;
+
+                CREATE TABLE users (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    name TEXT NOT NULL,
+                    role TEXT NOT NULL,
+                    password_hash TEXT NOT NULL,
+                    epoch INTEGER NOT NULL DEFAULT 1,
+                    last_login_at INTEGER,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL,
+                    UNIQUE (organization_id, name)
+                ) STRICT;
+
+                CREATE TABLE refresh_tokens (
+                    id TEXT PRIMARY KEY,
+                    family TEXT NOT NULL,
+                    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    digest BLOB NOT NULL,
+                    expires_at INTEGER NOT NULL,
+                    rotated_at INTEGER
+                ) STRICT;
+                CREATE INDEX refresh_tokens_family ON refresh_tokens (family);
+                CREATE INDEX refresh_tokens_user ON refresh_tokens (user_id, expires_at);
+
+                CREATE TABLE sites (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    name TEXT NOT NULL,
+                    status INTEGER NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL,
+                    UNIQUE (organization_id, name)
+                ) STRICT;
+
+                -- owner_kind: 1 site, 2 device. is_held: stopped because its device is disabled or bound to no suite.
+                CREATE TABLE api_keys (
+                    id TEXT PRIMARY KEY,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    site_id INTEGER NOT NULL REFERENCES sites (id),
+                    owner_kind INTEGER NOT NULL,
+                    device_id TEXT UNIQUE,
+                    suite_id INTEGER,
+                    name TEXT NOT NULL,
+                    digest BLOB NOT NULL,
+                    status INTEGER NOT NULL,
+                    is_held INTEGER NOT NULL DEFAULT 0,
+                    epoch INTEGER NOT NULL DEFAULT 1,
+                    expires_at INTEGER,
+                    last_used_at INTEGER,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX api_keys_site ON api_keys (site_id);
+
+                CREATE TABLE audit (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    at INTEGER NOT NULL,
+                    actor TEXT NOT NULL,
+                    organization TEXT NOT NULL,
+                    action TEXT NOT NULL,
+                    target TEXT NOT NULL,
+                    peer TEXT NOT NULL,
+                    result TEXT NOT NULL,
+                    count INTEGER NOT NULL DEFAULT 1
+                ) STRICT;
+                CREATE INDEX audit_at ON audit (at);
+                CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
+                    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+                """)
+    ]
+}
+
+extension Row {
+    /// A time that is never NULL.
+    func time(_ column: Int32) -> UnixTime {
+        UnixTime(microseconds: int64(column))
+    }
+
+    func optionalTime(_ column: Int32) -> UnixTime? {
+        optionalInt64(column).map(UnixTime.init(microseconds:))
+    }
+}
+
+/// Whether an operator lets something be used; the number is both stored and sent.
+public enum Availability: Int64, Sendable, Hashable {
+    case enabled = 1
+    case disabled = 2
+}

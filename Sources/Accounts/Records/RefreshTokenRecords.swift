@@ -1,0 +1,43 @@
+import Database
+import Platform
+
+struct RefreshTokenRecord: Sendable {
+    let id: String
+    let family: String
+    let userID: Int64
+    let digest: [UInt8]
+    let expiresAt: UnixTime
+    /// When it was exchanged for its successor; `nil` while it is the live one of its family.
+    var rotatedAt: UnixTime?
+}
+
+enum RefreshTokenRecords {
+    static func insert(_ token: RefreshTokenRecord, in connection: Connection) throws {
+        try connection.execute(
+            "INSERT INTO refresh_tokens (id, family, user_id, digest, expires_at) VALUES ($1, $2, $3, $4, $5)",
+            token.id, token.family, token.userID, token.digest, token.expiresAt.microseconds)
+    }
+
+    static func find(id: String, in connection: Connection) throws -> RefreshTokenRecord? {
+        try connection.first(
+            "SELECT id, family, user_id, digest, expires_at, rotated_at FROM refresh_tokens WHERE id = $1", id
+        ) { row in
+            RefreshTokenRecord(
+                id: row.text(0), family: row.text(1), userID: row.int64(2), digest: row.blob(3), expiresAt: row.time(4),
+                rotatedAt: row.optionalTime(5))
+        }
+    }
+
+    static func markRotated(id: String, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute("UPDATE refresh_tokens SET rotated_at = $2 WHERE id = $1", id, now.microseconds)
+    }
+
+    static func deleteFamily(_ family: String, in connection: Connection) throws {
+        try connection.execute("DELETE FROM refresh_tokens WHERE family = $1", family)
+    }
+
+    static func deleteExpired(userID: Int64, before now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            "DELETE FROM refresh_tokens WHERE user_id = $1 AND expires_at <= $2", userID, now.microseconds)
+    }
+}

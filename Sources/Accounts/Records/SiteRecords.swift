@@ -1,0 +1,52 @@
+import Database
+import Platform
+
+public struct SiteRecord: Sendable {
+    public let id: Int64
+    public let organizationID: Int64
+    public let name: String
+    public let status: Availability
+    let createdAt: UnixTime
+    let updatedAt: UnixTime
+}
+
+public enum SiteRecords {
+    private static let columns = "id, organization_id, name, status, created_at, updated_at"
+
+    /// - Returns: `nil` when the organization has a site of that name.
+    static func insert(
+        organizationID: Int64, name: String, status: Availability, at now: UnixTime, in connection: Connection
+    ) throws -> SiteRecord? {
+        try connection.first(
+            """
+            INSERT INTO sites (organization_id, name, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
+            ON CONFLICT DO NOTHING RETURNING \(columns)
+            """, organizationID, name, status.rawValue, now.microseconds, row: record)
+    }
+
+    /// A site of that organization; another's is not found.
+    public static func find(id: Int64, organizationID: Int64, in connection: Connection) throws -> SiteRecord? {
+        try connection.first(
+            "SELECT \(columns) FROM sites WHERE id = $1 AND organization_id = $2", id, organizationID, row: record)
+    }
+
+    static func all(organizationID: Int64, in connection: Connection) throws -> [SiteRecord] {
+        try connection.query(
+            "SELECT \(columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: record)
+    }
+
+    static func setStatus(
+        id: Int64, organizationID: Int64, _ status: Availability, at now: UnixTime, in connection: Connection
+    ) throws -> SiteRecord? {
+        try connection.first(
+            """
+            UPDATE sites SET status = $3, updated_at = $4 WHERE id = $1 AND organization_id = $2 RETURNING \(columns)
+            """, id, organizationID, status.rawValue, now.microseconds, row: record)
+    }
+
+    private static func record(_ row: Row) -> SiteRecord {
+        SiteRecord(
+            id: row.int64(0), organizationID: row.int64(1), name: row.text(2),
+            status: Availability(rawValue: row.int64(3)) ?? .disabled, createdAt: row.time(4), updatedAt: row.time(5))
+    }
+}

@@ -1,0 +1,143 @@
+import Database
+import Platform
+import RPC
+
+/// A user's session: tokens that a password opened, kept open by refresh tokens (RFC 9700, section 4.14).
+///
+/// A refresh token is good for one rotation. Whoever shows one a second time either lost the answer, and within
+/// the grace is given the same successor again, or is not the only one who has it, and then the whole family ends.
+struct Sessions: Sendable {
+    struct Opened: Sendable {
+        let user: UserRecord
+        let refreshToken: String
+        let refreshExpiresAt: UnixTime
+    }
+
+    let database: Database
+    let passwords: Passwords
+    let identifiers: Identifiers
+    let deferred: DeferredRecords
+    let pepper: [UInt8]
+    let configuration: Accounts.Configuration
+    /// Attempts that failed, by account.
+    let failuresOfAccount: Throttle
+    /// Attempts that failed, by address.
+    let failuresOfAddress: Throttle
+
+    func login(
+        organization: String, userName: String, password: Secret, peer: String, at now: UnixTime
+    ) async throws -> Opened {
+        let account = "\(organization)/\(userName)"
+        // Counted before the password is looked at and given back when it was right: otherwise many attempts at once
+        // would all find the count low.
+        if let wait = failuresOfAccount.take(account, at: now) { throw Self.tooMany(wait) }
+        if let wait = failuresOfAddress.take(peer, at: now) {
+            failuresOfAccount.giveBack(account)
+            throw Self.tooMany(wait)
+        }
+        let user = try database.read { try UserRecords.find(organization: organization, name: userName, in: $0) }
+        let isRight = try await passwords.verify(password, against: user?.passwordHash)
+        guard let user, isRight else {
+            deferred.noteDenial("Login", Self.wrongPassword.code, host: peer, at: now)
+            throw Self.wrongPassword
+        }
+        failuresOfAccount.giveBack(account)
+        failuresOfAddress.giveBack(peer)
+        let newHash = passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password) : nil
+        return try await open(user, newHash: newHash, peer: peer, at: now)
+    }
+
+    private func open(_ user: UserRecord, newHash: String?, peer: String, at now: UnixTime) async throws -> Opened {
+        let token = OpaqueToken(.refresh, id: identifiers.uuid())
+        let record = self.record(token, family: token.id, userID: user.id, at: now)
+        let entry = AuditEntry(
+            actor: "user:\(user.organization.name)/\(user.name)", organization: user.organization.name,
+            action: "Login", target: "users/\(user.id)", peer: peer)
+        let current = try await database.write { connection in
+            // The password was read outside of this transaction: it may have been changed since.
+            guard let current = try UserRecords.find(id: user.id, in: connection), current.epoch == user.epoch else {
+                throw Self.wrongPassword
+            }
+            if let newHash {
+                try UserRecords.replaceHash(id: user.id, old: user.passwordHash, new: newHash, in: connection)
+            }
+            try RefreshTokenRecords.deleteExpired(userID: user.id, before: now, in: connection)
+            try RefreshTokenRecords.insert(record, in: connection)
+            try UserRecords.noteLogin(id: user.id, at: now, in: connection)
+            try Audit.record(entry, at: now, in: connection)
+            return try UserRecords.find(id: user.id, in: connection) ?? current
+        }
+        return Opened(user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
+    }
+
+    func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
+        guard let token = OpaqueToken(.refresh, text: text) else { throw Self.wrongRefreshToken }
+        // A stranger's guess costs a read, not a commit.
+        guard try database.read({ try known(token, at: now, in: $0) }) != nil else { throw Self.wrongRefreshToken }
+        let opened = try await database.write { try rotate(token, at: now, in: $0) }
+        guard let opened else {
+            deferred.noteDenial("RefreshToken", Self.wrongRefreshToken.code, host: peer, at: now)
+            throw Self.wrongRefreshToken
+        }
+        return opened
+    }
+
+    /// Ends the session that the token belongs to; a token that is not known any more has none.
+    func logout(_ text: String) async throws {
+        guard let token = OpaqueToken(.refresh, text: text),
+            let record = try database.read({ try RefreshTokenRecords.find(id: token.id, in: $0) }),
+            constantTimeEqual(record.digest, token.digest(pepper: pepper))
+        else { return }
+        try await database.write { try RefreshTokenRecords.deleteFamily(record.family, in: $0) }
+    }
+
+    private func known(
+        _ token: OpaqueToken, at now: UnixTime, in connection: Connection
+    ) throws -> RefreshTokenRecord? {
+        guard let record = try RefreshTokenRecords.find(id: token.id, in: connection), now < record.expiresAt,
+            constantTimeEqual(record.digest, token.digest(pepper: pepper))
+        else { return nil }
+        return record
+    }
+
+    /// - Returns: `nil` when the token is refused; what that revoked is committed all the same.
+    private func rotate(_ token: OpaqueToken, at now: UnixTime, in connection: Connection) throws -> Opened? {
+        guard let record = try known(token, at: now, in: connection),
+            let user = try UserRecords.find(id: record.userID, in: connection)
+        else { return nil }
+        let successor = token.successor(pepper: pepper)
+        guard let rotatedAt = record.rotatedAt else {
+            let next = self.record(successor, family: record.family, userID: user.id, at: now)
+            try RefreshTokenRecords.markRotated(id: record.id, at: now, in: connection)
+            try RefreshTokenRecords.insert(next, in: connection)
+            return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+        }
+        let next = try RefreshTokenRecords.find(id: successor.id, in: connection)
+        let isLostAnswer = now < rotatedAt.adding(seconds: configuration.refreshGraceSeconds)
+        guard isLostAnswer, let next, next.rotatedAt == nil else {
+            try RefreshTokenRecords.deleteFamily(record.family, in: connection)
+            let entry = AuditEntry(
+                actor: "nobody", organization: user.organization.name, action: "RefreshToken",
+                target: "users/\(user.id)", peer: "", result: "REUSED")
+            try Audit.record(entry, at: now, in: connection)
+            return nil
+        }
+        return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
+    }
+
+    private func record(
+        _ token: OpaqueToken, family: String, userID: Int64, at now: UnixTime
+    ) -> RefreshTokenRecord {
+        RefreshTokenRecord(
+            id: token.id, family: family, userID: userID, digest: token.digest(pepper: pepper),
+            expiresAt: UnixTime(seconds: now.seconds).adding(seconds: configuration.refreshTokenSeconds))
+    }
+
+    private static let wrongPassword = RPCError(
+        .authInvalidCredential, "the organization, the user name or the password is wrong")
+    private static let wrongRefreshToken = RPCError(.authInvalidCredential, "the refresh token is not valid")
+
+    private static func tooMany(_ wait: Int) -> RPCError {
+        RPCError(bare: .unavailable, "too many failed logins", retryAfterMilliseconds: wait)
+    }
+}

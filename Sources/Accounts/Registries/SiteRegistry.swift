@@ -1,0 +1,49 @@
+import Database
+import Platform
+import RPC
+
+/// The sites of an organization.
+struct SiteRegistry: Sendable {
+    let database: Database
+    let clock: any WallClock
+
+    func create(name: String, status: Availability, by caller: Caller) async throws -> SiteRecord {
+        let now = clock.now()
+        return try await database.write { connection in
+            let site = try SiteRecords.insert(
+                organizationID: caller.organization.id, name: name, status: status, at: now, in: connection)
+            guard let site else { throw RPCError.alreadyExists("there is a site of the name \(name)") }
+            try Audit.record(caller.did(to: "sites/\(site.id)"), at: now, in: connection)
+            return site
+        }
+    }
+
+    func find(_ id: Int64, for caller: Caller) throws -> SiteRecord {
+        try database.read { connection in
+            try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+        }.orNotFound("site \(id)")
+    }
+
+    func list(for caller: Caller) throws -> [SiteRecord] {
+        try database.read { try SiteRecords.all(organizationID: caller.organization.id, in: $0) }
+    }
+
+    func setStatus(_ id: Int64, _ status: Availability, by caller: Caller) async throws -> SiteRecord {
+        let now = clock.now()
+        return try await database.write { connection in
+            let site = try SiteRecords.setStatus(
+                id: id, organizationID: caller.organization.id, status, at: now, in: connection
+            ).orNotFound("site \(id)")
+            try Audit.record(caller.did(to: "sites/\(id)"), at: now, in: connection)
+            return site
+        }
+    }
+}
+
+extension Optional {
+    /// - Parameter what: e.g. `site 3`.
+    func orNotFound(_ what: String) throws(RPCError) -> Wrapped {
+        guard let self else { throw .notFound("there is no \(what)") }
+        return self
+    }
+}

@@ -1,1 +1,0 @@
-// The room Accounts; its first file replaces this one.

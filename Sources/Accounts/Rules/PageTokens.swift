@@ -1,0 +1,37 @@
+import Platform
+
+/// Page tokens: where the next page begins, sealed so that only who got one for a question can use it for that question.
+public struct PageTokens: Sendable {
+    private static let sealLength = 16
+    private static let maximumLength = 2048
+
+    private let key: [UInt8]
+
+    public init(keyring: Keyring) {
+        key = keyring.key(.pageTokens)
+    }
+
+    /// - Parameters:
+    ///   - cursor: where the next page begins, in the list's own words.
+    ///   - scope: the list, its filter and its caller; a token opens only with the very same.
+    public func seal(_ cursor: String, scope: String) -> String {
+        let content = Array(cursor.utf8)
+        return Base64.encodeURL(seal(content, scope) + content)
+    }
+
+    /// The cursor; `nil` for a token that was not issued for `scope`.
+    public func open(_ token: String, scope: String) -> String? {
+        guard token.utf8.count <= Self.maximumLength, let bytes = Base64.decodeURL(token),
+            bytes.count > Self.sealLength
+        else { return nil }
+        let content = Array(bytes[Self.sealLength...])
+        guard constantTimeEqual(Array(bytes[..<Self.sealLength]), seal(content, scope)) else { return nil }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    private func seal(_ content: [UInt8], _ scope: String) -> [UInt8] {
+        // The scope's length goes first, so no byte of one part can pass for the other's.
+        let message = Array("\(scope.utf8.count) \(scope)".utf8) + content
+        return Array(HMAC.sha256(key: key, message)[..<Self.sealLength])
+    }
+}

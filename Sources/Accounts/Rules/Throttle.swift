@@ -1,0 +1,62 @@
+import Platform
+import Synchronization
+
+/// Limits how often something may happen for each of many keys: a token bucket a key, bounded in number.
+public final class Throttle: Sendable {
+    private struct Bucket {
+        var tokens: Double
+        var at: UnixTime
+    }
+
+    private let burst: Double
+    private let perMicrosecond: Double
+    private let capacity: Int
+    private let buckets = Mutex<[String: Bucket]>([:])
+
+    /// - Parameters:
+    ///   - perMinute: how many may come in the long run, and at once after a quiet minute; above 0.
+    ///   - capacity: keys remembered at a time. Over it the full buckets go first, which forgets nothing.
+    public init(perMinute: Int, capacity: Int = 10_000) {
+        burst = Double(perMinute)
+        perMicrosecond = Double(perMinute) / 60_000_000
+        self.capacity = capacity
+    }
+
+    /// Counts one for `key`.
+    ///
+    /// - Returns: `nil` when it may happen; else the milliseconds until the next one may, and nothing is counted.
+    public func take(_ key: String, at now: UnixTime) -> Int? {
+        buckets.withLock { buckets in
+            var bucket = filled(buckets[key], now)
+            if let wait = wait(bucket) { return wait }
+            bucket.tokens -= 1
+            if buckets[key] == nil && buckets.count >= capacity { makeRoom(&buckets, now) }
+            buckets[key] = bucket
+            return nil
+        }
+    }
+
+    /// Takes back one that ``take(_:at:)`` counted: it was not of the kind that is limited.
+    public func giveBack(_ key: String) {
+        buckets.withLock { buckets in
+            guard let bucket = buckets[key] else { return }
+            buckets[key] = Bucket(tokens: min(burst, bucket.tokens + 1), at: bucket.at)
+        }
+    }
+
+    private func filled(_ bucket: Bucket?, _ now: UnixTime) -> Bucket {
+        guard let bucket else { return Bucket(tokens: burst, at: now) }
+        let elapsed = Double(max(0, now.microseconds - bucket.at.microseconds))
+        return Bucket(tokens: min(burst, bucket.tokens + elapsed * perMicrosecond), at: now)
+    }
+
+    private func wait(_ bucket: Bucket) -> Int? {
+        bucket.tokens >= 1 ? nil : Int(((1 - bucket.tokens) / perMicrosecond / 1000).rounded(.up))
+    }
+
+    private func makeRoom(_ buckets: inout [String: Bucket], _ now: UnixTime) {
+        buckets = buckets.filter { filled($0.value, now).tokens < burst }
+        // All in use: somebody walks through keys. Forgetting the others' counts is the lesser harm.
+        if buckets.count >= capacity { buckets.removeAll(keepingCapacity: true) }
+    }
+}

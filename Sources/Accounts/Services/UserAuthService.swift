@@ -1,0 +1,25 @@
+import Platform
+import Proto
+import RPC
+
+/// The users of an organization, for its admins.
+public struct UserAuthService: UserAuthServiceHandler {
+    let accounts: Accounts
+
+    public func createUser(_ request: CreateUserRequest, context: CallContext) async throws -> CreateUserResponse {
+        try FieldRules.accountName(request.userName, field: "user_name")
+        try FieldRules.password(request.password, field: "password")
+        let user = try await accounts.users.createUser(
+            name: request.userName, password: Secret(request.password), role: try FieldRules.role(request.role),
+            by: try Caller(context))
+        return CreateUserResponse(user: user.message)
+    }
+
+    public func getUser(_ request: GetUserRequest, context: CallContext) async throws -> GetUserResponse {
+        GetUserResponse(user: try accounts.users.user(request.userName, for: try Caller(context)).message)
+    }
+
+    public func listUsers(_ request: ListUsersRequest, context: CallContext) async throws -> ListUsersResponse {
+        ListUsersResponse(users: try accounts.users.users(for: try Caller(context)).map(\.message))
+    }
+}

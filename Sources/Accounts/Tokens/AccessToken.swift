@@ -1,0 +1,34 @@
+import Platform
+
+/// Which door a token opens. Each kind has its own `typ` and `aud`, so none passes for another (RFC 8725, section 3.11).
+enum TokenKind: String, Sendable, CaseIterable {
+    /// Of a device's or a site's API key.
+    case apiKey
+    /// Of a user's login.
+    case user
+
+    /// The header's `typ`.
+    var type: String {
+        switch self {
+        case .apiKey: "key+jwt"
+        case .user: "user+jwt"
+        }
+    }
+
+    var audience: String {
+        switch self {
+        case .apiKey: "data-gateway/uploads"
+        case .user: "data-gateway/users"
+        }
+    }
+}
+
+/// What a verified token says.
+struct AccessToken: Sendable, Equatable {
+    let kind: TokenKind
+    /// An API key's id, or a user's.
+    let subject: String
+    /// The subject's epoch when the token was issued; another one means revoked.
+    let epoch: Int64
+    let expiresAt: UnixTime
+}

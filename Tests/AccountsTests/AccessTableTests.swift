@@ -1,0 +1,41 @@
+import Proto
+import RPC
+import Testing
+import Wire
+
+@testable import Accounts
+
+@Suite struct AccessTableTests {
+    static let services: [[MethodDescriptor]] = [
+        AuthServiceMethods.all, SystemAuthServiceMethods.all, AdminAuthServiceMethods.all, UserAuthServiceMethods.all,
+        SessionServiceMethods.all, DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
+        DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
+        DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, HealthMethods.all,
+        ServerReflectionMethods.all, V1AlphaServerReflectionMethods.all,
+    ]
+
+    @Test func everyMethodOfEveryServiceIsInTheTable() {
+        for method in Self.services.joined() {
+            #expect(AccessTable.access(to: method.path) != nil, "\(method.path)")
+        }
+    }
+
+    @Test func onlyWhatTheContractOpensIsOpenToAnyone() {
+        let open = Set(Self.services.joined().filter { AccessTable.access(to: $0.path) == .anyone }.map(\.service))
+        #expect(
+            open == [
+                "archebase.auth.v1.AuthService", "archebase.auth.v1.SystemAuthService",
+                "archebase.session.v1.SessionService", "archebase.data_gateway.v1.DeviceInitService",
+                "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
+                "grpc.reflection.v1alpha.ServerReflection",
+            ])
+    }
+
+    @Test func whatIsNotInTheTableIsClosed() async throws {
+        let world = try await World()
+        let token = try await world.login().accessToken
+        let unknown = MethodDescriptor(service: "archebase.auth.v1.AdminAuthService", name: "Surprise", kind: .unary)
+        let error = await refusal { _ = try world.call(unknown, token: token) }
+        #expect(error?.status == .permissionDenied)
+    }
+}

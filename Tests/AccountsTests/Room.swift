@@ -1,1 +1,0 @@
-// The tests of Accounts; its first file replaces this one.

@@ -1,0 +1,95 @@
+import Platform
+import RPC
+import Testing
+
+@testable import Accounts
+
+@Suite struct RulesTests {
+    @Test func opaqueTokensAreRecognizableAndKnownAgain() throws {
+        let token = OpaqueToken(.apiKey, id: "0193f3a0-0000-7000-8000-000000000001")
+        #expect(token.text.hasPrefix("dgwk"))
+        #expect(token.text.count == 92)
+        #expect(Base64.decode(token.text)?.count == 69)
+        let parsed = try #require(OpaqueToken(.apiKey, text: token.text))
+        #expect(parsed.id == token.id)
+        #expect(parsed.digest(pepper: [1]) == token.digest(pepper: [1]))
+        #expect(parsed.digest(pepper: [1]) != token.digest(pepper: [2]))
+        #expect(OpaqueToken(.refresh, text: token.text) == nil)
+        #expect(OpaqueToken(.apiKey, text: token.text + "AAAA") == nil)
+        #expect(OpaqueToken(.apiKey, text: "dgwk") == nil)
+        #expect(OpaqueToken(.apiKey, text: String(repeating: "é", count: 46)) == nil)
+    }
+
+    @Test func successorsAreTheSameEachTimeAndNeedThePepper() {
+        let token = OpaqueToken(.refresh, id: "0193f3a0-0000-7000-8000-000000000001")
+        let successor = token.successor(pepper: [1])
+        #expect(token.successor(pepper: [1]).text == successor.text)
+        #expect(token.successor(pepper: [2]).text != successor.text)
+        #expect(successor.text != token.text)
+        #expect(OpaqueToken(.refresh, text: successor.text)?.id == successor.id)
+    }
+
+    @Test func throttleLetsABurstThroughAndThenTheRate() {
+        let throttle = Throttle(perMinute: 3, capacity: 2)
+        var now = UnixTime(seconds: 1000)
+        for _ in 0..<3 { #expect(throttle.take("a", at: now) == nil) }
+        #expect(throttle.take("a", at: now) == 20_000)
+        #expect(throttle.take("b", at: now) == nil)
+        throttle.giveBack("a")
+        #expect(throttle.take("a", at: now) == nil)
+        now = now.adding(seconds: 20)
+        #expect(throttle.take("a", at: now) == nil)
+        #expect(throttle.take("a", at: now) != nil)
+    }
+
+    @Test func throttleForgetsTheQuietOnesFirst() {
+        let throttle = Throttle(perMinute: 1, capacity: 2)
+        let now = UnixTime(seconds: 1000)
+        #expect(throttle.take("quiet", at: now) == nil)
+        let later = now.adding(seconds: 60)
+        #expect(throttle.take("busy", at: later) == nil)
+        #expect(throttle.take("new", at: later) == nil)
+        #expect(throttle.take("busy", at: later) != nil)
+        #expect(throttle.take("new", at: later) != nil)
+    }
+
+    @Test(arguments: [
+        ("192.0.2.77", "192.0.2.0/24"), ("2001:db8:1:2ff:1::5", "2001:db8:1:200::/56"), ("::1", "::/56"), ("", ""),
+    ])
+    func networks(_ host: String, _ network: String) {
+        #expect(AddressNetwork.of(host) == network)
+    }
+
+    @Test func pageTokensOpenForTheirScopeOnly() {
+        let tokens = PageTokens(keyring: Keyring(root: Secret([1, 2, 3])))
+        let token = tokens.seal("after:7", scope: "devices|1|")
+        #expect(tokens.open(token, scope: "devices|1|") == "after:7")
+        #expect(tokens.open(token, scope: "devices|2|") == nil)
+        #expect(tokens.open(String(token.dropLast(2)) + "AA", scope: "devices|1|") == nil)
+        #expect(tokens.open("", scope: "devices|1|") == nil)
+        #expect(tokens.open("!", scope: "devices|1|") == nil)
+        #expect(PageTokens(keyring: Keyring(root: Secret([4]))).open(token, scope: "devices|1|") == nil)
+    }
+
+    @Test func tagsKeepTheirLimits() throws {
+        let many = Dictionary(uniqueKeysWithValues: (0..<192).map { ("k\($0)", "v") })
+        try TagRules.check(many, field: "tags", maximum: 192)
+        try TagRules.check(["é": String(repeating: "x", count: 2048)], field: "tags", maximum: 192)
+        let refused: [[String: String]] = [
+            many.merging(["one": "more"]) { old, _ in old }, ["": "v"], [String(repeating: "k", count: 65): "v"],
+            ["k": String(repeating: "é", count: 1025)], ["k\n": "v"], ["k": "a\u{7F}"], ["k": "\u{85}"],
+        ]
+        for tags in refused {
+            #expect(throws: RPCError.self) { try TagRules.check(tags, field: "tags", maximum: 192) }
+        }
+    }
+
+    @Test func accountNames() {
+        for good in ["a", "admin", "a.b_c@d+e-f", String(repeating: "x", count: 64)] {
+            #expect(throws: Never.self) { try FieldRules.accountName(good, field: "user_name") }
+        }
+        for bad in ["", "-a", "a b", "a/b", "é", String(repeating: "x", count: 65)] {
+            #expect(throws: RPCError.self) { try FieldRules.accountName(bad, field: "user_name") }
+        }
+    }
+}

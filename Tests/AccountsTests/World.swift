@@ -1,0 +1,114 @@
+import Database
+import Foundation
+import Platform
+import Proto
+import RPC
+import Wire
+
+@testable import Accounts
+
+/// A gateway's accounts on a database of their own, with `system`/`admin` there and a clock that stands still.
+final class World: Sendable {
+    static let adminPassword = "correct horse"
+
+    let directory: String
+    let database: Database
+    let clock = ManualClock()
+    let accounts: Accounts
+
+    init(_ configure: (inout Accounts.Configuration) -> Void = { _ in }) async throws {
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("accounts-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: directory + "/keys", withIntermediateDirectories: true)
+        database = try Database(path: directory + "/gateway.db", migrations: Accounts.migrations)
+        var configuration = Accounts.Configuration()
+        configure(&configuration)
+        accounts = try Accounts(
+            database: database, keyring: try Keyring.open(directory: directory + "/keys", create: true),
+            keysDirectory: directory + "/keys", clock: clock, identifiers: Identifiers(clock: clock),
+            configuration: configuration)
+        try await accounts.createFirstAdmin(password: Secret(Self.adminPassword), keep: { _ in })
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// A call as it reaches a handler.
+    func call(
+        _ method: MethodDescriptor, token: String? = nil, organization: String? = nil, host: String = "192.0.2.7"
+    ) throws -> CallContext {
+        var metadata = Metadata()
+        if let token { metadata.append(name: "authorization", value: "Bearer \(token)") }
+        if let organization { metadata.append(name: "x-organization", value: organization) }
+        var context = CallContext(method: method, metadata: metadata, peer: PeerAddress(host: host, port: 40_000))
+        try accounts.authenticator.admit(&context)
+        return context
+    }
+
+    func login(
+        _ name: String = "admin", organization: String = "system", password: String = adminPassword,
+        host: String = "192.0.2.7"
+    ) async throws -> LoginResponse {
+        try await accounts.authService.login(
+            LoginRequest(organization: organization, userName: name, password: password),
+            context: try call(AuthServiceMethods.login, host: host))
+    }
+
+    func refresh(_ token: String) async throws -> RefreshTokenResponse {
+        try await accounts.authService.refreshToken(
+            RefreshTokenRequest(refreshToken: token), context: try call(AuthServiceMethods.refreshToken))
+    }
+
+    func exchange(_ credential: String) async throws -> ExchangeCredentialResponse {
+        try await accounts.authService.exchangeCredential(
+            ExchangeCredentialRequest(credential: credential), context: try call(AuthServiceMethods.exchangeCredential))
+    }
+
+    func createSite(_ name: String = "north", token: String, organization: String? = nil) async throws -> Site {
+        let context = try call(AdminAuthServiceMethods.createSite, token: token, organization: organization)
+        let reply = try await accounts.adminAuthService.createSite(CreateSiteRequest(name: name), context: context)
+        return reply.site ?? Site()
+    }
+
+    func createKey(
+        site: Int64, token: String, status: Int32 = 0, expiredAt: Timestamp? = nil
+    ) async throws -> CreateSiteApiKeyResponse {
+        try await accounts.adminAuthService.createSiteApiKey(
+            CreateSiteApiKeyRequest(siteID: site, keyName: "gate", status: status, expiredAt: expiredAt),
+            context: try call(AdminAuthServiceMethods.createSiteApiKey, token: token))
+    }
+
+    func createUser(_ name: String, role: String, token: String, organization: String? = nil) async throws -> User {
+        let context = try call(UserAuthServiceMethods.createUser, token: token, organization: organization)
+        let reply = try await accounts.userAuthService.createUser(
+            CreateUserRequest(userName: name, password: "long enough", role: role), context: context)
+        return reply.user ?? User()
+    }
+
+    /// Makes an organization with the admin `boss`, and logs them in.
+    func createOrganization(_ name: String, token: String) async throws -> String {
+        _ = try await accounts.adminAuthService.createOrganization(
+            CreateOrganizationRequest(
+                organization: name, bootstrapAdminUserName: "boss", bootstrapAdminPassword: "long enough"),
+            context: try call(AdminAuthServiceMethods.createOrganization, token: token))
+        return try await login("boss", organization: name, password: "long enough").accessToken
+    }
+
+    func audit() throws -> [String] {
+        try database.read { connection in
+            try connection.query("SELECT actor, organization, action, target, result, count FROM audit ORDER BY id") {
+                "\($0.text(0)) \($0.text(1)) \($0.text(2)) \($0.text(3)) \($0.text(4)) \($0.int(5))"
+            }
+        }
+    }
+}
+
+/// The refusal that `body` ends with; `nil` when it does not.
+func refusal(_ body: () async throws -> Void) async -> RPCError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? RPCError ?? (error as? any RPCErrorConvertible)?.rpcError
+    }
+}
