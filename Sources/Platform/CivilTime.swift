@@ -1,16 +1,14 @@
-import Platform
-
 /// A point in time in the proleptic Gregorian calendar, UTC, to the second.
-struct CivilTime: Equatable {
-    let year: Int
-    let month: Int
-    let day: Int
-    let hour: Int
-    let minute: Int
-    let second: Int
+public struct CivilTime: Sendable, Hashable {
+    public let year: Int
+    public let month: Int
+    public let day: Int
+    public let hour: Int
+    public let minute: Int
+    public let second: Int
 
     /// Nil outside the calendar, and for a 61st second.
-    init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    public init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (1...12).contains(month), (1...Self.days(year: year, month: month)).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
         else { return nil }
@@ -23,7 +21,7 @@ struct CivilTime: Equatable {
     }
 
     /// Years count from March here, so that the leap day is the last; an era is 400 years, 146,097 days.
-    init(_ time: UnixTime) {
+    public init(_ time: UnixTime) {
         let seconds = Int(time.seconds)
         let (daysSinceEpoch, secondOfDay) = Self.floor(seconds, 86_400)
         let (era, dayOfEra) = Self.floor(daysSinceEpoch + 719_468, 146_097)
@@ -38,12 +36,12 @@ struct CivilTime: Equatable {
         second = secondOfDay % 60
     }
 
-    var unix: UnixTime {
+    public var unix: UnixTime {
         UnixTime(seconds: Int64(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second))
     }
 
     /// 0 for a Thursday, which 1970-01-01 was.
-    var weekdayFromThursday: Int {
+    public var weekdayFromThursday: Int {
         Self.floor(daysSinceEpoch, 7).remainder
     }
 
