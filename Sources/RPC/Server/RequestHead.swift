@@ -1,3 +1,4 @@
+import Glibc
 import Wire
 
 /// The header section of a request, gathered field by field (gRPC over HTTP/2, "Requests").
@@ -58,16 +59,20 @@ struct RequestHead {
 
     /// `application/grpc`, with `+proto` or parameters behind it.
     private static func isGRPC(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        let media = Array("application/grpc".utf8)
-        guard value.count >= media.count, value.prefix(media.count).elementsEqual(media) else { return false }
-        guard value.count > media.count else { return true }
-        let rest = UnsafeBufferPointer(rebasing: value[media.count...])
-        return rest[0] == UInt8(ascii: ";") || rest.equals("+proto")
+        let media: StaticString = "application/grpc"
+        guard value.hasPrefix(media) else { return false }
+        let rest = UnsafeBufferPointer(rebasing: value[media.utf8CodeUnitCount...])
+        return rest.isEmpty || rest[0] == UInt8(ascii: ";") || rest.equals("+proto") || rest.hasPrefix("+proto;")
     }
 }
 
 extension UnsafeBufferPointer<UInt8> {
     fileprivate func equals(_ text: StaticString) -> Bool {
-        count == text.utf8CodeUnitCount && elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: count))
+        count == text.utf8CodeUnitCount && hasPrefix(text)
+    }
+
+    fileprivate func hasPrefix(_ text: StaticString) -> Bool {
+        guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }

@@ -1,31 +1,40 @@
+import Glibc
 import Wire
 
 /// Finds the method for a `:path`. Filled at start with the services of one listener, and only read afterwards.
 public struct Router: MethodRegistry, Sendable {
     public typealias Context = CallContext
 
-    private var methods: [UInt64: any Method] = [:]
+    private struct Entry: Sendable {
+        let path: [UInt8]
+        let method: any Method
+    }
+
+    /// By the hash of the path.
+    private var entries: [UInt64: Entry] = [:]
 
     public init() {}
 
     /// The full names of the services registered, sorted.
     public var services: [String] {
-        Set(methods.values.map(\.descriptor.service)).sorted()
+        Set(descriptors.map(\.service)).sorted()
     }
 
     /// Every method registered.
-    public var descriptors: [MethodDescriptor] { methods.values.map(\.descriptor) }
+    public var descriptors: [MethodDescriptor] { entries.values.map(\.method.descriptor) }
 
     func method(_ path: UnsafeBufferPointer<UInt8>) -> (any Method)? {
-        guard let method = methods[Self.hash(path)], method.descriptor.path.utf8.elementsEqual(path) else { return nil }
-        return method
+        guard let entry = entries[Self.hash(path)], entry.path.count == path.count, let start = path.baseAddress,
+            memcmp(entry.path, start, path.count) == 0
+        else { return nil }
+        return entry.method
     }
 
     private mutating func insert(_ method: any Method) {
         let path = Array(method.descriptor.path.utf8)
         let hash = path.withUnsafeBufferPointer { Self.hash($0) }
-        precondition(methods[hash] == nil, "\(method.descriptor.path) is registered twice, or its hash is taken")
-        methods[hash] = method
+        precondition(entries[hash] == nil, "\(method.descriptor.path) is registered twice, or its hash is taken")
+        entries[hash] = Entry(path: path, method: method)
     }
 
     /// FNV-1a over 64 bits: the path is looked up without making a string of it.

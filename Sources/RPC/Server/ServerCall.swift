@@ -6,7 +6,7 @@ import Wire
 final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private enum State {
         /// The header section is arriving.
-        case head(RequestHead)
+        case head
         /// The handler has the call; whether the response's header section was sent.
         case open(CallContext, hasResponded: Bool)
         /// The status was sent, or the stream is gone.
@@ -15,7 +15,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     /// Owns the session that owns this stream; asked only while the stream is open, or before its task starts.
     private unowned let connection: ServerConnection
-    private var state: State
+    private var state = State.head
+    private var head = RequestHead()
     private var deframer: MessageDeframer
     private var driver: CallDriver?
     private var task: Task<Void, Never>?
@@ -29,7 +30,6 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     init(connection: ServerConnection) {
         self.connection = connection
-        self.state = .head(RequestHead())
         self.deframer = MessageDeframer(limit: connection.server.maxMessageSize)
     }
 
@@ -41,14 +41,12 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     // MARK: what arrives
 
     override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
-        guard case .head(var head) = state else { return }
-        state = .ended
+        guard case .head = state else { return }
         head.add(name, value, router: connection.server.router, limits: connection.server.settings)
-        state = .head(head)
     }
 
     override func receiveHeadersEnd(isTrailers: Bool) {
-        guard case .head(let head) = state else { return }
+        guard case .head = state else { return }
         if let status = head.refusedByHTTP {
             state = .ended
             respondAndFinish(ResponseHeaders.http(status))
