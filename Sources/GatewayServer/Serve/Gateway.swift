@@ -10,6 +10,7 @@ final class Gateway: Sendable {
     /// What listens where, in the order of `ListenerName`.
     let listeners: [(name: String, address: String)]
     private let directory: DataDirectory
+    private let rooms: Rooms
     private let state = ServingState()
     private let loops: [EventLoop]
     private let rpcListeners: [RPCListener]
@@ -18,15 +19,14 @@ final class Gateway: Sendable {
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
         directory = try DataDirectory(dataDirectory)
+        rooms = try await Rooms(configuration, directory: directory)
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
         var opened: [(ListenerName, PeerAddress)] = []
         var rpcListeners: [RPCListener] = []
-        for (name, router) in [
-            (ListenerName.auth, Router()), (.gateway, Router()), (.admin, Router()), (.deviceInit, Router()),
-        ] {
-            let listener = try RPCListener(
-                configuration.address(name), server: Self.server(router, state), loops: loops)
+        for name in [ListenerName.auth, .gateway, .admin, .deviceInit] {
+            let server = Self.server(rooms.router(name), rooms, state)
+            let listener = try RPCListener(configuration.address(name), server: server, loops: loops)
             opened.append((name, listener.address))
             rpcListeners.append(listener)
         }
@@ -39,10 +39,10 @@ final class Gateway: Sendable {
     }
 
     /// A server for `services`, with health beside them.
-    private static func server(_ services: Router, _ state: ServingState) -> RPCServer {
+    private static func server(_ services: Router, _ rooms: Rooms, _ state: ServingState) -> RPCServer {
         var router = services
         HealthService(services: services.services, state: state).register(in: &router)
-        return RPCServer(router: router)
+        return RPCServer(router: router, interceptors: [rooms.accounts.authenticator])
     }
 
     /// Lets calls under way end, takes no new ones, and closes everything.
@@ -52,6 +52,7 @@ final class Gateway: Sendable {
             for listener in rpcListeners { group.addTask { await listener.stop(limit: Self.drainLimit) } }
         }
         ops.stop(drainingFor: 1)
+        await rooms.close()
         for loop in loops { loop.stop() }
     }
 }
