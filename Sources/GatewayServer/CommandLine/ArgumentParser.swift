@@ -1,0 +1,92 @@
+/// Reads the words behind a command's name into the command.
+///
+/// `--name VALUE` and `--name=VALUE` mean the same; `--` ends the options. A value that begins with `--` is written with
+/// the equals sign, so that a forgotten value is not taken from the next option.
+struct ArgumentParser<Target> {
+    private let parameters: [Parameter<Target>]
+    private let path: [String]
+    private var unread: ArraySlice<String>
+    private var given: Set<String> = []
+    private var argumentCount = 0
+    private var isPastOptions = false
+
+    /// - Parameter path: the words that named the command, for messages.
+    static func parse(
+        _ words: some Collection<String>, into target: inout Target, parameters: [Parameter<Target>], path: [String]
+    ) throws(UsageError) {
+        var parser = ArgumentParser(parameters: parameters, path: path, unread: ArraySlice(words))
+        while let word = parser.unread.popFirst() {
+            try parser.read(word, into: &target)
+        }
+        try parser.checkComplete()
+    }
+
+    private mutating func read(_ word: String, into target: inout Target) throws(UsageError) {
+        if isPastOptions || !word.hasPrefix("-") || word == "-" {
+            try readArgument(word, into: &target)
+        } else if word == "--" {
+            isPastOptions = true
+        } else {
+            try readOption(word, into: &target)
+        }
+    }
+
+    private mutating func readArgument(_ word: String, into target: inout Target) throws(UsageError) {
+        let arguments = parameters.filter { $0.label.kind == .argument }
+        guard argumentCount < arguments.count else {
+            throw error("\(title) does not know what to do with '\(word)'")
+        }
+        let parameter = arguments[argumentCount]
+        argumentCount += 1
+        given.insert(parameter.label.name)
+        try accept(word, for: parameter, into: &target)
+    }
+
+    private mutating func readOption(_ word: String, into target: inout Target) throws(UsageError) {
+        let name = String(word.prefix { $0 != "=" })
+        let attached = word.count > name.count ? String(word.dropFirst(name.count + 1)) : nil
+        let options = parameters.filter { $0.label.kind != .argument }
+        guard let parameter = options.first(where: { $0.label.name == name }) else {
+            let names = options.map(\.label.name) + ["--help"]
+            throw error("\(title) has no option \(name)\(Suggestion.text(for: name, among: names))")
+        }
+        guard given.insert(name).inserted || parameter.label.isRepeated else {
+            throw error("\(name) is given twice")
+        }
+        if parameter.label.kind == .flag {
+            guard attached == nil else { throw error("\(name) takes no value") }
+            try accept("", for: parameter, into: &target)
+        } else if let attached {
+            try accept(attached, for: parameter, into: &target)
+        } else {
+            try accept(nextValue(of: parameter.label), for: parameter, into: &target)
+        }
+    }
+
+    private mutating func nextValue(of option: ParameterLabel) throws(UsageError) -> String {
+        guard let next = unread.first, !next.hasPrefix("--") else {
+            throw error("\(option.name) needs a value: \(option.spelling)")
+        }
+        unread.removeFirst()
+        return next
+    }
+
+    private func accept(_ text: String, for parameter: Parameter<Target>, into target: inout Target) throws(UsageError) {
+        do {
+            try parameter.accept(&target, text)
+        } catch {
+            throw self.error("\(parameter.label.name) \(error.predicate)")
+        }
+    }
+
+    private func checkComplete() throws(UsageError) {
+        let missing = parameters.map(\.label).filter { $0.isRequired && !given.contains($0.name) }
+        guard missing.isEmpty else {
+            throw error("\(title) needs \(missing.map(\.spelling).joined(separator: " and "))")
+        }
+    }
+
+    private var title: String { path.joined(separator: " ") }
+
+    private func error(_ message: String) -> UsageError { UsageError(message, path: path) }
+}

@@ -1,0 +1,71 @@
+import Network
+import RPC
+
+/// Why a text is no value of its parameter: the rest of a sentence that begins with the parameter's name.
+struct ArgumentProblem: Error, Hashable {
+    let predicate: String
+
+    init(_ predicate: String) { self.predicate = predicate }
+}
+
+/// What a parameter's text can be read as.
+protocol ArgumentValue {
+    init(argument: String) throws(ArgumentProblem)
+}
+
+extension String: ArgumentValue {
+    init(argument: String) throws(ArgumentProblem) {
+        self = argument
+    }
+}
+
+extension Int64: ArgumentValue {
+    init(argument: String) throws(ArgumentProblem) {
+        guard let number = Int64(argument) else {
+            throw ArgumentProblem("takes a whole number, not '\(argument)'")
+        }
+        self = number
+    }
+}
+
+extension PeerAddress: ArgumentValue {
+    init(argument: String) throws(ArgumentProblem) {
+        guard let address = PeerAddress(argument) else {
+            throw ArgumentProblem("takes HOST:PORT (IPv6: [HOST]:PORT), not '\(argument)'")
+        }
+        self = address
+    }
+}
+
+extension Optional: ArgumentValue where Wrapped: ArgumentValue {
+    init(argument: String) throws(ArgumentProblem) {
+        self = .some(try Wrapped(argument: argument))
+    }
+}
+
+/// One of a few words.
+protocol ArgumentChoice: ArgumentValue, CaseIterable, RawRepresentable<String> {}
+
+extension ArgumentChoice {
+    init(argument: String) throws(ArgumentProblem) {
+        guard let choice = Self(rawValue: argument) else {
+            let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ArgumentProblem("takes one of \(words), not '\(argument)'")
+        }
+        self = choice
+    }
+}
+
+/// `KEY=VALUE`; the value may hold further equals signs, and be empty.
+struct TagArgument: ArgumentValue, Hashable, Sendable {
+    let key: String
+    let value: String
+
+    init(argument: String) throws(ArgumentProblem) {
+        guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else {
+            throw ArgumentProblem("takes KEY=VALUE, not '\(argument)'")
+        }
+        key = String(argument[..<equals])
+        value = String(argument[argument.index(after: equals)...])
+    }
+}

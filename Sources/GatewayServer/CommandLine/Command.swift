@@ -1,0 +1,67 @@
+/// Something that `data-gateway` can be told to do: one type in one file, and one line in `Program.commands`.
+///
+/// A command is a value whose properties hold what the command line said; `parameters` ties them to their spelling:
+///
+///     struct SiteCreate: ClientCommand {
+///         static let name = "create"
+///         static let summary = "Create a site"
+///         static var parameters: [Parameter<Self>] {
+///             [.argument("NAME", \.siteName, "What people call the site")] + connectionParameters
+///         }
+///         var siteName = ""
+///         …
+protocol Command: Sendable {
+    /// The last word of its path, e.g. `create` for `site create`.
+    static var name: String { get }
+    /// What it does: one line that begins with a verb, without a full stop.
+    static var summary: String { get }
+    /// What else a person should know, a paragraph each; default: nothing.
+    static var discussion: [String] { get }
+    /// Arguments in the order of the command line, options in the order of the help.
+    static var parameters: [Parameter<Self>] { get }
+
+    /// Every property at its default.
+    init()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode
+}
+
+extension Command {
+    static var discussion: [String] { [] }
+}
+
+/// Commands that share their first words.
+struct CommandGroup: Sendable {
+    let name: String
+    let summary: String
+    let members: [CommandNode]
+
+    init(_ name: String, _ summary: String, _ members: [CommandNode]) {
+        self.name = name
+        self.summary = summary
+        self.members = members
+    }
+
+    /// Every command below, with the words that lead to it from here.
+    var leaves: [(path: [String], command: any Command.Type)] {
+        members.flatMap { member in
+            switch member {
+            case .command(let command): [(path: [command.name], command: command)]
+            case .group(let group): group.leaves.map { (path: [group.name] + $0.path, command: $0.command) }
+            }
+        }
+    }
+}
+
+/// A place in the tree of commands.
+enum CommandNode: Sendable {
+    case command(any Command.Type)
+    indirect case group(CommandGroup)
+
+    var name: String {
+        switch self {
+        case .command(let command): command.name
+        case .group(let group): group.name
+        }
+    }
+}

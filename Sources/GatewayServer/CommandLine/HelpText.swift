@@ -1,0 +1,59 @@
+/// The pages that `--help` prints, at most 80 columns wide.
+enum HelpText {
+    private static let width = 80
+    private static let helpOption = ParameterLabel(kind: .flag, name: "--help", placeholder: "", help: "Print this text")
+
+    /// A command's page.
+    static func of<C: Command>(_ command: C.Type, path: [String]) -> String {
+        let labels = command.parameters.map(\.label)
+        let arguments = labels.filter { $0.kind == .argument }
+        let options = labels.filter { $0.kind != .argument }
+        // Those that must be given are seen first.
+        let sorted = options.filter(\.isRequired) + options.filter { !$0.isRequired } + [helpOption]
+        var sections = ["\(command.summary).", usage(path, arguments: arguments, options: options)]
+        sections += command.discussion.map { TextLayout.wrapped($0, width: width).joined(separator: "\n") }
+        if !arguments.isEmpty { sections.append(section("Arguments", arguments.map { ($0.spelling, $0.help) })) }
+        sections.append(section("Options", sorted.map { ($0.spelling, help(of: $0)) }))
+        return sections.joined(separator: "\n\n")
+    }
+
+    /// The page of a group: every command below it.
+    static func of(_ group: CommandGroup, path: [String]) -> String {
+        let title = (["data-gateway"] + path).joined(separator: " ")
+        var options = [(helpOption.spelling, helpOption.help)]
+        if path.isEmpty { options.append(("--version", "Print the version")) }
+        return [
+            "\(group.summary).",
+            "Usage: \(title) COMMAND [OPTION]…",
+            section("Commands", group.leaves.map { ($0.path.joined(separator: " "), $0.command.summary) }),
+            section("Options", options),
+            "'\(title) COMMAND --help' tells more about a command.",
+        ].joined(separator: "\n\n")
+    }
+
+    private static func usage(_ path: [String], arguments: [ParameterLabel], options: [ParameterLabel]) -> String {
+        var words = ["Usage: data-gateway"] + path
+        words += arguments.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
+        words += options.filter(\.isRequired).map(\.spelling)
+        words.append("[OPTION]…")
+        return TextLayout.wrapped(words.joined(separator: " "), width: width, indentation: 4).joined(separator: "\n")
+    }
+
+    private static func help(of label: ParameterLabel) -> String {
+        if label.isRequired { return "\(label.help) (required)" }
+        return label.isRepeated ? "\(label.help) (may be repeated)" : label.help
+    }
+
+    /// Names to the left, what they mean to the right of the longest.
+    private static func section(_ title: String, _ rows: [(name: String, help: String)]) -> String {
+        let column = 4 + (rows.map(\.name.count).max() ?? 0)
+        let lines = rows.flatMap { row in
+            let help = TextLayout.wrapped(row.help, width: width - column)
+            return help.enumerated().map { index, line in
+                let left = index == 0 ? "  \(row.name)" : ""
+                return left + String(repeating: " ", count: column - left.count) + line
+            }
+        }
+        return ([title + ":"] + lines).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,82 @@
+/// An argument or an option of a command, and the property that it sets.
+struct Parameter<Target> {
+    let label: ParameterLabel
+    /// Takes one value; a flag gets an empty one.
+    let accept: (inout Target, String) throws(ArgumentProblem) -> Void
+
+    /// A value without a name.
+    ///
+    /// - Parameter isRequired: an argument that may be left out comes after those that may not.
+    static func argument<Value: ArgumentValue>(
+        _ placeholder: String, _ property: WritableKeyPath<Target, Value>, _ help: String, isRequired: Bool = true
+    ) -> Parameter {
+        Parameter(
+            label: ParameterLabel(
+                kind: .argument, name: placeholder, placeholder: placeholder, help: help, isRequired: isRequired)
+        ) { (target, text) throws(ArgumentProblem) in
+            target[keyPath: property] = try Value(argument: text)
+        }
+    }
+
+    /// `--name VALUE` or `--name=VALUE`, at most once.
+    static func option<Value: ArgumentValue>(
+        _ name: String, _ placeholder: String, _ property: WritableKeyPath<Target, Value>, _ help: String,
+        isRequired: Bool = false
+    ) -> Parameter {
+        Parameter(
+            label: ParameterLabel(
+                kind: .option, name: name, placeholder: placeholder, help: help, isRequired: isRequired)
+        ) { (target, text) throws(ArgumentProblem) in
+            target[keyPath: property] = try Value(argument: text)
+        }
+    }
+
+    /// An option that may be given any number of times.
+    static func repeated<Value: ArgumentValue>(
+        _ name: String, _ placeholder: String, _ property: WritableKeyPath<Target, [Value]>, _ help: String
+    ) -> Parameter {
+        Parameter(
+            label: ParameterLabel(
+                kind: .option, name: name, placeholder: placeholder, help: help, isRepeated: true)
+        ) { (target, text) throws(ArgumentProblem) in
+            target[keyPath: property].append(try Value(argument: text))
+        }
+    }
+
+    /// `--name` alone.
+    static func flag(_ name: String, _ property: WritableKeyPath<Target, Bool>, _ help: String) -> Parameter {
+        Parameter(label: ParameterLabel(kind: .flag, name: name, placeholder: "", help: help)) { target, _ in
+            target[keyPath: property] = true
+        }
+    }
+
+    /// The same for something that has a `Target`.
+    func at<Whole>(_ part: WritableKeyPath<Whole, Target>) -> Parameter<Whole> {
+        Parameter<Whole>(label: label) { [accept] (whole, text) throws(ArgumentProblem) in
+            try accept(&whole[keyPath: part], text)
+        }
+    }
+}
+
+/// What people see of a parameter.
+struct ParameterLabel: Sendable {
+    enum Kind: Sendable {
+        case argument
+        case option
+        case flag
+    }
+
+    let kind: Kind
+    /// `--site`, or the placeholder of an argument.
+    let name: String
+    /// What stands for the value, e.g. `SITE_ID`; empty for a flag.
+    let placeholder: String
+    let help: String
+    var isRequired = false
+    var isRepeated = false
+
+    /// As it is written, e.g. `--site SITE_ID`.
+    var spelling: String {
+        kind == .option ? "\(name) \(placeholder)" : name
+    }
+}

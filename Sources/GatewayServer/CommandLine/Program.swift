@@ -1,0 +1,82 @@
+/// The program `data-gateway`: finds what a command line asks for, and does it.
+enum Program {
+    static let version = "0.1.0"
+
+    static let commands = CommandGroup(
+        "data-gateway", "Take files from devices in the field, keep them, and hand them to their users",
+        [
+            .command(Serve.self)
+        ])
+
+    /// What a command line asks for.
+    enum Request: Sendable {
+        case print(String)
+        case perform(any Command)
+    }
+
+    /// - Parameter words: the command line without the program's own name.
+    static func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
+        do {
+            switch try request(words) {
+            case .print(let text):
+                environment.output(text)
+                return .success
+            case .perform(let command):
+                return await command.run(in: environment)
+            }
+        } catch {
+            environment.errorOutput("data-gateway: \(error)")
+            return .usage
+        }
+    }
+
+    /// What `words` ask for.
+    static func request(_ words: [String]) throws(UsageError) -> Request {
+        if words.first == "--version" { return .print("data-gateway \(version)") }
+        let beforeHelp = words.prefix { $0 != "--help" && $0 != "-h" && $0 != "--" }
+        if words.first == "help" { return try find(beforeHelp.dropFirst(), wantsHelp: true) }
+        let wantsHelp = beforeHelp.endIndex < words.endIndex && words[beforeHelp.endIndex] != "--"
+        return try find(wantsHelp ? beforeHelp : words[...], wantsHelp: wantsHelp)
+    }
+
+    /// Walks down the tree as far as the words name something.
+    private static func find(_ words: ArraySlice<String>, wantsHelp: Bool) throws(UsageError) -> Request {
+        var group = commands
+        var path: [String] = []
+        var words = words
+        while let word = words.popFirst() {
+            guard let member = group.members.first(where: { $0.name == word }) else {
+                throw unknown(word, in: group, path: path)
+            }
+            path.append(word)
+            switch member {
+            case .group(let inner): group = inner
+            case .command(let command):
+                return wantsHelp
+                    ? .print(HelpText.of(command, path: path)) : .perform(try parse(command, words, path: path))
+            }
+        }
+        guard wantsHelp else {
+            let names = group.members.map(\.name).joined(separator: ", ")
+            let lead = path.isEmpty ? "a command is needed" : "\(path.joined(separator: " ")) needs a command"
+            throw UsageError("\(lead): \(names)", path: path)
+        }
+        return .print(HelpText.of(group, path: path))
+    }
+
+    private static func unknown(_ word: String, in group: CommandGroup, path: [String]) -> UsageError {
+        let kind = word.hasPrefix("-") ? "option" : "command"
+        let names =
+            kind == "option" ? ["--help", "--version"] : group.members.map(\.name) + (path.isEmpty ? ["help"] : [])
+        let lead = path.isEmpty ? "there is no" : "\(path.joined(separator: " ")) has no"
+        return UsageError("\(lead) \(kind) \(word)\(Suggestion.text(for: word, among: names))", path: path)
+    }
+
+    private static func parse<C: Command>(
+        _ type: C.Type, _ words: ArraySlice<String>, path: [String]
+    ) throws(UsageError) -> C {
+        var command = C()
+        try ArgumentParser.parse(words, into: &command, parameters: C.parameters, path: path)
+        return command
+    }
+}
