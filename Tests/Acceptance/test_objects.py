@@ -1,6 +1,7 @@
 """ListObjects and RequestDownload: what a user finds, and gets."""
 
 import hashlib
+import os
 import re
 import time
 
@@ -58,10 +59,13 @@ def test_every_client_reaches_the_catalog(uploader, admin, run, client):
     assert hashlib.sha256(body).digest() == hashlib.sha256(data).digest()
 
 
-def test_an_upload_that_is_not_completed_is_not_listed(upload, admin, run):
-    upload.multipart(content(1000))
-    keys = {found.etag for found in admin.list_all()}
-    assert upload.etag not in keys
+def test_an_upload_that_is_not_completed_is_not_listed(upload, admin):
+    upload.multipart(os.urandom(1000))
+    listed = {found.etag.strip('"') for found in admin.list_all(page_size=1000)}
+    assert upload.etag.strip('"') not in listed
+    upload.complete()
+    listed = {found.etag.strip('"') for found in admin.list_all(page_size=1000)}
+    assert upload.etag.strip('"') in listed
 
 
 def test_completing_again_lists_one_object(upload, admin, run):
