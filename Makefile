@@ -1,7 +1,7 @@
 # Everything a developer does with this repository. `make help` lists it.
 
 CONFIGURATION ?= debug
-SWIFT_FLAGS   := --disable-index-store -c $(CONFIGURATION)
+SWIFT_FLAGS   := -c $(CONFIGURATION)
 BINARY        := .build/$(CONFIGURATION)/data-gateway
 VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
