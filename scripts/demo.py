@@ -23,7 +23,7 @@ import grpc
 from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parents[1]
-LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store")
+LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "ops")
 PART_SIZE = 1024 * 1024
 FILE_SIZE = 6 * 1024 * 1024 + 54321
 #: The tag under which clients send the source file's name.
