@@ -12,6 +12,39 @@ from support.gateway import ADMIN_PASSWORD, LISTENERS, START_TIMEOUT, STOP_TIMEO
 from support.parties import User
 
 
+@pytest.fixture
+def serve(binary, tmp_path):
+    """Starts `serve` on free ports, in DIRECTORY/data, its standard error in DIRECTORY/stderr; ended with the test."""
+    started: list[subprocess.Popen] = []
+
+    def start(directory=tmp_path, password: str | None = ADMIN_PASSWORD, config: str = "{}") -> subprocess.Popen:
+        (directory / "config.json5").write_text(config)
+        command = [binary, "serve", "--data-dir", directory / "data", "--config", directory / "config.json5"]
+        for name in LISTENERS:
+            command += [f"--{name}-listen", "127.0.0.1:0"]
+        environment = {name: value for name, value in os.environ.items() if name != "DATA_GATEWAY_ADMIN_PASSWORD"}
+        if password is not None:
+            environment["DATA_GATEWAY_ADMIN_PASSWORD"] = password
+        with open(directory / "stderr", "wb") as stderr:
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, env=environment
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def ended(process: subprocess.Popen) -> int:
+    """Asks the process to end and returns its exit code."""
+    process.send_signal(signal.SIGTERM)
+    return process.wait(STOP_TIMEOUT)
+
+
 def test_sigterm_ends_it_with_zero_and_the_data_is_there_again(gateway_with, login):
     gateway = gateway_with()
     site = login(gateway).admin("CreateSite", name="Here").site
@@ -26,37 +59,32 @@ def test_every_listener_has_a_port_of_its_own(gateway):
     assert "0" not in ports
 
 
-def test_standard_output_has_the_ready_line_only(binary, tmp_path):
-    process = serve(binary, tmp_path)
-    try:
-        line = process.stdout.readline()
-        assert json.loads(line)["event"] == "ready"
-        process.send_signal(signal.SIGTERM)
-        rest, _ = process.communicate(timeout=STOP_TIMEOUT)
-        assert rest == b""
-        assert process.returncode == 0
-    finally:
-        process.kill()
-        process.wait()
+def test_standard_output_has_the_ready_line_only(serve):
+    process = serve()
+    assert json.loads(process.stdout.readline())["event"] == "ready"
+    assert ended(process) == 0
+    assert process.stdout.read() == b""
 
 
-def test_the_first_password_is_written_once_for_its_owner_only(binary, tmp_path, stubs):
-    process = serve(binary, tmp_path, password=None)
-    try:
-        ready = json.loads(process.stdout.readline())
-        path = tmp_path / "data" / "initial-admin-password"
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        password = path.read_text().strip()
-        assert len(password) >= 16
-        gateway = Gateway(binary, tmp_path)
-        gateway.listeners = ready["listeners"]
-        assert User.login(gateway, stubs, "system", "admin", password)
-        gateway.channel("auth").close()
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=STOP_TIMEOUT)
-    assert process.returncode == 0
+def test_the_first_password_is_written_once_for_its_owner_only(serve, binary, tmp_path, stubs):
+    process = serve(password=None)
+    ready = json.loads(process.stdout.readline())
+    path = tmp_path / "data" / "initial-admin-password"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    password = path.read_text().strip()
+    assert len(password) >= 16
+    gateway = Gateway(binary, tmp_path)
+    gateway.listeners = ready["listeners"]
+    assert User.login(gateway, stubs, "system", "admin", password)
+    gateway.channel("auth").close()
+    assert ended(process) == 0
     assert password not in (tmp_path / "stderr").read_text()
+
+
+def test_a_password_that_was_given_is_not_written(serve, tmp_path):
+    process = serve()
+    assert process.stdout.readline()
+    assert not (tmp_path / "data" / "initial-admin-password").exists()
 
 
 def test_what_is_secret_is_its_owners_only(gateway):
@@ -81,22 +109,20 @@ def test_no_secret_is_in_the_log(gateway, uploader, upload):
         assert secret not in log
 
 
-def test_a_database_without_its_root_key_does_not_start(gateway_with, binary, tmp_path):
+def test_a_database_without_its_root_key_does_not_start(gateway_with, serve):
     gateway = gateway_with()
     gateway.stop()
     for path in (gateway.data / "keys").rglob("*"):
         if path.is_file():
             path.unlink()
-    process = serve(binary, gateway.directory)
+    process = serve(gateway.directory)
     assert process.wait(START_TIMEOUT) != 0
     assert process.stdout.read() == b""
-    process.stdout.close()
 
 
-def test_two_gateways_do_not_share_a_data_directory(gateway, binary):
-    process = serve(binary, gateway.directory)
-    assert process.wait(START_TIMEOUT) != 0
-    process.stdout.close()
+def test_two_gateways_do_not_share_a_data_directory(gateway_with, serve):
+    gateway = gateway_with()
+    assert serve(gateway.directory).wait(START_TIMEOUT) != 0
 
 
 @pytest.mark.parametrize(
@@ -113,33 +139,21 @@ def test_two_gateways_do_not_share_a_data_directory(gateway, binary):
         '{"device_init": {"reinit": "whenever"}}',
     ],
 )
-def test_a_configuration_that_breaks_a_rule_is_refused_with_the_reason(binary, tmp_path, config):
-    process = serve(binary, tmp_path, config=config)
+def test_a_configuration_that_breaks_a_rule_is_refused_with_the_reason(serve, tmp_path, config):
+    process = serve(config=config)
     assert process.wait(START_TIMEOUT) != 0
     assert process.stdout.read() == b""
-    process.stdout.close()
     assert (tmp_path / "stderr").read_text().strip()
 
 
-def test_json5_with_comments(binary, tmp_path):
-    process = serve(binary, tmp_path, config="{uploads: {part_size_bytes: 65536,},} // as people write it")
-    try:
-        assert json.loads(process.stdout.readline())["event"] == "ready"
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=STOP_TIMEOUT)
+def test_json5_with_comments(serve):
+    process = serve(config="{uploads: {part_size_bytes: 65536,},} // as people write it")
+    assert json.loads(process.stdout.readline())["event"] == "ready"
 
 
-def serve(binary, directory, password: str | None = ADMIN_PASSWORD, config: str = "{}") -> subprocess.Popen:
-    """A gateway on free ports in DIRECTORY/data, its standard error in DIRECTORY/stderr."""
-    (directory / "config.json5").write_text(config)
-    command = [binary, "serve", "--data-dir", directory / "data", "--config", directory / "config.json5"]
-    for name in LISTENERS:
-        command += [f"--{name}-listen", "127.0.0.1:0"]
-    environment = {name: value for name, value in os.environ.items() if name != "DATA_GATEWAY_ADMIN_PASSWORD"}
-    if password is not None:
-        environment["DATA_GATEWAY_ADMIN_PASSWORD"] = password
-    with open(directory / "stderr", "wb") as stderr:
-        return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr, env=environment
-        )
+def test_a_second_sigterm_or_no_work_left_ends_it_at_once(serve):
+    process = serve()
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGTERM)
+    process.wait(STOP_TIMEOUT)
