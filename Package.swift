@@ -59,7 +59,7 @@ let package = Package(
         tests("Platform"),
         tests("Wire"),
         tests("Proto", ["Wire", "protoc-gen-gateway"]),
-        tests("RPC"),
+        tests("RPC", ["Platform", "Proto", "Wire"]),
         tests("Network", ["HTTPTestClient", "Proto", "RPC", "Wire"]),
         tests("Database"),
         tests("ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform"], exclude: ["Vectors"]),

@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import GatewayServer
+
+@Suite struct ConfigurationTests {
+    private func read(_ json5: String, listen: [String: String] = [:]) throws -> Configuration {
+        let path = NSTemporaryDirectory() + "configuration-\(UUID().uuidString).json5"
+        try json5.write(toFile: path, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return try Configuration(ServeOptions(dataDirectory: "", configurationPath: path, listen: listen))
+    }
+
+    private func refusal(_ json5: String, listen: [String: String] = [:]) -> String {
+        do {
+            _ = try read(json5, listen: listen)
+            return "accepted"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func nothingIsNeeded() throws {
+        let configuration = try Configuration(ServeOptions(dataDirectory: ""))
+        #expect(configuration.uploads.partSize == 67_108_864)
+        #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
+    }
+
+    @Test func commentsAndTrailingCommas() throws {
+        let configuration = try read(
+            """
+            {
+                // small parts
+                uploads: { part_size_bytes: 65536, },
+                listeners: { auth: "127.0.0.1:1", gateway: "[::1]:2" },
+            }
+            """, listen: ["auth": "127.0.0.2:3"])
+        #expect(configuration.uploads.partSize == 65_536)
+        #expect(configuration.address(.auth).description == "127.0.0.2:3")
+        #expect(configuration.address(.gateway).description == "[::1]:2")
+    }
+
+    @Test(arguments: [
+        ("{uploads: {part_size_bytes: 65537}}", "uploads.part_size_bytes must be a multiple of 4096"),
+        ("{uploads: {part_size_bytes: 4096}}", "uploads.part_size_bytes must be a whole number of bytes, 65536 to"),
+        ("{uploads: {part_size_bytes: 65536.5}}", "must be a whole number"),
+        ("{uploads: {part_size_bytes: \"65536\"}}", "must be a whole number"),
+        (
+            "{uploads: {part_size_byte: 65536}}",
+            "there is no key uploads.part_size_byte; did you mean uploads.part_size_bytes?"
+        ),
+        ("{device_init: {reinit: 'never'}}", "device_init.reinit must be one of open, window, not never"),
+        ("{object_store: {bucket: 'A'}}", "object_store.bucket must be"),
+        ("{object_store: {public_endpoint: 'store:80'}}", "object_store.public_endpoint: "),
+        ("{listeners: {auth: '127.0.0.1'}}", "the auth listener must be HOST:PORT"),
+        ("{listeners: {allow_cleartext: 1}}", "listeners.allow_cleartext must be true or false"),
+        ("[]", "must be one object"),
+        ("{", "not readable as JSON5"),
+    ])
+    func refusals(json5: String, says: String) {
+        #expect(refusal(json5).contains(says))
+    }
+
+    @Test func offLoopbackEverythingIsSaidInSoManyWords() {
+        #expect(refusal("{}", listen: ["auth": "0.0.0.0:1"]).contains("allow_cleartext"))
+        let allow = "listeners: {allow_cleartext: true}"
+        #expect(refusal("{\(allow)}", listen: ["device-init": "192.0.2.1:1"]).contains("device_init.reinit"))
+        #expect(refusal("{\(allow)}", listen: ["object-store": "0.0.0.0:1"]).contains("object_store.public_endpoint"))
+        #expect(refusal("{\(allow)}", listen: ["auth": "0.0.0.0:1"]) == "accepted")
+    }
+}

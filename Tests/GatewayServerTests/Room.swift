@@ -1,1 +1,0 @@
-// The tests of GatewayServer; its first file replaces this one.

@@ -1,0 +1,88 @@
+import RPC
+import Wire
+
+/// A loop without a thread: its time stands still, and its tasks run where they are started.
+final class StillLoop: CallLoop {
+    let executor: any TaskExecutor = InlineExecutor()
+    var now: UInt64 { 1_000_000_000 }
+
+    func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer {
+        LoopTimer(time: time, action: action)
+    }
+}
+
+/// Runs each job at once, on the thread that enqueues it.
+private final class InlineExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+
+/// A client that says exactly what a test tells it, byte for byte, to a server connection without a socket.
+final class RawClient: HTTP2SessionHost {
+    final class Stream: HTTP2Stream {
+        private(set) var fields: [(name: String, value: String)] = []
+        private(set) var body: [UInt8] = []
+        private(set) var closeCode: UInt32?
+
+        override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
+            fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
+        }
+
+        override func receive(data: UnsafeRawBufferPointer) { body.append(contentsOf: data) }
+
+        override func closed(code: UInt32) { closeCode = code }
+
+        subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+    }
+
+    private var session: HTTP2Session?
+    private let connection: ServerConnection
+
+    init(_ router: Router, interceptors: [any Interceptor] = []) {
+        connection = ServerConnection(
+            server: RPCServer(router: router, interceptors: interceptors, maxMessageSize: 1000), loop: StillLoop(),
+            peer: PeerAddress(host: "192.0.2.1", port: 4711))
+        session = HTTP2Session(role: .client, host: self)
+    }
+
+    func outputPending() {}
+
+    static let callHeaders: [(String, String)] = [
+        (":method", "POST"), (":scheme", "http"), (":path", "/test.Service/Echo"), (":authority", "test"),
+        ("content-type", "application/grpc"), ("te", "trailers"),
+    ]
+
+    /// One request, and all that the server answers to it.
+    func call(
+        changing changes: [String: String?] = [:], adding more: [(String, String)] = [], body: [UInt8]
+    ) throws -> Stream {
+        var headers = Self.callHeaders.compactMap { name, value -> (name: String, value: [UInt8])? in
+            guard let change = changes[name] else { return (name, Array(value.utf8)) }
+            return change.map { (name, Array($0.utf8)) }
+        }
+        headers += more.map { ($0.0, Array($0.1.utf8)) }
+        let stream = Stream()
+        _ = session?.open(stream, HeaderBlock(headers), hasBody: true)
+        stream.write(body)
+        stream.finish()
+        try exchange()
+        return stream
+    }
+
+    /// Carries bytes both ways until neither side has any.
+    private func exchange() throws {
+        var moved = true
+        while moved {
+            moved = false
+            while let bytes = try session?.nextOutput() {
+                moved = true
+                try connection.receive(bytes)
+            }
+            while let bytes = try connection.nextOutput() {
+                moved = true
+                try session?.receive(bytes)
+            }
+        }
+    }
+}

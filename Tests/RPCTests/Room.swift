@@ -1,1 +1,0 @@
-// The tests of RPC; its first file replaces this one.

@@ -1,0 +1,140 @@
+import Platform
+import Proto
+import RPC
+import Testing
+import Wire
+
+/// gRPC over HTTP/2, "Requests" and "Responses", without a socket.
+@Suite struct ServerCallTests {
+    private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
+
+    private func echo() -> Router {
+        var router = Router()
+        router.add(Self.method) { (request: HealthCheckRequest, _) in request }
+        return router
+    }
+
+    private let message: [UInt8] = [0, 0, 0, 0, 4, 0x0A, 2, 0x68, 0x69]
+
+    @Test func anEchoComesWithItsTrailers() throws {
+        let reply = try RawClient(echo()).call(body: message)
+        #expect(reply[":status"] == "200")
+        #expect(reply["content-type"] == "application/grpc")
+        #expect(reply["grpc-status"] == "0")
+        #expect(reply.body == message)
+        #expect(reply.closeCode == 0)
+    }
+
+    @Test(arguments: [
+        (":method", "GET", "405"), ("content-type", "application/json", "415"),
+        ("content-type", "application/grpcx", "415"),
+    ])
+    func whatIsNoGRPCGetsAnHTTPStatus(name: String, value: String, status: String) throws {
+        let reply = try RawClient(echo()).call(changing: [name: value], body: message)
+        #expect(reply[":status"] == status)
+        #expect(reply["grpc-status"] == nil)
+    }
+
+    @Test(arguments: ["application/grpc+proto", "application/grpc;charset=utf-8", "application/grpc+proto;x=y"])
+    func theContentTypesOfProto(value: String) throws {
+        #expect(try RawClient(echo()).call(changing: ["content-type": value], body: message)["grpc-status"] == "0")
+    }
+
+    @Test func anUnknownPathIsUnimplemented() throws {
+        let reply = try RawClient(echo()).call(changing: [":path": "/test.Service/Nothing"], body: message)
+        #expect(reply["grpc-status"] == "12")
+        #expect(reply["grpc-message"] == "there is no method /test.Service/Nothing at this listener")
+    }
+
+    @Test func withoutTETrailersIsRefused() throws {
+        #expect(try RawClient(echo()).call(changing: ["te": nil], body: message)["grpc-status"] == "13")
+    }
+
+    @Test func aBrokenTimeoutIsRefused() throws {
+        let reply = try RawClient(echo()).call(adding: [("grpc-timeout", "soon")], body: message)
+        #expect(reply["grpc-status"] == "3")
+    }
+
+    @Test func anEncodingIsRefusedWithWhatIsAccepted() throws {
+        let reply = try RawClient(echo()).call(adding: [("grpc-encoding", "gzip")], body: message)
+        #expect(reply["grpc-status"] == "12")
+        #expect(reply["grpc-accept-encoding"] == "identity")
+    }
+
+    @Test(
+        arguments: [
+            ([], 3),  // no message
+            ([0, 0, 0], 3),  // ends within a prefix
+            ([0, 0, 0, 0, 2, 0x0A], 3),  // ends within a message
+            ([0, 0, 0, 0, 1, 0x0A], 3),  // no valid protobuf
+            ([1, 0, 0, 0, 0], 13),  // compressed without an encoding
+            ([2, 0, 0, 0, 0], 13),  // a flag that is none
+            ([0, 0xFF, 0xFF, 0xFF, 0xFF], 8),  // over the limit
+            ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 3),  // two messages
+        ] as [([UInt8], Int)])
+    func brokenMessages(body: [UInt8], status: Int) throws {
+        let reply = try RawClient(echo()).call(body: body)
+        #expect(reply["grpc-status"] == "\(status)")
+        #expect(reply.body.isEmpty)
+    }
+
+    @Test func aBrokenRequestOfOursNamesTheMessage() throws {
+        let reply = try RawClient(echo()).call(body: [0, 0, 0, 0, 1, 0x0A])
+        let details = try #require(Base64.decode(reply["grpc-status-details-bin"] ?? ""))
+        #expect(try ErrorDetail(decoding: details).code == "DATA_GATEWAY_INVALID_ARGUMENT")
+        #expect(reply["grpc-message"]?.contains("grpc.health.v1.HealthCheckRequest") == true)
+    }
+
+    @Test func aHeaderSectionOverTheLimitIs431() throws {
+        let filler = (0..<20).map { ("x-filler-\($0)", String(repeating: "a", count: 1000)) }
+        #expect(try RawClient(echo()).call(adding: filler, body: message)[":status"] == "431")
+    }
+
+    @Test func metadataPeerAndOrderReachTheInterceptors() throws {
+        struct Recorder: Interceptor {
+            let number: String
+            func admit(_ context: inout CallContext) throws(RPCError) {
+                let soFar = context.identity as? String ?? ""
+                context.identity = soFar + number
+                if number == "2" {
+                    throw .permissionDenied(
+                        "\(context.identity ?? "") \(context.peer.host) \(context.metadata["x-custom"] ?? "")")
+                }
+            }
+        }
+        let client = RawClient(echo(), interceptors: [Recorder(number: "1"), Recorder(number: "2")])
+        let reply = try client.call(adding: [("x-custom", "value")], body: message)
+        #expect(reply["grpc-message"] == "12 192.0.2.1 value")
+        #expect(reply["grpc-status"] == "7")
+    }
+
+    @Test func theErrorOfAHandlerIsHidden() throws {
+        struct Leaky: Error, CustomStringConvertible { let description = "SELECT secret FROM table" }
+        var router = Router()
+        router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckResponse in throw Leaky() }
+        let reply = try RawClient(router).call(body: message)
+        #expect(reply["grpc-status"] == "13")
+        #expect(reply["grpc-message"] == "internal error")
+    }
+
+    @Test func retryAfterTravels() throws {
+        var router = Router()
+        router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckResponse in
+            throw RPCError(.rateLimited, "too many", retryAfterMilliseconds: 1500)
+        }
+        let reply = try RawClient(router).call(body: message)
+        #expect(reply["grpc-status"] == "14")
+        #expect(reply["retry-after-ms"] == "1500")
+    }
+
+    /// Which status each detail code travels with.
+    @Test func everyDetailCodeHasItsStatus() {
+        let unauthenticated = DetailCode.allCases.filter { $0.status == .unauthenticated }
+        #expect(unauthenticated.count == 5)
+        for code in DetailCode.allCases {
+            #expect(code.status != .ok && code.status != .unknown && code.status != .resourceExhausted)
+        }
+        #expect(DetailCode.rateLimited.status == .unavailable)
+        #expect(DetailCode.uploadNotOwned.status == .permissionDenied)
+    }
+}
