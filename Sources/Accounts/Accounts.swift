@@ -98,6 +98,11 @@ public final class Accounts: Sendable {
         return true
     }
 
+    /// The organization's name, as the audit log has it; empty where there is none of that id.
+    public func organizationName(_ id: Int64, in connection: Connection) throws -> String {
+        try OrganizationRecords.name(id: id, in: connection) ?? ""
+    }
+
     /// Whether what was issued for the key may still be used.
     public static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
         guard let record = try APIKeyRecords.find(id: key.id, in: connection) else { return false }

@@ -34,6 +34,10 @@ enum OrganizationRecords {
         try connection.first("SELECT \(columns) FROM organizations WHERE name = $1", name, row: record)
     }
 
+    static func name(id: Int64, in connection: Connection) throws -> String? {
+        try connection.first("SELECT name FROM organizations WHERE id = $1", id) { $0.text(0) }
+    }
+
     static func all(in connection: Connection) throws -> [OrganizationRecord] {
         try connection.query("SELECT \(columns) FROM organizations ORDER BY id", row: record)
     }

@@ -1,16 +1,16 @@
 import Database
 import Platform
 
-public struct SiteRecord: Sendable {
-    public let id: Int64
-    public let organizationID: Int64
-    public let name: String
-    public let status: Availability
+struct SiteRecord: Sendable {
+    let id: Int64
+    let organizationID: Int64
+    let name: String
+    let status: Availability
     let createdAt: UnixTime
     let updatedAt: UnixTime
 }
 
-public enum SiteRecords {
+enum SiteRecords {
     private static let columns = "id, organization_id, name, status, created_at, updated_at"
 
     /// - Returns: `nil` when the organization has a site of that name.
@@ -25,7 +25,7 @@ public enum SiteRecords {
     }
 
     /// A site of that organization; another's is not found.
-    public static func find(id: Int64, organizationID: Int64, in connection: Connection) throws -> SiteRecord? {
+    static func find(id: Int64, organizationID: Int64, in connection: Connection) throws -> SiteRecord? {
         try connection.first(
             "SELECT \(columns) FROM sites WHERE id = $1 AND organization_id = $2", id, organizationID, row: record)
     }

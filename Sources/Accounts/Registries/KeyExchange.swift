@@ -42,5 +42,5 @@ struct KeyExchange: Sendable {
 
 extension RPCError {
     /// What the audit log calls it.
-    var code: String { detail?.rawValue ?? status.name }
+    public var code: String { detail?.rawValue ?? status.name }
 }

@@ -36,6 +36,11 @@ public final class Throttle: Sendable {
         }
     }
 
+    /// The milliseconds until the next one may happen; `nil` when it may now. Nothing is counted.
+    public func wait(for key: String, at now: UnixTime) -> Int? {
+        buckets.withLock { wait(filled($0[key], now)) }
+    }
+
     /// Takes back one that ``take(_:at:)`` counted: it was not of the kind that is limited.
     public func giveBack(_ key: String) {
         buckets.withLock { buckets in

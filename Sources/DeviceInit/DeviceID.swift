@@ -1,0 +1,37 @@
+import Glibc
+import Platform
+import RPC
+
+/// A device's identifier: `YYMMDD-NNNNNN`, the day it was given out and six digits.
+struct DeviceID: Sendable, Hashable {
+    let text: String
+
+    /// - Throws: DATA_GATEWAY_DEVICE_ID_INVALID for anything but six digits, a hyphen and six digits.
+    init(_ text: String) throws(RPCError) {
+        let bytes = Array(text.utf8)
+        let isWellFormed =
+            bytes.count == 13
+            && bytes.enumerated().allSatisfy { index, byte in
+                index == 6 ? byte == UInt8(ascii: "-") : (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            }
+        guard isWellFormed else {
+            throw RPCError(.deviceIDInvalid, "a device id must be six digits, a hyphen and six digits: YYMMDD-NNNNNN")
+        }
+        self.text = text
+    }
+
+    /// Today (UTC) and six random digits: ids that count up could be guessed, and an init hands out a key.
+    static func assigned(at now: UnixTime) throws(RPCError) -> DeviceID {
+        var seconds = time_t(now.seconds)
+        var day = tm()
+        gmtime_r(&seconds, &day)
+        let number = Random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
+        let date = [Int(day.tm_year) % 100, Int(day.tm_mon) + 1, Int(day.tm_mday)].map { digits($0, 2) }.joined()
+        return try DeviceID("\(date)-\(digits(Int(number), 6))")
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+}

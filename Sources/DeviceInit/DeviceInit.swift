@@ -1,0 +1,40 @@
+import Accounts
+import Database
+import Platform
+import RPC
+
+/// The device registry, and how devices come to their keys.
+public final class DeviceInit: Sendable {
+    public struct Configuration: Sendable {
+        public var reinit = ReinitPolicy.open
+        /// Init and reinit calls a minute for one device.
+        public var callsOfDevice = 240
+        /// Distinct ids a minute that do not exist, asked for by one address.
+        public var unknownIDsOfAddress = 30
+
+        public init() {}
+    }
+
+    /// After those of Accounts, whose tables they refer to.
+    public static var migrations: [Migration] { DeviceRecords.migrations }
+
+    /// For the device-init listener.
+    public let initService: DeviceInitService
+    /// For the admin listener.
+    public let managementService: DeviceManagementService
+
+    public init(
+        database: Database, accounts: Accounts, keyring: Keyring, clock: any WallClock,
+        configuration: Configuration = Configuration()
+    ) {
+        initService = DeviceInitService(
+            initialization: Initialization(
+                database: database, accounts: accounts, clock: clock,
+                callsOfDevice: Throttle(perMinute: configuration.callsOfDevice),
+                unknownIDsOfAddress: Throttle(perMinute: configuration.unknownIDsOfAddress),
+                repeatsOfUnknownID: Throttle(perMinute: 1)))
+        managementService = DeviceManagementService(
+            registry: DeviceRegistry(database: database, keys: accounts.deviceKeys, clock: clock),
+            pageTokens: PageTokens(keyring: keyring))
+    }
+}

@@ -1,0 +1,123 @@
+import Accounts
+import Proto
+import RPC
+
+/// The device registry, for operators.
+public struct DeviceManagementService: DeviceManagementServiceHandler {
+    let registry: DeviceRegistry
+    let pageTokens: PageTokens
+
+    public func createDeviceSuite(
+        _ request: CreateDeviceSuiteRequest, context: CallContext
+    ) async throws -> DeviceSuite {
+        try FieldRules.title(request.displayName, field: "display_name")
+        try FieldRules.note(request.description, field: "description", limit: 1024)
+        return try await registry.createSuite(
+            siteID: request.siteID, displayName: request.displayName, description: request.description,
+            by: try Caller(context)
+        ).message
+    }
+
+    public func getDeviceSuite(_ request: GetDeviceSuiteRequest, context: CallContext) async throws -> DeviceSuite {
+        try registry.suite(try ResourceName.suiteID(request.name, field: "name"), for: try Caller(context)).message
+    }
+
+    public func listDeviceSuites(
+        _ request: ListDeviceSuitesRequest, context: CallContext
+    ) async throws -> ListDeviceSuitesResponse {
+        let caller = try Caller(context)
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: pageTokens,
+            scope: "suites|\(caller.user.userID)|\(caller.organization.id)|\(request.siteID)")
+        let suites = try registry.suites(
+            siteID: request.siteID == 0 ? nil : request.siteID, after: Int64(page.cursor) ?? 0, limit: page.size + 1,
+            for: caller)
+        return ListDeviceSuitesResponse(
+            deviceSuites: suites.prefix(page.size).map(\.message),
+            nextPageToken: page.next(after: suites) { String($0.id) })
+    }
+
+    public func deleteDeviceSuite(
+        _ request: DeleteDeviceSuiteRequest, context: CallContext
+    ) async throws -> DeleteDeviceSuiteResponse {
+        try await registry.deleteSuite(
+            try ResourceName.suiteID(request.name, field: "name"), by: try Caller(context))
+        return DeleteDeviceSuiteResponse()
+    }
+
+    public func registerDevice(_ request: RegisterDeviceRequest, context: CallContext) async throws -> Device {
+        let caller = try Caller(context)
+        let id = request.deviceID.isEmpty ? nil : try DeviceID(request.deviceID)
+        try FieldRules.note(request.displayName, field: "display_name", limit: 128)
+        try FieldRules.note(request.description, field: "description", limit: 1024)
+        try TagRules.check(request.tags, field: "tags", maximum: TagRules.maximumOfDevice)
+        let suiteID = request.suite.isEmpty ? nil : try ResourceName.suiteID(request.suite, field: "suite")
+        return try await registry.register(
+            id, suiteID: suiteID, displayName: request.displayName, description: request.description,
+            tags: request.tags, by: caller
+        ).message
+    }
+
+    public func getDevice(_ request: GetDeviceRequest, context: CallContext) async throws -> Device {
+        try registry.device(try ResourceName.deviceID(request.name, field: "name"), for: try Caller(context)).message
+    }
+
+    public func listDevices(_ request: ListDevicesRequest, context: CallContext) async throws -> ListDevicesResponse {
+        let caller = try Caller(context)
+        var filter = DeviceFilter()
+        if !request.suite.isEmpty { filter.suiteID = try ResourceName.suiteID(request.suite, field: "suite") }
+        if request.siteID != 0 { filter.siteID = request.siteID }
+        filter.status = try request.status.filter
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: pageTokens,
+            scope: """
+                devices|\(caller.user.userID)|\(caller.organization.id)|\(request.suite)|\(request.siteID)|\
+                \(filter.status?.rawValue ?? "")
+                """)
+        let devices = try registry.devices(filter, after: page.cursor, limit: page.size + 1, for: caller)
+        return ListDevicesResponse(
+            devices: devices.prefix(page.size).map(\.message),
+            nextPageToken: page.next(after: devices) { $0.device.id })
+    }
+
+    public func updateDevice(_ request: UpdateDeviceRequest, context: CallContext) async throws -> Device {
+        let caller = try Caller(context)
+        let id = try ResourceName.deviceID(request.name, field: "name")
+        try FieldRules.note(request.displayName ?? "", field: "display_name", limit: 128)
+        try FieldRules.note(request.description ?? "", field: "description", limit: 1024)
+        return try await registry.describe(
+            id, displayName: request.displayName, description: request.description, tags: request.tags,
+            replacingTags: request.replaceTags, by: caller
+        ).message
+    }
+
+    public func enableDevice(_ request: EnableDeviceRequest, context: CallContext) async throws -> Device {
+        let id = try ResourceName.deviceID(request.name, field: "name")
+        return try await registry.enable(id, by: try Caller(context)).message
+    }
+
+    public func disableDevice(_ request: DisableDeviceRequest, context: CallContext) async throws -> Device {
+        let id = try ResourceName.deviceID(request.name, field: "name")
+        return try await registry.disable(id, by: try Caller(context)).message
+    }
+
+    public func addDeviceToSuite(_ request: AddDeviceToSuiteRequest, context: CallContext) async throws -> Device {
+        let suiteID = try ResourceName.suiteID(request.suite, field: "suite")
+        let id = try ResourceName.deviceID(request.device, field: "device")
+        return try await registry.bind(id, toSuite: suiteID, by: try Caller(context)).message
+    }
+
+    public func removeDeviceFromSuite(
+        _ request: RemoveDeviceFromSuiteRequest, context: CallContext
+    ) async throws -> Device {
+        let suiteID = try ResourceName.suiteID(request.suite, field: "suite")
+        let id = try ResourceName.deviceID(request.device, field: "device")
+        return try await registry.unbind(id, fromSuite: suiteID, by: try Caller(context)).message
+    }
+
+    public func deleteDevice(_ request: DeleteDeviceRequest, context: CallContext) async throws -> Empty {
+        try await registry.delete(
+            try ResourceName.deviceID(request.name, field: "name"), by: try Caller(context))
+        return Empty()
+    }
+}

@@ -1,0 +1,183 @@
+import Database
+import Foundation
+import Platform
+
+/// A device as it is stored.
+struct DeviceRecord: Sendable {
+    let id: String
+    let organizationID: Int64
+    /// Where it is bound; both are `nil` while it is not.
+    let suiteID: Int64?
+    let siteID: Int64?
+    let displayName: String
+    let description: String
+    let tags: [String: String]
+    let isDisabled: Bool
+    /// When it was first given a key; `nil` = never.
+    let initializedAt: UnixTime?
+    let sdkVersion: String
+    let platform: String
+    /// Of its last init; what its key did since is the key's.
+    let lastSeenAt: UnixTime?
+    let createdAt: UnixTime
+    let updatedAt: UnixTime
+}
+
+/// What a list of devices is narrowed to; `nil` = any.
+struct DeviceFilter: Sendable, Hashable {
+    enum Status: String, Sendable {
+        case registered
+        case initialized
+        case disabled
+    }
+
+    var suiteID: Int64?
+    var siteID: Int64?
+    var status: Status?
+}
+
+enum DeviceRecords {
+    static let migrations = [
+        Migration(
+            name: "devices-1",
+            sql: """
+                CREATE TABLE device_suites (
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    site_id INTEGER NOT NULL REFERENCES sites (id),
+                    display_name TEXT NOT NULL,
+                    description TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX device_suites_organization ON device_suites (organization_id, id);
+                CREATE INDEX device_suites_site ON device_suites (site_id);
+
+                -- tags: a JSON object of strings.
+                CREATE TABLE devices (
+                    id TEXT PRIMARY KEY,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    suite_id INTEGER REFERENCES device_suites (id),
+                    display_name TEXT NOT NULL,
+                    description TEXT NOT NULL,
+                    tags TEXT NOT NULL,
+                    is_disabled INTEGER NOT NULL DEFAULT 0,
+                    initialized_at INTEGER,
+                    sdk_version TEXT NOT NULL DEFAULT '',
+                    platform TEXT NOT NULL DEFAULT '',
+                    last_seen_at INTEGER,
+                    created_at INTEGER NOT NULL,
+                    updated_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX devices_organization ON devices (organization_id, id);
+                CREATE INDEX devices_suite ON devices (suite_id, id);
+                """)
+    ]
+
+    private static let select = """
+        SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
+            d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.created_at, d.updated_at
+        FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
+        """
+
+    static func find(_ id: DeviceID, in connection: Connection) throws -> DeviceRecord? {
+        try connection.first("\(select) WHERE d.id = $1", id.text, row: record)
+    }
+
+    /// A device of that organization; another's is not found.
+    static func find(_ id: DeviceID, organizationID: Int64, in connection: Connection) throws -> DeviceRecord? {
+        try connection.first(
+            "\(select) WHERE d.id = $1 AND d.organization_id = $2", id.text, organizationID, row: record)
+    }
+
+    /// - Returns: `false` when the id is taken.
+    static func insert(
+        _ id: DeviceID, organizationID: Int64, suiteID: Int64?, displayName: String, description: String,
+        tags: [String: String], at now: UnixTime, in connection: Connection
+    ) throws -> Bool {
+        let inserted = try connection.execute(
+            """
+            INSERT INTO devices (id, organization_id, suite_id, display_name, description, tags, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT DO NOTHING
+            """, id.text, organizationID, suiteID, displayName, description, try encode(tags), now.microseconds)
+        return inserted == 1
+    }
+
+    static func describe(
+        _ id: DeviceID, displayName: String, description: String, tags: [String: String], at now: UnixTime,
+        in connection: Connection
+    ) throws {
+        try connection.execute(
+            "UPDATE devices SET display_name = $2, description = $3, tags = $4, updated_at = $5 WHERE id = $1", id.text,
+            displayName, description, try encode(tags), now.microseconds)
+    }
+
+    static func setDisabled(_ id: DeviceID, _ isDisabled: Bool, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            "UPDATE devices SET is_disabled = $2, updated_at = $3 WHERE id = $1", id.text, isDisabled,
+            now.microseconds)
+    }
+
+    static func bind(_ id: DeviceID, toSuite suiteID: Int64?, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            "UPDATE devices SET suite_id = $2, updated_at = $3 WHERE id = $1", id.text, suiteID, now.microseconds)
+    }
+
+    /// That the device was given a key.
+    static func noteInitialization(
+        _ id: DeviceID, sdkVersion: String, platform: String, at now: UnixTime, in connection: Connection
+    ) throws {
+        try connection.execute(
+            """
+            UPDATE devices SET initialized_at = coalesce(initialized_at, $2), last_seen_at = $2, sdk_version = $3,
+                platform = $4
+            WHERE id = $1
+            """, id.text, now.microseconds, sdkVersion, platform)
+    }
+
+    static func delete(_ id: DeviceID, in connection: Connection) throws {
+        try connection.execute("DELETE FROM devices WHERE id = $1", id.text)
+    }
+
+    /// Up to `limit` devices after `cursor`, by id.
+    static func page(
+        organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: Int, in connection: Connection
+    ) throws -> [DeviceRecord] {
+        var sql = "\(select) WHERE d.organization_id = $1 AND d.id > $2"
+        var arguments: [(any Bindable)?] = [organizationID, cursor]
+        func require(_ condition: (String) -> String, _ value: any Bindable) {
+            arguments.append(value)
+            sql += " AND \(condition("$\(arguments.count)"))"
+        }
+        if let suite = filter.suiteID { require({ "d.suite_id = \($0)" }, suite) }
+        if let site = filter.siteID { require({ "s.site_id = \($0)" }, site) }
+        switch filter.status {
+        case .registered: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NULL"
+        case .initialized: sql += " AND d.is_disabled = 0 AND d.initialized_at IS NOT NULL"
+        case .disabled: sql += " AND d.is_disabled = 1"
+        case nil: break
+        }
+        arguments.append(limit)
+        sql += " ORDER BY d.id LIMIT $\(arguments.count)"
+        return try connection.query(sql, arguments: arguments, row: record)
+    }
+
+    private static func record(_ row: Row) throws -> DeviceRecord {
+        func time(_ column: Int32) -> UnixTime? { row.optionalInt64(column).map(UnixTime.init(microseconds:)) }
+        return DeviceRecord(
+            id: row.text(0), organizationID: row.int64(1), suiteID: row.optionalInt64(2), siteID: row.optionalInt64(3),
+            displayName: row.text(4), description: row.text(5), tags: try decode(row.text(6)), isDisabled: row.bool(7),
+            initializedAt: time(8), sdkVersion: row.text(9), platform: row.text(10), lastSeenAt: time(11),
+            createdAt: UnixTime(microseconds: row.int64(12)), updatedAt: UnixTime(microseconds: row.int64(13)))
+    }
+
+    private static func encode(_ tags: [String: String]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return String(decoding: try encoder.encode(tags), as: UTF8.self)
+    }
+
+    private static func decode(_ tags: String) throws -> [String: String] {
+        tags == "{}" ? [:] : try JSONDecoder().decode([String: String].self, from: Data(tags.utf8))
+    }
+}

@@ -1,0 +1,216 @@
+import Accounts
+import Database
+import Platform
+import RPC
+
+/// A device, and what its key tells about it.
+struct DeviceView: Sendable {
+    let device: DeviceRecord
+    /// When its key was last used, to the minute.
+    let keyUsedAt: UnixTime?
+}
+
+/// The devices and suites of an organization, as its operators see and change them.
+///
+/// A device's key is kept in step in the same transaction: held while the device is disabled or unbound.
+struct DeviceRegistry: Sendable {
+    /// A day has a million ids: only a day that is nearly used up needs more draws than this.
+    private static let idDraws = 20
+
+    let database: Database
+    let keys: DeviceKeys
+    let clock: any WallClock
+
+    func createSuite(
+        siteID: Int64, displayName: String, description: String, by caller: Caller
+    ) async throws -> SuiteRecord {
+        let now = clock.now()
+        return try await database.write { connection in
+            guard try keys.siteStatus(siteID, organizationID: caller.organization.id, in: connection) != nil else {
+                throw RPCError.notFound("there is no site \(siteID)")
+            }
+            let suite = try SuiteRecords.insert(
+                organizationID: caller.organization.id, siteID: siteID, displayName: displayName,
+                description: description, at: now, in: connection)
+            guard let suite else { throw RPCError(.internalError, "the suite could not be stored") }
+            try Audit.record(caller.did(to: ResourceName.suite(suite.id)), at: now, in: connection)
+            return suite
+        }
+    }
+
+    func suite(_ id: Int64, for caller: Caller) throws -> SuiteRecord {
+        try database.read { try suite(id, of: caller, in: $0) }
+    }
+
+    func suites(siteID: Int64?, after cursor: Int64, limit: Int, for caller: Caller) throws -> [SuiteRecord] {
+        try database.read { connection in
+            try SuiteRecords.page(
+                organizationID: caller.organization.id, siteID: siteID, after: cursor, limit: limit, in: connection)
+        }
+    }
+
+    func deleteSuite(_ id: Int64, by caller: Caller) async throws {
+        let now = clock.now()
+        try await database.write { connection in
+            _ = try suite(id, of: caller, in: connection)
+            if let device = try SuiteRecords.someDevice(of: id, in: connection) {
+                throw RPCError.failedPrecondition(
+                    "\(ResourceName.device(device)) is bound to \(ResourceName.suite(id))")
+            }
+            try SuiteRecords.delete(id, in: connection)
+            try Audit.record(caller.did(to: ResourceName.suite(id)), at: now, in: connection)
+        }
+    }
+
+    /// - Parameter requestedID: `nil` = one of today is assigned.
+    func register(
+        _ requestedID: DeviceID?, suiteID: Int64?, displayName: String, description: String, tags: [String: String],
+        by caller: Caller
+    ) async throws -> DeviceView {
+        let now = clock.now()
+        return try await database.write { connection in
+            if let suiteID { _ = try suite(suiteID, of: caller, in: connection) }
+            func insert(_ id: DeviceID) throws -> Bool {
+                try DeviceRecords.insert(
+                    id, organizationID: caller.organization.id, suiteID: suiteID, displayName: displayName,
+                    description: description, tags: tags, at: now, in: connection)
+            }
+            var registered: DeviceID?
+            if let requestedID {
+                guard try insert(requestedID) else {
+                    throw RPCError.alreadyExists("there is a device \(requestedID.text)")
+                }
+                registered = requestedID
+            } else {
+                for _ in 0..<Self.idDraws where registered == nil {
+                    let id = try DeviceID.assigned(at: now)
+                    if try insert(id) { registered = id }
+                }
+            }
+            guard let registered else {
+                throw RPCError.failedPrecondition("no free device id was found for today: give one in device_id")
+            }
+            return try finish(registered, by: caller, at: now, in: connection)
+        }
+    }
+
+    func device(_ id: DeviceID, for caller: Caller) throws -> DeviceView {
+        try database.read { connection in
+            try view(try device(id, of: caller, in: connection), in: connection)
+        }
+    }
+
+    func devices(
+        _ filter: DeviceFilter, after cursor: String, limit: Int, for caller: Caller
+    ) throws -> [DeviceView] {
+        try database.read { connection in
+            let page = try DeviceRecords.page(
+                organizationID: caller.organization.id, filter: filter, after: cursor, limit: limit, in: connection)
+            return try page.map { try view($0, in: connection) }
+        }
+    }
+
+    /// - Parameter tags: put beside those that it has, or in their place where `replacingTags` says so.
+    func describe(
+        _ id: DeviceID, displayName: String?, description: String?, tags: [String: String], replacingTags: Bool,
+        by caller: Caller
+    ) async throws -> DeviceView {
+        try await change(id, by: caller) { device, now, connection in
+            let tags = replacingTags ? tags : device.tags.merging(tags) { _, new in new }
+            try TagRules.check(tags, field: "tags", maximum: TagRules.maximumOfDevice)
+            try DeviceRecords.describe(
+                id, displayName: displayName ?? device.displayName, description: description ?? device.description,
+                tags: tags, at: now, in: connection)
+        }
+    }
+
+    func enable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+        try await change(id, by: caller) { device, now, connection in
+            try DeviceRecords.setDisabled(id, false, at: now, in: connection)
+            if device.suiteID != nil { try keys.release(id.text, at: now, in: connection) }
+        }
+    }
+
+    func disable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+        try await change(id, by: caller) { _, now, connection in
+            try DeviceRecords.setDisabled(id, true, at: now, in: connection)
+            try keys.hold(id.text, at: now, in: connection)
+        }
+    }
+
+    func bind(_ id: DeviceID, toSuite suiteID: Int64, by caller: Caller) async throws -> DeviceView {
+        try await change(id, by: caller) { device, now, connection in
+            let suite = try suite(suiteID, of: caller, in: connection)
+            if let bound = device.suiteID {
+                throw RPCError.failedPrecondition(
+                    "\(ResourceName.device(id.text)) is bound to \(ResourceName.suite(bound)): remove it there first")
+            }
+            try DeviceRecords.bind(id, toSuite: suiteID, at: now, in: connection)
+            let place = DeviceKeys.Place(
+                deviceID: id.text, suiteID: suiteID, siteID: suite.siteID, organizationID: suite.organizationID)
+            try keys.move(to: place, at: now, in: connection)
+            if !device.isDisabled { try keys.release(id.text, at: now, in: connection) }
+        }
+    }
+
+    func unbind(_ id: DeviceID, fromSuite suiteID: Int64, by caller: Caller) async throws -> DeviceView {
+        try await change(id, by: caller) { device, now, connection in
+            _ = try suite(suiteID, of: caller, in: connection)
+            guard device.suiteID == suiteID else {
+                throw RPCError.failedPrecondition(
+                    "\(ResourceName.device(id.text)) is not bound to \(ResourceName.suite(suiteID))")
+            }
+            try DeviceRecords.bind(id, toSuite: nil, at: now, in: connection)
+            try keys.hold(id.text, at: now, in: connection)
+        }
+    }
+
+    func delete(_ id: DeviceID, by caller: Caller) async throws {
+        let now = clock.now()
+        try await database.write { connection in
+            let device = try device(id, of: caller, in: connection)
+            // Its uploads and objects name it for as long as they live, in other rooms' tables.
+            guard device.initializedAt == nil else {
+                throw RPCError.failedPrecondition(
+                    "\(ResourceName.device(id.text)) was given a key, and uploads may refer to it: disable it instead")
+            }
+            try DeviceRecords.delete(id, in: connection)
+            try Audit.record(caller.did(to: ResourceName.device(id.text)), at: now, in: connection)
+        }
+    }
+
+    private func change(
+        _ id: DeviceID, by caller: Caller,
+        _ body: @escaping @Sendable (DeviceRecord, UnixTime, Connection) throws -> Void
+    ) async throws -> DeviceView {
+        let now = clock.now()
+        return try await database.write { connection in
+            try body(try device(id, of: caller, in: connection), now, connection)
+            return try finish(id, by: caller, at: now, in: connection)
+        }
+    }
+
+    private func finish(
+        _ id: DeviceID, by caller: Caller, at now: UnixTime, in connection: Connection
+    ) throws -> DeviceView {
+        try Audit.record(caller.did(to: ResourceName.device(id.text)), at: now, in: connection)
+        return try view(try device(id, of: caller, in: connection), in: connection)
+    }
+
+    private func view(_ device: DeviceRecord, in connection: Connection) throws -> DeviceView {
+        let key = try keys.state(of: device.id, at: clock.now(), in: connection)
+        return DeviceView(device: device, keyUsedAt: key?.lastUsedAt)
+    }
+
+    private func device(_ id: DeviceID, of caller: Caller, in connection: Connection) throws -> DeviceRecord {
+        let device = try DeviceRecords.find(id, organizationID: caller.organization.id, in: connection)
+        guard let device else { throw RPCError(.deviceNotFound, "there is no device \(id.text)") }
+        return device
+    }
+
+    private func suite(_ id: Int64, of caller: Caller, in connection: Connection) throws -> SuiteRecord {
+        let suite = try SuiteRecords.find(id, organizationID: caller.organization.id, in: connection)
+        guard let suite else { throw RPCError.notFound("there is no \(ResourceName.suite(id))") }
+        return suite
+    }
+}

@@ -1,0 +1,94 @@
+import Accounts
+import Database
+import Platform
+import RPC
+
+/// Gives devices their keys. Open to anyone who names a device, and so limited and audited.
+struct Initialization: Sendable {
+    struct Issued: Sendable {
+        let credential: Secret
+        let tags: [String: String]
+    }
+
+    let database: Database
+    let accounts: Accounts
+    let clock: any WallClock
+    /// Calls for one device, whatever comes of them.
+    let callsOfDevice: Throttle
+    /// Ids asked for that do not exist, each counted once a minute, by address. Robots behind one address ask
+    /// for their own ids and are never counted; who walks through ids is.
+    let unknownIDsOfAddress: Throttle
+    let repeatsOfUnknownID: Throttle
+
+    func run(
+        _ request: InitializationRule.Request, deviceID: String, sdkVersion: String, platform: String, peer: String
+    ) async throws -> Issued {
+        let now = clock.now()
+        do {
+            let id = try DeviceID(deviceID)
+            try FieldRules.note(sdkVersion, field: "sdk_version", limit: 256)
+            try FieldRules.note(platform, field: "platform", limit: 256)
+            try limit(id, peer: peer, at: now)
+            // Asked again inside the write, where it counts; here a refusal costs no commit.
+            _ = try database.read { try admitted(request, id, at: now, in: $0) }
+            return try await database.write { connection in
+                let device = try admitted(request, id, at: now, in: connection)
+                let entry = AuditEntry(
+                    actor: "nobody",
+                    organization: try accounts.organizationName(device.place.organizationID, in: connection),
+                    action: request.rawValue, target: ResourceName.device(id.text), peer: peer)
+                let credential = try accounts.deviceKeys.issue(to: device.place, at: now, in: connection)
+                try DeviceRecords.noteInitialization(
+                    id, sdkVersion: sdkVersion, platform: platform, at: now, in: connection)
+                try Audit.record(entry, at: now, in: connection)
+                return Issued(credential: credential, tags: device.tags)
+            }
+        } catch let refusal as RPCError {
+            accounts.deferred.noteDenial(request.rawValue, refusal.code, host: peer, at: now)
+            throw refusal
+        }
+    }
+
+    private func limit(_ id: DeviceID, peer: String, at now: UnixTime) throws {
+        if let wait = unknownIDsOfAddress.wait(for: peer, at: now) { throw Self.limited(wait) }
+        guard try database.read({ try DeviceRecords.find(id, in: $0) }) != nil else {
+            if repeatsOfUnknownID.take("\(peer) \(id.text)", at: now) == nil {
+                _ = unknownIDsOfAddress.take(peer, at: now)
+            }
+            throw Self.notFound(id)
+        }
+        if let wait = callsOfDevice.take(id.text, at: now) { throw Self.limited(wait) }
+    }
+
+    /// The device, if it may be given a key now.
+    private func admitted(
+        _ request: InitializationRule.Request, _ id: DeviceID, at now: UnixTime, in connection: Connection
+    ) throws -> (place: DeviceKeys.Place, tags: [String: String]) {
+        guard let device = try DeviceRecords.find(id, in: connection) else { throw Self.notFound(id) }
+        let siteStatus = try device.siteID.flatMap { site in
+            try accounts.deviceKeys.siteStatus(site, organizationID: device.organizationID, in: connection)
+        }
+        let key = try accounts.deviceKeys.state(of: id.text, at: now, in: connection)?.usability
+        let refusal = InitializationRule.refusal(of: request, device, siteStatus: siteStatus, key: key)
+        guard refusal == nil, let suiteID = device.suiteID, let siteID = device.siteID else {
+            throw refusal ?? RPCError(.deviceNotReady, "device \(id.text) is not ready: it is bound to no suite")
+        }
+        do {
+            // A client refuses a reply with more, and would be left without a key.
+            try TagRules.check(device.tags, field: "tags", maximum: TagRules.maximumOfDevice)
+        } catch {
+            throw RPCError.failedPrecondition("the tags of device \(id.text) break a rule: \(error.message)")
+        }
+        let place = DeviceKeys.Place(
+            deviceID: id.text, suiteID: suiteID, siteID: siteID, organizationID: device.organizationID)
+        return (place, device.tags)
+    }
+
+    private static func notFound(_ id: DeviceID) -> RPCError {
+        RPCError(.deviceNotFound, "there is no device \(id.text)")
+    }
+
+    private static func limited(_ wait: Int) -> RPCError {
+        RPCError(.rateLimited, "too many calls: try again later", retryAfterMilliseconds: wait)
+    }
+}

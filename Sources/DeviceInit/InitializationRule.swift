@@ -1,0 +1,47 @@
+import Accounts
+import RPC
+
+/// Whether a device may be given a key now. The first reason that stands is the one told: never registered is known
+/// before this; then not ready; then already, or not yet, initialized.
+enum InitializationRule {
+    enum Request: String, Sendable {
+        case initialize = "InitDevice"
+        case reinitialize = "ReinitDevice"
+    }
+
+    /// - Parameters:
+    ///   - siteStatus: of the site that the device is bound to; `nil` when there is none.
+    ///   - key: how its key stands; `nil` when it has none.
+    static func refusal(
+        of request: Request, _ device: DeviceRecord, siteStatus: Availability?, key: KeyUsability?
+    ) -> RPCError? {
+        if let reason = whyNotReady(device, siteStatus: siteStatus, key: key) {
+            return RPCError(.deviceNotReady, "device \(device.id) is not ready: \(reason)")
+        }
+        switch (request, device.initializedAt != nil || key != nil) {
+        case (.initialize, true):
+            return RPCError(
+                .deviceAlreadyInitialized, "device \(device.id) was initialized before: use ReinitDevice for a new key")
+        case (.reinitialize, false):
+            return RPCError(
+                .deviceNotInitialized, "device \(device.id) was never initialized: use InitDevice for its first key")
+        case (.initialize, false), (.reinitialize, true):
+            return nil
+        }
+    }
+
+    private static func whyNotReady(
+        _ device: DeviceRecord, siteStatus: Availability?, key: KeyUsability?
+    ) -> String? {
+        if device.suiteID == nil { return "it is bound to no suite" }
+        if device.isDisabled { return "it is disabled" }
+        if siteStatus != .enabled { return "its site is disabled" }
+        switch key {
+        case .usable: return nil
+        case .disabled: return "its key was disabled"
+        case .expired: return "its key has expired"
+        case .siteDisabled: return "its site is disabled"
+        case nil: return device.initializedAt == nil ? nil : "its key was deleted"
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import Accounts
+import Platform
+import Proto
+import RPC
+
+extension SuiteRecord {
+    var message: DeviceSuite {
+        DeviceSuite(
+            name: ResourceName.suite(id), siteID: siteID, displayName: displayName, description: description,
+            createdAt: Timestamp(createdAt), updatedAt: Timestamp(updatedAt))
+    }
+}
+
+extension DeviceView {
+    var message: Device {
+        Device(
+            name: ResourceName.device(device.id), deviceID: device.id, displayName: device.displayName,
+            description: device.description, suite: device.suiteID.map(ResourceName.suite) ?? "", tags: device.tags,
+            status: device.status, siteID: device.siteID ?? 0, sdkVersion: device.sdkVersion,
+            platform: device.platform, initializedAt: device.initializedAt.map { Timestamp($0) },
+            lastSeenAt: [device.lastSeenAt, keyUsedAt].compactMap { $0 }.max().map { Timestamp($0) },
+            createdAt: Timestamp(device.createdAt), updatedAt: Timestamp(device.updatedAt))
+    }
+}
+
+extension DeviceRecord {
+    fileprivate var status: DeviceStatus {
+        if isDisabled { return .disabled }
+        return initializedAt == nil ? .registered : .initialized
+    }
+}
+
+extension DeviceStatus {
+    /// What a list is narrowed to by it.
+    var filter: DeviceFilter.Status? {
+        get throws(RPCError) {
+            switch self {
+            case .unspecified: nil
+            case .registered: .registered
+            case .initialized: .initialized
+            case .disabled: .disabled
+            case .unrecognized: throw .invalidArgument("status is not one that devices have")
+            }
+        }
+    }
+}

@@ -1,1 +1,0 @@
-// The room DeviceInit; its first file replaces this one.

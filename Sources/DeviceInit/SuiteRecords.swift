@@ -1,0 +1,64 @@
+import Database
+import Platform
+
+/// A suite: devices of one site that belong together.
+struct SuiteRecord: Sendable {
+    let id: Int64
+    let organizationID: Int64
+    let siteID: Int64
+    let displayName: String
+    let description: String
+    let createdAt: UnixTime
+    let updatedAt: UnixTime
+}
+
+enum SuiteRecords {
+    private static let columns = "id, organization_id, site_id, display_name, description, created_at, updated_at"
+
+    static func insert(
+        organizationID: Int64, siteID: Int64, displayName: String, description: String, at now: UnixTime,
+        in connection: Connection
+    ) throws -> SuiteRecord? {
+        try connection.first(
+            """
+            INSERT INTO device_suites (organization_id, site_id, display_name, description, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $5, $5) RETURNING \(columns)
+            """, organizationID, siteID, displayName, description, now.microseconds, row: record)
+    }
+
+    /// A suite of that organization; another's is not found.
+    static func find(_ id: Int64, organizationID: Int64, in connection: Connection) throws -> SuiteRecord? {
+        try connection.first(
+            "SELECT \(columns) FROM device_suites WHERE id = $1 AND organization_id = $2", id, organizationID,
+            row: record)
+    }
+
+    /// Up to `limit` suites after `cursor`, by id.
+    ///
+    /// - Parameter siteID: `nil` = of any site.
+    static func page(
+        organizationID: Int64, siteID: Int64?, after cursor: Int64, limit: Int, in connection: Connection
+    ) throws -> [SuiteRecord] {
+        try connection.query(
+            """
+            SELECT \(columns) FROM device_suites
+            WHERE organization_id = $1 AND id > $2 AND ($3 IS NULL OR site_id = $3) ORDER BY id LIMIT $4
+            """, organizationID, cursor, siteID, limit, row: record)
+    }
+
+    /// The id of some device that is bound to the suite.
+    static func someDevice(of id: Int64, in connection: Connection) throws -> String? {
+        try connection.first("SELECT id FROM devices WHERE suite_id = $1 ORDER BY id LIMIT 1", id) { $0.text(0) }
+    }
+
+    static func delete(_ id: Int64, in connection: Connection) throws {
+        try connection.execute("DELETE FROM device_suites WHERE id = $1", id)
+    }
+
+    private static func record(_ row: Row) -> SuiteRecord {
+        SuiteRecord(
+            id: row.int64(0), organizationID: row.int64(1), siteID: row.int64(2), displayName: row.text(3),
+            description: row.text(4), createdAt: UnixTime(microseconds: row.int64(5)),
+            updatedAt: UnixTime(microseconds: row.int64(6)))
+    }
+}

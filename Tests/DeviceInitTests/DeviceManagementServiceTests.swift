@@ -1,0 +1,198 @@
+import Accounts
+import Platform
+import Proto
+import RPC
+import Testing
+
+@testable import DeviceInit
+
+@Suite struct DeviceManagementServiceTests {
+    private typealias Methods = DeviceManagementServiceMethods
+
+    @Test func aDeviceIsRegisteredOnce() async throws {
+        let world = try await World()
+        let device = try await world.register("260427-000001", tags: ["fleet": "a"])
+        #expect(device.name == "devices/260427-000001")
+        #expect((device.deviceID, device.suite, device.siteID) == ("260427-000001", world.suite, world.site))
+        #expect(device.status == .registered)
+        #expect(device.tags == ["fleet": "a"])
+        #expect(device.initializedAt == nil)
+        #expect(try await world.device("260427-000001") == device)
+        #expect(await refusal { try await world.register("260427-000001") }?.status == .alreadyExists)
+        #expect(await refusal { try await world.register("robot-1") }?.detail == .deviceIDInvalid)
+        #expect(try world.audit().last == "user:system/admin RegisterDevice devices/260427-000001 192.0.2.7 OK 1")
+    }
+
+    @Test func withoutAnIDOneOfTodayIsAssigned() async throws {
+        let world = try await World()
+        let ids = [try await world.register().deviceID, try await world.register().deviceID]
+        #expect(Set(ids).count == 2)
+        #expect(ids.allSatisfy { $0.hasPrefix("260101-") })
+    }
+
+    @Test func whatBreaksARuleStoresNothing() async throws {
+        let world = try await World()
+        let many = Dictionary(uniqueKeysWithValues: (0..<193).map { ("k\($0)", "v") })
+        #expect(await refusal { try await world.register("260427-000001", tags: many) }?.detail == .invalidArgument)
+        #expect(
+            await refusal { try await world.register("260427-000001", tags: ["": "v"]) }?.detail == .invalidArgument)
+        for suite in ["7", "deviceSuites/", "deviceSuites/0", "deviceSuites/01", "deviceSuites/+1", "devices/1"] {
+            let error = await refusal { try await world.register("260427-000001", suite: suite) }
+            #expect(error?.detail == .invalidArgument, "\(suite)")
+        }
+        #expect(
+            await refusal { try await world.register("260427-000001", suite: "deviceSuites/99") }?.status == .notFound)
+        #expect(await refusal { _ = try await world.device("260427-000001") }?.detail == .deviceNotFound)
+        let noSite = await refusal {
+            _ = try await world.devices.managementService.createDeviceSuite(
+                CreateDeviceSuiteRequest(siteID: 99, displayName: "x"),
+                context: world.call(Methods.createDeviceSuite))
+        }
+        #expect(noSite?.status == .notFound)
+    }
+
+    @Test func bindingFollowsTheRules() async throws {
+        let world = try await World()
+        let id = "260427-000001"
+        try await world.register(id)
+        let (_, south) = try await world.createPlace("south", token: world.admin)
+        for suite in [world.suite, south] {
+            #expect(await refusal { try await world.add(id, to: suite) }?.detail == .failedPrecondition)
+        }
+        #expect(await refusal { try await world.remove(id, from: south) }?.detail == .failedPrecondition)
+        let unbound = try await world.remove(id, from: world.suite)
+        #expect((unbound.suite, unbound.siteID) == ("", 0))
+        #expect(await refusal { try await world.remove(id, from: world.suite) }?.detail == .failedPrecondition)
+        #expect(try await world.add(id, to: south).suite == south)
+    }
+
+    @Test func anUpdateChangesWhatItNames() async throws {
+        let world = try await World()
+        try await world.register("260427-000001", tags: ["a": "1", "b": "2"])
+        func update(_ request: UpdateDeviceRequest) async throws -> Device {
+            try await world.devices.managementService.updateDevice(
+                request, context: world.call(Methods.updateDevice))
+        }
+        let name = "devices/260427-000001"
+        var device = try await update(UpdateDeviceRequest(name: name, description: "by the door", tags: ["b": "3"]))
+        #expect((device.displayName, device.description) == ("robot", "by the door"))
+        #expect(device.tags == ["a": "1", "b": "3"])
+        device = try await update(UpdateDeviceRequest(name: name, displayName: "", tags: ["c": "4"], replaceTags: true))
+        #expect((device.displayName, device.description) == ("", "by the door"))
+        #expect(device.tags == ["c": "4"])
+        let many = Dictionary(uniqueKeysWithValues: (0..<192).map { ("k\($0)", "v") })
+        let error = await refusal { _ = try await update(UpdateDeviceRequest(name: name, tags: many)) }
+        #expect(error?.detail == .invalidArgument)
+        #expect(try await world.device("260427-000001").tags == ["c": "4"])
+    }
+
+    @Test func listsArePagedAndNarrowed() async throws {
+        let world = try await World()
+        let ids = (1...7).map { "260427-00000\($0)" }
+        for id in ids { try await world.register(id) }
+        _ = try await world.initialize(ids[0])
+        try await world.disable(ids[1])
+        try await world.remove(ids[2], from: world.suite)
+        func list(_ request: ListDevicesRequest) async throws -> ListDevicesResponse {
+            try await world.devices.managementService.listDevices(request, context: world.call(Methods.listDevices))
+        }
+        var seen: [String] = []
+        var token = ""
+        var pages = 0
+        repeat {
+            let page = try await list(ListDevicesRequest(pageSize: 3, pageToken: token))
+            seen += page.devices.map(\.deviceID)
+            token = page.nextPageToken
+            pages += 1
+        } while !token.isEmpty
+        #expect(seen == ids)
+        #expect(pages == 3)
+        #expect(try await list(ListDevicesRequest(pageSize: 7)).nextPageToken.isEmpty)
+
+        #expect(try await list(ListDevicesRequest(status: .initialized)).devices.map(\.deviceID) == [ids[0]])
+        #expect(try await list(ListDevicesRequest(status: .disabled)).devices.map(\.deviceID) == [ids[1]])
+        #expect(try await list(ListDevicesRequest(suite: world.suite)).devices.count == 6)
+        #expect(try await list(ListDevicesRequest(siteID: world.site, status: .registered)).devices.count == 4)
+
+        let first = try await list(ListDevicesRequest(pageSize: 3)).nextPageToken
+        for bad in [
+            ListDevicesRequest(pageSize: -1), ListDevicesRequest(pageToken: "x"),
+            ListDevicesRequest(siteID: world.site, pageToken: first), ListDevicesRequest(status: .unrecognized(9)),
+        ] {
+            #expect(await refusal { _ = try await list(bad) }?.detail == .invalidArgument)
+        }
+    }
+
+    @Test func suitesArePaged() async throws {
+        let world = try await World()
+        for name in ["a", "b", "c"] { _ = try await world.createPlace(name, token: world.admin) }
+        func list(_ request: ListDeviceSuitesRequest) async throws -> ListDeviceSuitesResponse {
+            try await world.devices.managementService.listDeviceSuites(
+                request, context: world.call(Methods.listDeviceSuites))
+        }
+        let first = try await list(ListDeviceSuitesRequest(pageSize: 3))
+        let second = try await list(ListDeviceSuitesRequest(pageSize: 3, pageToken: first.nextPageToken))
+        #expect((first.deviceSuites + second.deviceSuites).map(\.displayName) == ["north", "a", "b", "c"])
+        #expect(second.nextPageToken.isEmpty)
+        let ofSite = try await list(ListDeviceSuitesRequest(siteID: world.site))
+        #expect(ofSite.deviceSuites.map(\.name) == [world.suite])
+    }
+
+    @Test func nothingIsDeletedThatOthersReferTo() async throws {
+        let world = try await World()
+        let id = "260427-000001"
+        try await world.register(id)
+        func deleteSuite() async throws {
+            _ = try await world.devices.managementService.deleteDeviceSuite(
+                DeleteDeviceSuiteRequest(name: world.suite), context: world.call(Methods.deleteDeviceSuite))
+        }
+        func deleteDevice() async throws {
+            _ = try await world.devices.managementService.deleteDevice(
+                DeleteDeviceRequest(name: "devices/\(id)"), context: world.call(Methods.deleteDevice))
+        }
+        let held = await refusal(deleteSuite)
+        #expect(held?.detail == .failedPrecondition)
+        #expect(held?.message.contains(id) == true)
+        try await deleteDevice()
+        #expect(await refusal(deleteDevice)?.detail == .deviceNotFound)
+        try await world.register(id)
+        _ = try await world.initialize(id)
+        #expect(await refusal(deleteDevice)?.detail == .failedPrecondition)
+        try await world.remove(id, from: world.suite)
+        try await deleteSuite()
+        #expect(await refusal(deleteSuite)?.status == .notFound)
+    }
+
+    @Test func anotherOrganizationsAreNotFound() async throws {
+        let world = try await World()
+        let boss = try await world.createOrganization("acme")
+        let id = "260427-000001"
+        try await world.register(id)
+        #expect(await refusal { _ = try await world.device(id, token: boss) }?.detail == .deviceNotFound)
+        #expect(await refusal { try await world.register("260427-000002", token: boss) }?.status == .notFound)
+        let (_, suite) = try await world.createPlace("theirs", token: boss)
+        #expect(await refusal { try await world.add(id, to: suite) }?.status == .notFound)
+        let foreign = await refusal {
+            _ = try await world.devices.managementService.createDeviceSuite(
+                CreateDeviceSuiteRequest(siteID: world.site, displayName: "x"),
+                context: world.call(Methods.createDeviceSuite, token: boss))
+        }
+        #expect(foreign?.status == .notFound)
+        let listed = try await world.devices.managementService.listDevices(
+            ListDevicesRequest(), context: world.call(Methods.listDevices, token: boss))
+        #expect(listed.devices.isEmpty)
+    }
+
+    @Test func lastSeenFollowsTheKey() async throws {
+        let world = try await World()
+        let id = "260427-000001"
+        try await world.register(id)
+        let key = try await world.initialize(id).apiKey
+        let initialized = Timestamp(world.clock.now())
+        #expect(try await world.device(id).lastSeenAt == initialized)
+        world.clock.advance(seconds: 100)
+        _ = try await world.exchange(key)
+        try await world.database.write { _ in }
+        #expect(try await world.device(id).lastSeenAt == Timestamp(world.clock.now()))
+    }
+}

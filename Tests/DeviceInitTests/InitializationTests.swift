@@ -1,0 +1,204 @@
+import Accounts
+import Platform
+import Proto
+import RPC
+import Testing
+
+@testable import DeviceInit
+
+@Suite struct InitializationTests {
+    private let id = "260427-000001"
+
+    @Test func anInitGivesAKeyThatWorksAndTheTags() async throws {
+        let world = try await World()
+        try await world.register(id, tags: ["fleet": "a", "line": "7"])
+        let reply = try await world.initialize(id)
+        #expect(reply.tags == ["fleet": "a", "line": "7"])
+        let exchanged = try await world.exchange(reply.apiKey)
+        let principal = try #require(exchanged.principal)
+        #expect(principal.ownerKind == .device)
+        #expect((principal.deviceID, principal.siteID, principal.suiteID) == (id, world.site, "1"))
+        #expect(try world.upload(exchanged.accessToken)?.deviceID == id)
+        let device = try await world.device(id)
+        #expect(device.status == .initialized)
+        #expect((device.sdkVersion, device.platform) == ("1.2.3", "linux/arm64"))
+        #expect(device.initializedAt == Timestamp(world.clock.now()))
+        #expect(try world.audit().last == "nobody InitDevice devices/\(id) 203.0.113.9 OK 1")
+    }
+
+    @Test func ofAHundredAtOnceExactlyOneSucceeds() async throws {
+        let world = try await World()
+        try await world.register(id)
+        let id = id
+        let outcomes = await withTaskGroup(of: DetailCode?.self) { group in
+            for _ in 0..<100 { group.addTask { await refusal { _ = try await world.initialize(id) }?.detail } }
+            return await group.reduce(into: [DetailCode?]()) { $0.append($1) }
+        }
+        #expect(outcomes.filter { $0 == nil }.count == 1)
+        #expect(outcomes.filter { $0 == .deviceAlreadyInitialized }.count == 99)
+        #expect(try world.database.read { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 1)
+    }
+
+    @Test(arguments: [
+        "", "260427000001", "260427-00001", "260427-0000011", "26042a-000001", "２６0427-000001", "260427_000001",
+    ])
+    func malformedIDs(_ id: String) async throws {
+        let world = try await World()
+        #expect(await refusal { _ = try await world.initialize(id) }?.detail == .deviceIDInvalid)
+        #expect(await refusal { _ = try await world.reinitialize(id) }?.detail == .deviceIDInvalid)
+    }
+
+    @Test func everyRefusalInItsOrder() async throws {
+        let world = try await World()
+        func refusals() async -> [DetailCode?] {
+            [
+                await refusal { _ = try await world.initialize(id) }?.detail,
+                await refusal { _ = try await world.reinitialize(id) }?.detail,
+            ]
+        }
+        #expect(await refusals() == [.deviceNotFound, .deviceNotFound])
+        try await world.register(id)
+        try await world.remove(id, from: world.suite)
+        #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
+        try await world.add(id, to: world.suite)
+        #expect(await refusal { _ = try await world.reinitialize(id) }?.detail == .deviceNotInitialized)
+        try await world.disable(id)
+        #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
+        try await world.enable(id)
+        try await world.setSite(enabled: false)
+        #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
+        try await world.setSite(enabled: true)
+        let key = try await world.initialize(id).apiKey
+        #expect(await refusal { _ = try await world.initialize(id) }?.detail == .deviceAlreadyInitialized)
+
+        let keyID = try await world.exchange(key).principal?.apiKeyID ?? ""
+        _ = try await world.accounts.adminAuthService.disableApiKey(
+            DisableApiKeyRequest(apiKeyID: keyID), context: world.call(AdminAuthServiceMethods.disableApiKey))
+        #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
+        _ = try await world.accounts.adminAuthService.enableApiKey(
+            EnableApiKeyRequest(apiKeyID: keyID), context: world.call(AdminAuthServiceMethods.enableApiKey))
+        try await world.disable(id)
+        #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
+        try await world.enable(id)
+        try await world.setSite(enabled: false)
+        #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
+        try await world.setSite(enabled: true)
+        _ = try await world.reinitialize(id)
+        try await world.database.write { _ = try $0.execute("DELETE FROM api_keys") }
+        #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
+    }
+
+    @Test func aReinitEndsTheOldKeyWithTheNextCall() async throws {
+        let world = try await World()
+        try await world.register(id)
+        let old = try await world.initialize(id).apiKey
+        let oldToken = try await world.exchange(old).accessToken
+        world.clock.advance(seconds: 5)
+        let new = try await world.reinitialize(id)
+        #expect(await refusal { _ = try await world.exchange(old) }?.detail == .authInvalidCredential)
+        #expect(await refusal { _ = try world.upload(oldToken) }?.detail == .unauthenticated)
+        #expect(try world.upload(try await world.exchange(new.apiKey).accessToken)?.deviceID == id)
+        let device = try await world.device(id)
+        #expect(device.sdkVersion == "1.2.4")
+        #expect(device.initializedAt == Timestamp(world.clock.now().adding(seconds: -5)))
+        #expect(device.lastSeenAt == Timestamp(world.clock.now()))
+    }
+
+    /// The path of a device whose init reply was lost.
+    @Test func anInitWhoseReplyWasLostIsMendedByAReinit() async throws {
+        let world = try await World()
+        try await world.register(id)
+        _ = try await world.initialize(id)
+        #expect(await refusal { _ = try await world.initialize(id) }?.detail == .deviceAlreadyInitialized)
+        _ = try await world.exchange(try await world.reinitialize(id).apiKey)
+    }
+
+    @Test func aDeviceThatIsDisabledOrUnboundIsStoppedWithTheNextCall() async throws {
+        let world = try await World()
+        try await world.register(id)
+        let key = try await world.initialize(id).apiKey
+        var token = try await world.exchange(key).accessToken
+        _ = try world.upload(token)
+
+        try await world.disable(id)
+        #expect(await refusal { _ = try world.upload(token) }?.detail == .unauthenticated)
+        #expect(await refusal { _ = try await world.exchange(key) }?.detail == .authKeyDisabled)
+        try await world.enable(id)
+        #expect(await refusal { _ = try world.upload(token) }?.detail == .unauthenticated)
+        token = try await world.exchange(key).accessToken
+        _ = try world.upload(token)
+
+        try await world.remove(id, from: world.suite)
+        #expect(await refusal { _ = try world.upload(token) }?.detail == .unauthenticated)
+        #expect(await refusal { _ = try await world.exchange(key) }?.detail == .authKeyDisabled)
+        try await world.disable(id)
+        try await world.enable(id)
+        #expect(await refusal { _ = try await world.exchange(key) }?.detail == .authKeyDisabled)
+        let (south, southSuite) = try await world.createPlace("south", token: world.admin)
+        try await world.add(id, to: southSuite)
+        let moved = try await world.exchange(key)
+        #expect(moved.principal?.siteID == south)
+        #expect(try world.upload(moved.accessToken)?.siteID == south)
+    }
+
+    @Test func tagsOverTheLimitFailBeforeAnythingIsRotated() async throws {
+        let world = try await World()
+        try await world.register(id)
+        let key = try await world.initialize(id).apiKey
+        let token = try await world.exchange(key).accessToken
+        let tags = (0..<193).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
+        try await world.database.write { _ = try $0.execute("UPDATE devices SET tags = $1", "{\(tags)}") }
+        #expect(await refusal { _ = try await world.reinitialize(id) }?.detail == .failedPrecondition)
+        _ = try world.upload(token)
+        _ = try await world.exchange(key)
+    }
+
+    @Test func walkingThroughIDsIsLimitedAndRobotsBehindOneAddressAreNot() async throws {
+        let world = try await World { $0.unknownIDsOfAddress = 5 }
+        for index in 0..<200 { try await world.register("260427-\(100_000 + index)") }
+        for index in 0..<200 { _ = try await world.initialize("260427-\(100_000 + index)", host: "198.51.100.1") }
+        for _ in 0..<20 {
+            let error = await refusal { _ = try await world.initialize("260427-000009") }
+            #expect(error?.detail == .deviceNotFound)
+        }
+        for index in 0..<4 {
+            let error = await refusal { _ = try await world.initialize("260427-00001\(index)") }
+            #expect(error?.detail == .deviceNotFound)
+        }
+        for id in ["260427-000020", "260427-100000"] {
+            let limited = await refusal { _ = try await world.initialize(id) }
+            #expect(limited?.detail == .rateLimited)
+            #expect(limited?.status == .unavailable)
+            #expect(limited?.retryAfterMilliseconds == 12_000)
+        }
+        let other = await refusal { _ = try await world.initialize("260427-000020", host: "198.51.100.1") }
+        #expect(other?.detail == .deviceNotFound)
+        world.clock.advance(seconds: 61)
+        _ = await refusal { _ = try await world.initialize("260427-000020") }
+        try await world.database.write { _ in }
+        let denials = try world.audit().filter { $0.contains("/24") }
+        #expect(
+            denials.sorted() == [
+                "nobody InitDevice  198.51.100.0/24 DATA_GATEWAY_DEVICE_NOT_FOUND 1",
+                "nobody InitDevice  203.0.113.0/24 DATA_GATEWAY_DEVICE_NOT_FOUND 25",
+                "nobody InitDevice  203.0.113.0/24 DATA_GATEWAY_RATE_LIMITED 2",
+            ])
+    }
+
+    @Test func callsForOneDeviceAreLimited() async throws {
+        let world = try await World { $0.callsOfDevice = 3 }
+        try await world.register(id)
+        _ = try await world.initialize(id)
+        for _ in 0..<2 { _ = try await world.reinitialize(id) }
+        #expect(await refusal { _ = try await world.reinitialize(id) }?.detail == .rateLimited)
+        world.clock.advance(seconds: 20)
+        _ = try await world.reinitialize(id)
+    }
+
+    @Test func theReinitPolicyIsOneThatIsOffered() throws {
+        #expect(try ReinitPolicy(configured: "open") == .open)
+        let error = #expect(throws: ReinitPolicyError.self) { try ReinitPolicy(configured: "window") }
+        #expect(try #require(error).description.contains("not offered yet"))
+        #expect(throws: ReinitPolicyError.self) { try ReinitPolicy(configured: "") }
+    }
+}

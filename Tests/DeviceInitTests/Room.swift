@@ -1,1 +1,0 @@
-// The tests of DeviceInit; its first file replaces this one.
