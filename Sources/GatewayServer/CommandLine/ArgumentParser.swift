@@ -71,7 +71,8 @@ struct ArgumentParser<Target> {
         return next
     }
 
-    private func accept(_ text: String, for parameter: Parameter<Target>, into target: inout Target) throws(UsageError) {
+    private func accept(_ text: String, for parameter: Parameter<Target>, into target: inout Target) throws(UsageError)
+    {
         do {
             try parameter.accept(&target, text)
         } catch {

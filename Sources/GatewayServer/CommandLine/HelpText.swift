@@ -1,7 +1,8 @@
 /// The pages that `--help` prints, at most 80 columns wide.
 enum HelpText {
     private static let width = 80
-    private static let helpOption = ParameterLabel(kind: .flag, name: "--help", placeholder: "", help: "Print this text")
+    private static let helpOption = ParameterLabel(
+        kind: .flag, name: "--help", placeholder: "", help: "Print this text")
 
     /// A command's page.
     static func of<C: Command>(_ command: C.Type, path: [String]) -> String {

@@ -5,7 +5,32 @@ enum Program {
     static let commands = CommandGroup(
         "data-gateway", "Take files from devices in the field, keep them, and hand them to their users",
         [
-            .command(Serve.self)
+            .command(Serve.self),
+            .command(Login.self),
+            .command(Logout.self),
+            .group(
+                CommandGroup(
+                    "site", "Manage sites, the places where devices are",
+                    [.command(SiteCreate.self), .command(SiteList.self)])),
+            .group(
+                CommandGroup(
+                    "device", "Manage devices and the suites that they belong to",
+                    [
+                        .group(
+                            CommandGroup(
+                                "suite", "Manage suites: devices of one site that work together",
+                                [.command(DeviceSuiteCreate.self), .command(DeviceSuiteList.self)])),
+                        .command(DeviceRegister.self),
+                        .command(DeviceList.self),
+                        .command(DeviceShow.self),
+                        .command(DeviceUpdate.self),
+                        .command(DeviceEnable.self),
+                        .command(DeviceDisable.self),
+                    ])),
+            .group(
+                CommandGroup(
+                    "user", "Manage the users of an organization",
+                    [.command(UserCreate.self), .command(UserList.self)])),
         ])
 
     /// What a command line asks for.

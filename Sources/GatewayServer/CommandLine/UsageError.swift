@@ -21,8 +21,8 @@ enum Suggestion {
     static func text(for word: String, among names: [String]) -> String {
         let nearest = names.map { (name: $0, distance: EditDistance.between($0, word)) }
             .min { $0.distance < $1.distance }
-        // Half of a short word is another word; three slips in a long one are not.
-        guard let nearest, nearest.distance <= min(3, max(1, nearest.name.count / 3)) else { return "" }
+        // More slips than that make another word.
+        guard let nearest, nearest.distance <= min(3, nearest.name.count / 2) else { return "" }
         return "; did you mean \(nearest.name)?"
     }
 }

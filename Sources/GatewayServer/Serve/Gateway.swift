@@ -42,7 +42,7 @@ final class Gateway: Sendable {
     private static func server(_ services: Router, _ rooms: Rooms, _ state: ServingState) -> RPCServer {
         var router = services
         HealthService(services: services.services, state: state).register(in: &router)
-        return RPCServer(router: router, interceptors: [rooms.accounts.authenticator])
+        return RPCServer(router: router, interceptors: [FailureLog(), rooms.accounts.authenticator])
     }
 
     /// Lets calls under way end, takes no new ones, and closes everything.

@@ -1,0 +1,34 @@
+/// A command that is calls to a running gateway, in the name of who is signed in.
+protocol ClientCommand: Command {
+    var connection: ConnectionOptions { get set }
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply
+}
+
+extension ClientCommand {
+    /// The parameters that all of them have; they stand behind the command's own.
+    static var connectionParameters: [Parameter<Self>] {
+        ConnectionOptions.parameters.map { $0.at(\.connection) }
+    }
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: connection.json) {
+            try await call(try await SignedInConnection(connection, in: environment))
+        }
+    }
+}
+
+extension CommandEnvironment {
+    /// Prints what `command` answers, or why it does not.
+    func report(asJSON: Bool, _ command: () async throws -> Reply) async -> ExitCode {
+        do {
+            let reply = try await command()
+            output(asJSON ? reply.json.text : reply.text)
+            return .success
+        } catch {
+            let failure = error as? ClientFailure ?? ClientFailure("\(error)")
+            errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+            return failure.exitCode
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Proto
+import RPC
+import Wire
+
+/// Why a command did not do what it was asked for, as a sentence that a person can act on.
+struct ClientFailure: Error, Hashable {
+    let exitCode: ExitCode
+    /// Without a full stop.
+    let message: String
+    /// How the call ended, where a call was the reason.
+    let status: StatusCode?
+
+    init(_ message: String, exitCode: ExitCode = .refused, status: StatusCode? = nil) {
+        self.message = message
+        self.exitCode = exitCode
+        self.status = status
+    }
+
+    /// How a call ended at `server`.
+    init(_ status: GRPCStatus, of method: MethodDescriptor, at server: PeerAddress) {
+        let detail = status.details.flatMap { try? ErrorDetail(decoding: $0) }?.code ?? ""
+        let code = detail.isEmpty ? status.code.name : detail
+        let said = status.message.isEmpty ? "\(method.name) failed" : status.message
+        let message =
+            switch status.code {
+            case .unavailable, .deadlineExceeded: "\(server) is not available: \(said) (\(code))"
+            case .unauthenticated where method != AuthServiceMethods.login:
+                "not signed in, or the session ended: run data-gateway login (\(said), \(code))"
+            case .unimplemented:
+                "\(server) does not offer \(method.name): is it the right listener of the gateway? (\(code))"
+            default: "\(said) (\(code))"
+            }
+        let isPassing = status.code == .unavailable || status.code == .deadlineExceeded
+        self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)
+    }
+
+    static let notSignedIn = ClientFailure("not signed in: run data-gateway login")
+
+    static let sessionEnded = ClientFailure("the session ended: run data-gateway login")
+}
+
+extension Optional {
+    /// What a reply must hold.
+    ///
+    /// - Parameter name: the field.
+    func present(_ name: String) throws(ClientFailure) -> Wrapped {
+        guard let self else { throw ClientFailure("the gateway's reply has no \(name)") }
+        return self
+    }
+}

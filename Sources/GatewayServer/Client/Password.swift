@@ -1,0 +1,83 @@
+import Foundation
+import Platform
+
+/// A password that somebody hands over: never as an argument, which every user of the machine could see.
+enum Password {
+    /// The first line of standard input, else what is typed on the terminal.
+    ///
+    /// - Parameters:
+    ///   - fromStandardInput: `--password-stdin` was given.
+    ///   - isNew: it is typed twice, since nobody sees a slip.
+    static func read(fromStandardInput: Bool, prompt: String, isNew: Bool = false) throws(ClientFailure) -> Secret {
+        if fromStandardInput {
+            guard let line = readLine(), !line.isEmpty else {
+                throw ClientFailure("standard input holds no password", exitCode: .usage)
+            }
+            return Secret(line)
+        }
+        let terminal = try Terminal()
+        let first = try terminal.readHidden(prompt)
+        if isNew {
+            guard try terminal.readHidden("The same again: ").matches(first) else {
+                throw ClientFailure("the two passwords differ")
+            }
+        }
+        return first
+    }
+}
+
+/// The terminal that the process belongs to, whatever standard input is.
+private final class Terminal {
+    private let descriptor: Int32
+
+    init() throws(ClientFailure) {
+        descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw ClientFailure(
+                "there is no terminal to ask for the password: hand it over with --password-stdin", exitCode: .usage)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// A line that is not shown. Read byte by byte, so that Ctrl-C ends the command only when the terminal is as it was.
+    func readHidden(_ prompt: String) throws(ClientFailure) -> Secret {
+        var usual = termios()
+        guard tcgetattr(descriptor, &usual) == 0 else { throw unusable() }
+        var hidden = usual
+        hidden.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+        guard tcsetattr(descriptor, TCSAFLUSH, &hidden) == 0 else { throw unusable() }
+        defer {
+            tcsetattr(descriptor, TCSAFLUSH, &usual)
+            show("\n")
+        }
+        show(prompt)
+        var line: [UInt8] = []
+        while true {
+            var byte: UInt8 = 0
+            guard Glibc.read(descriptor, &byte, 1) == 1 else { throw ClientFailure("the terminal was closed") }
+            switch byte {
+            case 0x0A, 0x0D: return Secret(line)
+            case 0x03, 0x04: throw ClientFailure("no password was given")
+            case 0x08, 0x7F: Self.removeLastCharacter(&line)
+            case 0x15: line.removeAll()
+            default: line.append(byte)
+            }
+        }
+    }
+
+    /// The last scalar of UTF-8: its continuation bytes, and the byte before them.
+    private static func removeLastCharacter(_ line: inout [UInt8]) {
+        while let last = line.popLast(), last & 0xC0 == 0x80 {}
+    }
+
+    private func show(_ text: String) {
+        _ = Array(text.utf8).withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    private func unusable() -> ClientFailure {
+        ClientFailure("cannot hide what is typed on the terminal: \(String(cString: strerror(errno)))")
+    }
+}

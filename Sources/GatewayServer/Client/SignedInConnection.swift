@@ -1,0 +1,79 @@
+import Network
+import Proto
+import RPC
+import Synchronization
+import Wire
+
+/// A connection to the admin listener in the name of who is signed in.
+///
+/// An access token that has ended is replaced by means of the refresh token, and the session file with it.
+final class SignedInConnection: CallTransport {
+    private let connection: GatewayConnection
+    private let loop: EventLoop
+    private let organization: String?
+    private let file: SessionFile
+    private let environment: CommandEnvironment
+    private let session: Mutex<Session>
+
+    /// - Throws: `ClientFailure` where nobody is signed in, or the gateway is not reached.
+    init(_ options: ConnectionOptions, in environment: CommandEnvironment) async throws {
+        file = try SessionFile(in: environment)
+        guard let session = try file.read() else { throw ClientFailure.notSignedIn }
+        loop = EventLoop(name: "client")
+        connection = try await GatewayConnection(
+            to: ServerAddress.admin(options.server, environment, session), on: loop)
+        organization = options.organization
+        self.environment = environment
+        self.session = Mutex(session)
+        if session.isOver(at: environment.clock.now()) { try await refresh() }
+    }
+
+    func unary<Input: Message, Output: Message>(
+        _ method: MethodDescriptor, _ request: Input, options: CallOptions
+    ) async throws -> Output {
+        do {
+            return try await connection.unary(method, request, options: signed(options))
+        } catch let failure as ClientFailure where failure.status == .unauthenticated {
+            // The gateway ends a token early when a key of its own changes; its clock may be ahead of ours, too.
+            try await refresh()
+            return try await connection.unary(method, request, options: signed(options))
+        }
+    }
+
+    func serverStreaming<Input: Message, Output: Message>(
+        _ method: MethodDescriptor, _ request: Input, options: CallOptions,
+        receive: @escaping @Sendable (Output) async throws -> Void
+    ) async throws {
+        try await connection.serverStreaming(method, request, options: signed(options), receive: receive)
+    }
+
+    private func signed(_ options: CallOptions) -> CallOptions {
+        var options = options
+        options.metadata.append(("authorization", "Bearer \(session.withLock { $0.accessToken })"))
+        if let organization { options.metadata.append(("x-organization", organization)) }
+        return options
+    }
+
+    private func refresh() async throws {
+        let old = session.withLock { $0 }
+        guard !old.refreshToken.isEmpty, let server = PeerAddress(old.authServer) else {
+            throw ClientFailure.sessionEnded
+        }
+        let reply: RefreshTokenResponse
+        do {
+            reply = try await AuthServiceClient(try await GatewayConnection(to: server, on: loop))
+                .refreshToken(RefreshTokenRequest(refreshToken: old.refreshToken))
+        } catch let failure as ClientFailure
+            where failure.status == .unauthenticated || failure.status == .unimplemented
+        {
+            throw ClientFailure.sessionEnded
+        }
+        var new = old
+        new.accessToken = reply.accessToken
+        new.accessTokenExpiresAtUnix = reply.accessTokenExpiresAtUnix
+        new.refreshToken = reply.refreshToken
+        new.refreshTokenExpiresAtUnix = reply.refreshTokenExpiresAtUnix
+        try file.write(new)
+        session.withLock { $0 = new }
+    }
+}

@@ -1,0 +1,20 @@
+import Proto
+
+/// `data-gateway device disable`
+struct DeviceDisable: ClientCommand {
+    static let name = "disable"
+    static let summary = "Disable a device: its key stops on the next call"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+    }
+
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(
+            try await DeviceManagementServiceClient(gateway).disableDevice(
+                DisableDeviceRequest(name: DeviceNames.device(deviceID))))
+    }
+}

@@ -1,0 +1,20 @@
+import Proto
+
+/// `data-gateway device enable`
+struct DeviceEnable: ClientCommand {
+    static let name = "enable"
+    static let summary = "Enable a device again, so that it can fetch a key"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+    }
+
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(
+            try await DeviceManagementServiceClient(gateway).enableDevice(
+                EnableDeviceRequest(name: DeviceNames.device(deviceID))))
+    }
+}

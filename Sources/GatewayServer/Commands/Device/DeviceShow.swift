@@ -1,0 +1,20 @@
+import Proto
+
+/// `data-gateway device show`
+struct DeviceShow: ClientCommand {
+    static let name = "show"
+    static let summary = "Show a device"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+    }
+
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(
+            try await DeviceManagementServiceClient(gateway).getDevice(
+                GetDeviceRequest(name: DeviceNames.device(deviceID))))
+    }
+}

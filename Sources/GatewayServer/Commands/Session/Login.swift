@@ -1,0 +1,71 @@
+import Network
+import Proto
+import RPC
+
+/// `data-gateway login`
+struct Login: Command {
+    static let name = "login"
+    static let summary = "Sign in, so that the commands after it may call the gateway"
+    static let discussion = [
+        """
+        Asks for the password on the terminal. The session is kept in $DATA_GATEWAY_SESSION, else in \
+        ~/.config/data-gateway/session.json, where only you can read it; the password is not kept.
+        """
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option("--user", "NAME", \.userName, "Who signs in", isRequired: true),
+            .option("--organization", "NAME", \.organization, "The user's organization (default: system)"),
+            .flag(
+                "--password-stdin", \.passwordFromStandardInput, "Read the password from standard input's first line"),
+            .option(
+                "--auth-server", "HOST:PORT", \.authServer,
+                "The gateway's auth listener (default: $DATA_GATEWAY_AUTH, else the last one, else 127.0.0.1:50051)"),
+            .option(
+                "--server", "HOST:PORT", \.server,
+                """
+                The admin listener for the commands after it (default: $DATA_GATEWAY_ADMIN, else port 50054 of the \
+                same host)
+                """),
+            .flag("--json", \.json, "Print the user as one JSON object, fields named as in the .proto files"),
+        ]
+    }
+
+    var userName = ""
+    var organization = "system"
+    var passwordFromStandardInput = false
+    var authServer: PeerAddress?
+    var server: PeerAddress?
+    var json = false
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: json) { try await signIn(environment) }
+    }
+
+    private func signIn(_ environment: CommandEnvironment) async throws -> Reply {
+        let file = try SessionFile(in: environment)
+        // One that cannot be read is replaced.
+        let last = try? file.read()
+        let address = try ServerAddress.auth(authServer, environment, last)
+        let adminServer = try ServerAddress.chosenAdmin(server, environment)
+        let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"))
+        let password = try Password.read(
+            fromStandardInput: passwordFromStandardInput, prompt: "Password of \(userName) at \(address): ")
+        let reply = try await AuthServiceClient(connection).login(
+            LoginRequest(organization: organization, userName: userName, password: password.exposedText))
+        let user = try reply.user.present("user")
+        try file.write(Session(reply, user, authServer: address, adminServer: adminServer))
+        return Reply(json: user.json, text: "signed in as \(user.userName) of \(user.organization) (\(user.role))")
+    }
+}
+
+extension Session {
+    fileprivate init(_ reply: LoginResponse, _ user: User, authServer: PeerAddress, adminServer: PeerAddress?) {
+        self.init(
+            authServer: authServer.description, adminServer: adminServer?.description,
+            organization: user.organization, userName: user.userName, role: user.role,
+            accessToken: reply.accessToken, accessTokenExpiresAtUnix: reply.accessTokenExpiresAtUnix,
+            refreshToken: reply.refreshToken, refreshTokenExpiresAtUnix: reply.refreshTokenExpiresAtUnix)
+    }
+}

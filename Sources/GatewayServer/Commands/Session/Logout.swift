@@ -1,0 +1,44 @@
+import Network
+import Proto
+import RPC
+import Wire
+
+/// `data-gateway logout`
+struct Logout: Command {
+    static let name = "logout"
+    static let summary = "Sign out: end the session at the gateway, and forget it here"
+
+    static var parameters: [Parameter<Self>] {
+        [.flag("--json", \.json, "Print one JSON object, which is empty")]
+    }
+
+    var json = false
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: json) {
+            let file = try SessionFile(in: environment)
+            // What cannot be read can still be removed.
+            let session = (try? file.read()) ?? nil
+            guard try file.remove() else { return Self.reply("nobody was signed in") }
+            if let session { await revoke(session, environment) }
+            return Self.reply("signed out")
+        }
+    }
+
+    private static func reply(_ text: String) -> Reply { Reply(json: .object([]), text: text) }
+
+    /// The session is gone from here in any case; that the gateway was not told is worth a word.
+    private func revoke(_ session: Session, _ environment: CommandEnvironment) async {
+        guard !session.refreshToken.isEmpty, let server = PeerAddress(session.authServer) else { return }
+        do {
+            let connection = try await GatewayConnection(to: server, on: EventLoop(name: "client"))
+            _ = try await SessionServiceClient(connection).logout(LogoutRequest(refreshToken: session.refreshToken))
+        } catch let failure as ClientFailure where failure.status == .unimplemented {
+            // A gateway without SessionService lets its tokens run out.
+        } catch {
+            let reason = (error as? ClientFailure)?.message ?? "\(error)"
+            environment.errorOutput(
+                "data-gateway: the gateway's own session runs out by itself: \(TextLayout.printable(reason))")
+        }
+    }
+}

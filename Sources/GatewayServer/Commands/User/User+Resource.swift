@@ -1,0 +1,13 @@
+import Proto
+
+extension User: Resource {
+    static let columns = ["user_name", "role", "last_login_at", "created_at"]
+
+    var fields: [ResourceField] {
+        [
+            .text("organization", organization), .text("user_name", userName), .text("role", role),
+            .time("last_login_at", lastLoginAt), .time("created_at", createdAt), .time("updated_at", updatedAt),
+            .number("organization_id", organizationID), .number("user_id", userID),
+        ]
+    }
+}

@@ -1,0 +1,54 @@
+/// JSON that is written: members keep their order, as people read them.
+enum JSONValue: Sendable, Hashable {
+    case null
+    case number(Int64)
+    case string(String)
+    case array([JSONValue])
+    case object([Member])
+
+    struct Member: Sendable, Hashable {
+        let name: String
+        let value: JSONValue
+    }
+
+    /// On one line.
+    var text: String {
+        switch self {
+        case .null: "null"
+        case .number(let number): "\(number)"
+        case .string(let text): Self.quoted(text)
+        case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { "\(Self.quoted($0.name)):\($0.value.text)" }.joined(separator: ",") + "}"
+        }
+    }
+
+    /// RFC 8259, section 7; the other characters that could move a terminal's cursor are escaped as well.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where scalar.isUnprintable && scalar.value < 0x1_0000:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}
+
+extension Unicode.Scalar {
+    /// Controls, and what reorders or breaks the line around it.
+    var isUnprintable: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: properties.isBidiControl
+        }
+    }
+}

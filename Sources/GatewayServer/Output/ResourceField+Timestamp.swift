@@ -1,0 +1,24 @@
+import Foundation
+import Proto
+
+extension ResourceField {
+    /// RFC 3339 in UTC; `null` where the time is not known.
+    static func time(_ name: String, _ value: Timestamp?) -> ResourceField {
+        guard let value else { return ResourceField(name: name, json: .null, text: "") }
+        return ResourceField(name: name, json: .string(value.rfc3339()), text: value.rfc3339(withFraction: false))
+    }
+}
+
+extension Timestamp {
+    /// `2026-11-21T14:57:10.25Z`; a fraction has no trailing zeros.
+    ///
+    /// Outside the years 1 to 9999, which RFC 3339 cannot say, the nearest time that it can.
+    func rfc3339(withFraction: Bool = true) -> String {
+        let whole = min(max(seconds, -62_135_596_800), 253_402_300_799)
+        let date = Date(timeIntervalSince1970: TimeInterval(whole)).formatted(.iso8601)
+        guard withFraction, (1..<1_000_000_000).contains(nanos) else { return date }
+        var digits = String(String(1_000_000_000 + Int64(nanos)).dropFirst())
+        while digits.hasSuffix("0") { digits.removeLast() }
+        return "\(date.dropLast()).\(digits)Z"
+    }
+}
