@@ -1,6 +1,7 @@
 """The object store, as a client of the real OSS would see it: each test runs with every client and signature."""
 
 import hashlib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -117,6 +118,42 @@ def test_complete_is_idempotent(upload):
     multipart = store.initiate()
     parts = [store.upload_part(multipart, 1, content(1000))]
     assert store.complete(multipart, parts) == store.complete(multipart, parts) == store.head().etag
+
+
+def test_complete_at_once_from_many_sides(upload):
+    store = upload.store
+    multipart = store.initiate()
+    parts = [store.upload_part(multipart, 1, content(1000))]
+    with ThreadPoolExecutor(8) as pool:
+        etags = set(pool.map(lambda _: upload.store.complete(multipart, parts), range(8)))
+    assert etags == {store.head().etag}
+
+
+def test_one_part_sent_by_many_connections_is_one_of_them(upload):
+    store = upload.store
+    multipart = store.initiate()
+    bodies = [content(MIB // 2 + seed, seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        sent = list(pool.map(lambda body: upload.store.upload_part(multipart, 1, body), bodies))
+    (listed,) = store.list_parts(multipart).parts
+    assert (listed.etag, listed.size) in [(part.etag, part.size) for part in sent]
+    store.complete(multipart, [listed])
+    assert quoted_md5(store.get()) == listed.etag
+
+
+def test_parts_in_parallel(upload):
+    data = content(8 * MIB + 1)
+    store = upload.store
+    multipart = store.initiate()
+    with ThreadPoolExecutor(4) as pool:
+        parts = list(
+            pool.map(
+                lambda number: upload.store.upload_part(multipart, number, data[(number - 1) * MIB : number * MIB]),
+                range(1, 10),
+            )
+        )
+    store.complete(multipart, parts)
+    assert store.get() == data
 
 
 def test_every_initiate_is_an_upload_of_its_own(upload):

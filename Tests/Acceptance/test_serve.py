@@ -151,7 +151,7 @@ def test_json5_with_comments(serve):
     assert json.loads(process.stdout.readline())["event"] == "ready"
 
 
-def test_a_second_sigterm_or_no_work_left_ends_it_at_once(serve):
+def test_a_second_sigterm_is_no_trouble(serve):
     process = serve()
     assert process.stdout.readline()
     process.send_signal(signal.SIGTERM)

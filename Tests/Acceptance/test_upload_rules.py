@@ -2,12 +2,13 @@
 
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from support.gateway import eventually
 from support.oss import StoreError
-from support.parties import Fleet
+from support.parties import Fleet, unique
 from support.refusal import refused
 from support.uploads import FILE_NAME_TAG, Upload, content
 
@@ -244,6 +245,14 @@ def test_an_old_client_sends_no_part_size(upload):
 
 def test_an_object_put_whole_has_no_parts(upload):
     upload.put(SOME).complete(completed_part_count=0)
+
+
+def test_complete_at_once_from_many_sides_is_one_object(upload, admin):
+    run = unique("run")
+    upload.multipart(SOME)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: upload.complete({"run": run}), range(8)))
+    assert len(admin.list_all(filter=f"raw_tags.run={run}")) == 1
 
 
 DISAGREEMENTS = [
