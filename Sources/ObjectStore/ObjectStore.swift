@@ -1,24 +1,61 @@
 import Database
+import Dispatch
 import Platform
-import Synchronization
 
 /// The gateway's objects: bytes in a local directory, what they are in the database.
 ///
 /// What a request was told to be stored survives `kill -9` and power loss: bytes are synced before their row commits,
 /// and the row commits before the answer leaves. The order is written down in ``PartUpload``.
 public final class ObjectStore: Sendable {
+    public struct Configuration: Sendable {
+        /// The largest object that one PUT makes; bytes.
+        public var maximumPutBytes: Int64 = 5 << 30
+        /// At a start, a file of an upload under way that no row speaks of is removed once it is older than this; to be
+        /// longer than the longest upload session. Seconds.
+        public var orphanAge: Int64 = 30 * 86_400
+
+        public init() {}
+    }
+
     public static let migrations = StoreRecords.migrations
 
-    let database: Database
-    let clock: any WallClock
+    /// What the start found out of order.
+    public let reconciliation: StoreReconciliation
     public let issuer: CredentialIssuer
+    let configuration: Configuration
+    let database: Database
+    let data: DataDirectory
+    let clock: any WallClock
+    let writes = WritesInFlight()
+    /// Unlinking a large file takes a while, which no event loop has.
+    private let removals = DispatchQueue(label: "store.removals")
 
+    /// - Parameter directory: `DIR/store`; made where it is missing.
     public init(
-        directory: String, database: Database, keyring: Keyring, clock: any WallClock = SystemClock()
+        directory: String, database: Database, keyring: Keyring, clock: any WallClock = SystemClock(),
+        configuration: Configuration = Configuration()
     ) throws {
         self.database = database
         self.clock = clock
+        self.configuration = configuration
         issuer = CredentialIssuer(keyring: keyring)
+        data = try DataDirectory(path: directory)
+        reconciliation = try Self.reconcile(data, database, now: clock.now(), orphanAge: configuration.orphanAge)
+    }
+
+    /// Removes files whose rows are gone, some time soon; never before the transaction that discarded them committed.
+    public func removeFiles(_ discarded: Discarded) {
+        guard !discarded.fileIDs.isEmpty else { return }
+        removals.async { [data, database] in
+            // What cannot be removed now is still scheduled, and is tried again at the next start.
+            let removed = discarded.fileIDs.filter { (try? data.remove($0)) != nil }
+            try? database.writeBlocking { try StoreRecords($0).removed(removed) }
+        }
+    }
+
+    /// Returns when every removal asked for so far was tried.
+    func drainRemovals() {
+        removals.sync {}
     }
 
     /// A URL to read one object with, `lifetime` seconds long at most; Range is allowed with it.
@@ -35,5 +72,14 @@ public final class ObjectStore: Sendable {
         return try PresignedRequest(
             method: "GET", bucket: claims.bucket, key: claims.key, credentials: issuer.issue(narrowed),
             endpoint: endpoint, at: now, lifetime: lifetime)
+    }
+
+    /// A finished object and its bytes.
+    ///
+    /// - Throws: `noSuchKey`.
+    func object(_ claims: CredentialClaims) throws -> StoredObject {
+        let found = try database.read { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
+        guard let found, found.uploadID == claims.uploadID else { throw StoreError.noSuchKey }
+        return found
     }
 }

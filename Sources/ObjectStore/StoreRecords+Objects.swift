@@ -22,7 +22,7 @@ extension StoreRecords {
         try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool(0) } ?? false
     }
 
-    func insert(_ object: StoredObject) throws {
+    private func insert(_ object: StoredObject) throws {
         try connection.execute(
             """
             INSERT INTO store_objects
@@ -33,6 +33,13 @@ extension StoreRecords {
             object.bucket, object.key, object.uploadID, object.size, object.etag, object.partCount,
             Int64(bitPattern: object.crc64), object.createdAt.microseconds, object.fileID, object.multipartID,
             object.contentType)
+    }
+
+    /// - Returns: the file of the object in whose place it is.
+    func replaceObject(with object: StoredObject) throws -> Discarded {
+        let earlier = try deleteObject(uploadID: object.uploadID)
+        try insert(object)
+        return try scheduleRemoval(earlier)
     }
 
     /// Removes the object's row and, where it was made of parts, its multipart upload's.

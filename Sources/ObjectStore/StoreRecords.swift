@@ -52,6 +52,9 @@ struct StoreRecords {
 
                 -- Files whose rows are gone and that are still to be unlinked.
                 CREATE TABLE store_removals (file_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+                -- One row: which data directory this database goes with, and how often the two were started.
+                CREATE TABLE store_identity (id TEXT PRIMARY KEY, generation INTEGER NOT NULL) STRICT;
                 """)
     ]
 

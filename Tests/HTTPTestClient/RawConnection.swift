@@ -2,7 +2,7 @@ import Glibc
 
 /// A TCP connection that sends exactly what a test says and parses HTTP/1.1 answers: a client of the strict kind.
 public final class RawConnection {
-    public struct Answer {
+    public struct Answer: Sendable {
         public let status: Int
         /// By lower-case name.
         public let fields: [String: String]

@@ -39,7 +39,7 @@ struct SignatureV1 {
         return signed.isEmpty ? "" : "?" + signed.joined(separator: "&")
     }
 
-    private static let subresources: Set<String> = [
+    static let subresources: Set<String> = [
         "acl", "append", "asyncFetch", "bucketInfo", "callback", "callback-var", "comp", "continuation-token", "cors",
         "delete", "encryption", "endTime", "group", "inventory", "inventoryId", "lifecycle", "link", "live", "location",
         "logging", "objectInfo", "objectMeta", "partNumber", "policy", "position", "qos", "qosInfo", "referer",

@@ -1,0 +1,48 @@
+/// Which parts make an object, checked against what is stored: the listed ones, without a hole.
+struct CompletionPlan: Equatable {
+    let parts: [PartRecord]
+    /// Stored, and not to be part of the object: all of them stand behind it.
+    let unlisted: [PartRecord]
+    let size: Int64
+
+    /// - Parameters:
+    ///   - list: nil to take every stored part.
+    ///   - stored: in order.
+    init(_ list: CompletionList?, stored: [PartRecord], partSize: Int64) throws(StoreError) {
+        let parts = try list.map { list throws(StoreError) in try Self.listed(list, in: stored) } ?? stored
+        guard !parts.isEmpty, parts.enumerated().allSatisfy({ $0.offset + 1 == $0.element.number }) else {
+            throw StoreError(.invalidPart, "The parts must be contiguous, from part number 1.")
+        }
+        if let short = parts.dropLast().first(where: { $0.size != partSize }) {
+            throw StoreError(
+                .entityTooSmall,
+                "Part \(short.number) has \(short.size) bytes; each part but the last must have \(partSize).")
+        }
+        self.parts = parts
+        unlisted = stored.filter { $0.number > parts.count }
+        size = parts.reduce(0) { $0 + $1.size }
+    }
+
+    var etag: String { ETag.multipart(partMD5s: parts.map(\.md5)) }
+
+    var crc64: UInt64 {
+        parts.reduce(0) { CRC64.combine($0, $1.crc64, secondLength: $1.size) }
+    }
+
+    private static func listed(_ list: CompletionList, in stored: [PartRecord]) throws(StoreError) -> [PartRecord] {
+        let byNumber = Dictionary(stored.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        var parts: [PartRecord] = []
+        var last = 0
+        for listed in list.parts {
+            guard listed.number > last else {
+                throw StoreError(.invalidPartOrder, "The list of parts was not in ascending order.")
+            }
+            guard let part = byNumber[listed.number], ETag.matches(part.etag, listed.etag) else {
+                throw StoreError(.invalidPart, "Part \(listed.number) could not be found, or its ETag is another.")
+            }
+            parts.append(part)
+            last = listed.number
+        }
+        return parts
+    }
+}

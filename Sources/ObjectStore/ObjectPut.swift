@@ -1,0 +1,77 @@
+import Database
+import Platform
+
+/// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row that takes
+/// the place of an earlier object.
+final class ObjectPut {
+    private let store: ObjectStore
+    private let permit: WritePermit
+    private let contentMD5: [UInt8]?
+    private let contentType: String?
+    private let file: DataFile
+    private let fileID: String
+    private var isKept = false
+    private var digest = BodyDigest()
+    private var failure: (any Error)?
+
+    init(
+        _ store: ObjectStore, permit: WritePermit, length: Int64?, contentMD5: [UInt8]?, contentType: String?
+    ) throws {
+        try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
+        self.store = store
+        self.permit = permit
+        self.contentMD5 = contentMD5
+        self.contentType = contentType
+        (fileID, file) = try store.data.create()
+    }
+
+    deinit {
+        abandon()
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard failure == nil else { return }
+        do {
+            let position = digest.count
+            try Self.checkSize(position + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
+            digest.update(bytes)
+            try file.write(bytes, at: position)
+        } catch {
+            failure = error
+        }
+    }
+
+    func finish() throws -> StoredObject {
+        defer { abandon() }
+        if let failure { throw failure }
+        let stored = digest.finalize()
+        try stored.verify(contentMD5)
+        try file.synchronizeAndClose()
+        let claims = permit.claims
+        let object = StoredObject(
+            bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
+            etag: ETag.whole(md5: stored.md5), partCount: 0, crc64: stored.crc64, createdAt: store.clock.now(),
+            fileID: fileID, multipartID: nil, contentType: contentType)
+        let replaced = try store.database.writeBlocking { [permit] connection in
+            try permit.confirm(in: connection)
+            return try StoreRecords(connection).replaceObject(with: object)
+        }
+        isKept = true
+        store.data.seal(fileID)
+        store.removeFiles(replaced)
+        return object
+    }
+
+    /// Removes the file, unless ``finish()`` made it an object's.
+    func abandon() {
+        guard !isKept else { return }
+        isKept = true
+        // Where even that fails, the sweep takes it.
+        _ = try? store.data.remove(fileID)
+    }
+
+    private static func checkSize(_ size: Int64, limit: Int64) throws(StoreError) {
+        guard size > limit else { return }
+        throw StoreError(.entityTooLarge, "An object put whole is at most \(limit) bytes.")
+    }
+}

@@ -1,0 +1,157 @@
+import Database
+import Platform
+
+/// Multipart uploads as a whole; their parts are ``PartUpload``'s.
+extension ObjectStore {
+    /// Each call begins another one, with a file of its own.
+    func initiateMultipart(_ permit: WritePermit, contentType: String?) throws -> MultipartRecord {
+        let (fileID, _) = try data.create()
+        do {
+            let claims = permit.claims
+            let id = Hex.upper(Random.bytes(16))
+            let now = clock.now()
+            return try database.writeBlocking { connection in
+                let multipart = MultipartRecord(
+                    id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
+                    partSize: try permit.confirm(in: connection), contentType: contentType, createdAt: now,
+                    isCompleted: false, isLost: false)
+                try StoreRecords(connection).insert(multipart)
+                return multipart
+            }
+        } catch {
+            _ = try? data.remove(fileID)
+            throw error
+        }
+    }
+
+    /// A multipart upload of this object that has not been completed.
+    func openMultipart(_ id: String, _ claims: CredentialClaims) throws -> MultipartRecord {
+        let found = try database.read { try StoreRecords($0).multipart(id) }
+        guard let found, found.isOpen, found.belongs(to: claims) else { throw StoreError.noSuchUpload }
+        return found
+    }
+
+    /// One page of parts; also of an upload that was completed, while its object lives.
+    func listParts(
+        _ id: String, _ claims: CredentialClaims, after marker: Int, limit: Int
+    ) throws -> (parts: [PartRecord], isTruncated: Bool) {
+        try database.read { connection in
+            let records = StoreRecords(connection)
+            guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
+                throw StoreError.noSuchUpload
+            }
+            let parts = try records.parts(of: id, after: marker, limit: limit + 1)
+            return (Array(parts.prefix(limit)), parts.count > limit)
+        }
+    }
+
+    /// Makes the object of its parts: no byte is moved but those of parts that were sent again. Repeating it, also at
+    /// the same time, gives the same object.
+    ///
+    /// The order: parts in place, `ftruncate`, `fdatasync`, one commit.
+    func completeMultipart(_ id: String, _ list: CompletionList?, _ permit: WritePermit) throws -> StoredObject {
+        // A Complete that cannot succeed must not take the place of parts that are being sent.
+        if let done = try plan(id, list, permit.claims).done { return done }
+        return try writes.exclusively(id) {
+            let (multipart, plan, done) = try plan(id, list, permit.claims)
+            guard let plan else {
+                guard let done else { throw StoreError.noSuchUpload }
+                return done
+            }
+            try dropUnlistedParts(of: multipart, plan)
+            try assemble(multipart, plan)
+            let object = StoredObject(
+                bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID, size: plan.size,
+                etag: plan.etag, partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
+                fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType)
+            let replaced = try database.writeBlocking { connection in
+                try permit.confirm(in: connection)
+                let records = StoreRecords(connection)
+                guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
+                for part in plan.parts where part.fileID != nil {
+                    try records.movePartIntoPlace(part.number, of: id)
+                }
+                try records.markCompleted(id)
+                let moved = try records.scheduleRemoval(plan.parts.compactMap(\.fileID))
+                return try Discarded(fileIDs: records.replaceObject(with: object).fileIDs + moved.fileIDs)
+            }
+            data.seal(multipart.fileID)
+            removeFiles(replaced)
+            return object
+        }
+    }
+
+    /// The object that a multipart upload was completed to; nil while it is open.
+    func completed(_ id: String, _ claims: CredentialClaims) throws -> StoredObject? {
+        try database.read { connection in
+            let records = StoreRecords(connection)
+            guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
+                throw StoreError.noSuchUpload
+            }
+            return multipart.isCompleted ? try records.object(uploadID: multipart.uploadID) : nil
+        }
+    }
+
+    func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
+        _ = try openMultipart(id, claims)
+        let discarded = try writes.exclusively(id) {
+            try database.writeBlocking { connection in
+                let records = StoreRecords(connection)
+                // Completed in the meantime: the client that sends this may only have lost the answer.
+                guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
+                let files = try records.files(of: multipart)
+                try records.deleteMultipart(id)
+                return try records.scheduleRemoval(files)
+            }
+        }
+        removeFiles(discarded)
+    }
+
+    /// What Complete would do; `done` where it was done before.
+    private func plan(
+        _ id: String, _ list: CompletionList?, _ claims: CredentialClaims
+    ) throws -> (multipart: MultipartRecord, plan: CompletionPlan?, done: StoredObject?) {
+        try database.read { connection in
+            let records = StoreRecords(connection)
+            guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
+                throw StoreError.noSuchUpload
+            }
+            if multipart.isCompleted {
+                return (multipart, nil, try records.object(uploadID: multipart.uploadID))
+            }
+            let plan = try CompletionPlan(list, stored: records.parts(of: id), partSize: multipart.partSize)
+            return (multipart, plan, nil)
+        }
+    }
+
+    /// `ftruncate` cuts off what stands behind the listed parts. Their rows go first: should the last commit fail, no row
+    /// may speak of bytes that are gone.
+    private func dropUnlistedParts(of multipart: MultipartRecord, _ plan: CompletionPlan) throws {
+        guard !plan.unlisted.isEmpty else { return }
+        let dropped = try database.writeBlocking { connection in
+            let records = StoreRecords(connection)
+            for part in plan.unlisted {
+                try records.deletePart(part.number, of: multipart.id)
+            }
+            return try records.scheduleRemoval(plan.unlisted.compactMap(\.fileID))
+        }
+        removeFiles(dropped)
+    }
+
+    private func assemble(_ multipart: MultipartRecord, _ plan: CompletionPlan) throws {
+        let file = try data.open(multipart.fileID, for: .writing)
+        for part in plan.parts {
+            guard let fileID = part.fileID else { continue }
+            let source = try data.open(fileID, for: .reading)
+            try file.copy(source, length: part.size, to: Int64(part.number - 1) * multipart.partSize)
+        }
+        try file.truncate(to: plan.size)
+        try file.synchronizeAndClose()
+    }
+}
+
+extension MultipartRecord {
+    func belongs(to claims: CredentialClaims) -> Bool {
+        uploadID == claims.uploadID && bucket == claims.bucket && key == claims.key
+    }
+}

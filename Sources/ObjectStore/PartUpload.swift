@@ -1,0 +1,162 @@
+import Database
+import Platform
+
+/// One PUT of a part, from its header to its acknowledgement.
+///
+/// The order that makes an acknowledged part durable: the data file's name was synced when the multipart upload began;
+/// bytes are written at their place; `fdatasync`; the row commits; the reply leaves. A part that was acknowledged before
+/// is never written over: other bytes for it go to a file of their own, whose row replaces the old one in one commit,
+/// and Complete copies them into place.
+final class PartUpload {
+    private enum Destination {
+        /// At its place in the multipart upload's file.
+        case place(DataFile, offset: Int64)
+        /// In a file of its own, since the place holds an acknowledged part.
+        case ownFile(DataFile, fileID: String)
+        /// Nowhere: the client says that it sends the acknowledged bytes again.
+        case nowhere
+    }
+
+    private let store: ObjectStore
+    private let multipart: MultipartRecord
+    private let number: Int
+    private let contentMD5: [UInt8]?
+    private let claim: WritesInFlight.Claim
+    private var destination: Destination
+    private var digest = BodyDigest()
+    private var failure: (any Error)?
+    private var hasEnded = false
+
+    /// - Parameter length: of the body, where it was declared.
+    init(
+        _ store: ObjectStore, multipart: MultipartRecord, number: Int, length: Int64?, contentMD5: [UInt8]?
+    ) throws {
+        guard (1...10_000).contains(number) else {
+            throw StoreError(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
+        }
+        try Self.checkSize(length ?? 0, of: multipart)
+        self.store = store
+        self.multipart = multipart
+        self.number = number
+        self.contentMD5 = contentMD5
+        claim = store.writes.begin(part: number, of: multipart.id)
+        destination = .nowhere
+        do {
+            // Read once nobody else writes this part: from here on only this request changes its row, and a Complete or
+            // Abort that was faster has shown.
+            let earlier = try store.database.read { connection in
+                let records = StoreRecords(connection)
+                guard let now = try records.multipart(multipart.id), now.isOpen else { throw StoreError.noSuchUpload }
+                return try records.part(number, of: multipart.id)
+            }
+            if let earlier {
+                if contentMD5 != earlier.md5 || length != earlier.size {
+                    let (fileID, file) = try store.data.create()
+                    destination = .ownFile(file, fileID: fileID)
+                }
+            } else {
+                let file = try store.data.open(multipart.fileID, for: .writing)
+                destination = .place(file, offset: Int64(number - 1) * multipart.partSize)
+            }
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    deinit {
+        abandon()
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard failure == nil else { return }
+        do {
+            try Self.checkSize(digest.count + Int64(bytes.count), of: multipart)
+            let position = digest.count
+            digest.update(bytes)
+            switch destination {
+            case .place(let file, let offset): try claim.holding { try file.write(bytes, at: offset + position) }
+            case .ownFile(let file, _): try claim.holding { try file.write(bytes, at: position) }
+            case .nowhere: break
+            }
+        } catch {
+            failure = error
+        }
+    }
+
+    /// Makes the part durable.
+    func finish() throws -> PartRecord {
+        defer { abandon() }
+        if let failure { throw failure }
+        let stored = digest.finalize()
+        try stored.verify(contentMD5)
+        return try claim.holding {
+            switch destination {
+            case .place(let file, _):
+                try file.synchronizeAndClose()
+                return try commit(stored, fileID: nil)
+            case .ownFile(let file, let fileID):
+                if let same = try acknowledged(as: stored) { return same }
+                try file.synchronizeAndClose()
+                let part = try commit(stored, fileID: fileID)
+                destination = .nowhere
+                return part
+            case .nowhere:
+                guard let same = try acknowledged(as: stored) else { throw StoreError.noSuchUpload }
+                return same
+            }
+        }
+    }
+
+    /// Ends the request without a row, unless ``finish()`` made one. What was written at the part's place stays: no row
+    /// speaks of it, and whoever sends the part next writes over it.
+    func abandon() {
+        if case .ownFile(_, let fileID) = destination {
+            // Where even that fails, the sweep takes it.
+            _ = try? store.data.remove(fileID)
+        }
+        destination = .nowhere
+        end()
+    }
+
+    private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        store.writes.end(claim, part: number, of: multipart.id)
+    }
+
+    private func acknowledged(as stored: BodyDigest.Stored) throws -> PartRecord? {
+        try store.database.read { try StoreRecords($0).part(number, of: multipart.id) }.flatMap {
+            $0.size == stored.size && $0.md5 == stored.md5 ? $0 : nil
+        }
+    }
+
+    private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
+        let part = PartRecord(
+            number: number, size: stored.size, md5: stored.md5, crc64: stored.crc64, fileID: fileID,
+            storedAt: store.clock.now())
+        let multipartID = multipart.id
+        let replaced = try store.database.writeBlocking { connection in
+            let records = StoreRecords(connection)
+            guard let multipart = try records.multipart(multipartID), multipart.isOpen else {
+                throw StoreError.noSuchUpload
+            }
+            let earlier = try records.part(part.number, of: multipartID)?.fileID
+            try records.put(part, of: multipartID)
+            return try records.scheduleRemoval(earlier.map { [$0] } ?? [])
+        }
+        store.removeFiles(replaced)
+        return part
+    }
+
+    private static func checkSize(_ size: Int64, of multipart: MultipartRecord) throws(StoreError) {
+        guard size > multipart.partSize else { return }
+        throw StoreError(
+            .entityTooLarge,
+            "A part of this upload is at most \(multipart.partSize) bytes, the part size it was issued.")
+    }
+}
+
+extension MultipartRecord {
+    var isOpen: Bool { !isCompleted && !isLost }
+}

@@ -1,0 +1,78 @@
+import Glibc
+import Network
+
+/// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
+/// Used by one thread at a time.
+final class DataFile {
+    enum Access {
+        case reading
+        case writing
+    }
+
+    private var descriptor: Int32
+
+    /// Takes over `descriptor`.
+    init(owning descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        if descriptor >= 0 {
+            Glibc.close(descriptor)
+        }
+    }
+
+    func size() throws(StorageFailure) -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .last() }
+        return Int64(status.st_size)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StorageFailure) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, Int(offset) + written)
+            if count > 0 {
+                written += count
+            } else if count == 0 || errno != EINTR {
+                throw .last()
+            }
+        }
+    }
+
+    /// Copies the first `length` bytes of another file to `offset`.
+    func copy(_ source: DataFile, length: Int64, to offset: Int64) throws(StorageFailure) {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { buffer.deallocate() }
+        var copied: Int64 = 0
+        while copied < length {
+            let wanted = min(buffer.count, Int(length - copied))
+            let count = pread(source.descriptor, buffer.baseAddress, wanted, Int(copied))
+            guard count >= 0 || errno == EINTR else { throw .last() }
+            guard count != 0 else { throw .missing }
+            if count > 0 {
+                try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset + copied)
+                copied += Int64(count)
+            }
+        }
+    }
+
+    func truncate(to length: Int64) throws(StorageFailure) {
+        guard ftruncate(descriptor, Int(length)) == 0 else { throw .last() }
+    }
+
+    /// Makes what was written durable and closes the file. A failure is final: what it covered is lost.
+    func synchronizeAndClose() throws(StorageFailure) {
+        guard fdatasync(descriptor) == 0 else { throw .last() }
+        let closing = descriptor
+        descriptor = -1
+        guard Glibc.close(closing) == 0 else { throw .last() }
+    }
+
+    /// Hands the descriptor over, to be sent from.
+    func intoResponse() -> HTTPFile {
+        defer { descriptor = -1 }
+        return HTTPFile(owning: descriptor)
+    }
+}

@@ -1,0 +1,24 @@
+import Database
+
+/// That a request may write, as decided at its header; asked again inside the commit, since the upload may have been
+/// aborted, superseded or completed while the body arrived.
+struct WritePermit: Sendable {
+    let claims: CredentialClaims
+    let policy: any AccessPolicy
+
+    /// - Returns: the part size that was issued with the upload.
+    @discardableResult
+    func confirm(in connection: Connection) throws -> Int64 {
+        switch try policy.decide(claims, in: connection) {
+        case .allowed(let partSize, _): return partSize
+        case .readOnly, .denied: throw StoreError(.accessDenied, "The object may not be written any more.")
+        case .noSuchUpload: throw StoreError.noSuchUpload
+        }
+    }
+}
+
+extension StoreError {
+    static let noSuchUpload = StoreError(
+        .noSuchUpload, "The specified upload does not exist. It may have been aborted, completed or replaced.")
+    static let noSuchKey = StoreError(.noSuchKey, "The specified key does not exist.")
+}

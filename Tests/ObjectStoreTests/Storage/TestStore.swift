@@ -1,0 +1,114 @@
+import Database
+import Foundation
+import HTTPTestClient
+import Network
+import Platform
+import Synchronization
+
+@testable import ObjectStore
+
+/// A store in a folder of its own, with a server in front; both go when the test ends.
+final class TestStore {
+    static let partSize: Int64 = 65_536
+
+    /// Says what the test wants to hear.
+    final class Policy: AccessPolicy {
+        let decision = Mutex(AccessDecision.allowed(partSize: TestStore.partSize, needsActivity: false))
+        let touched = Mutex<[String]>([])
+
+        func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+            decision.withLock { $0 }
+        }
+
+        func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {
+            touched.withLock { $0.append(uploadID) }
+        }
+    }
+
+    let directory: URL
+    let database: Database
+    let policy = Policy()
+    let clock = ManualClock()
+    private(set) var store: ObjectStore
+    private(set) var server: ObjectStoreServer
+    private let configure: (inout ObjectStoreServer.Configuration) -> Void
+
+    init(_ configure: @escaping (inout ObjectStoreServer.Configuration) -> Void = { _ in }) throws {
+        self.configure = configure
+        directory = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        database = try Database(path: directory.appending(path: "db").path, migrations: ObjectStore.migrations)
+        store = try Self.open(directory, database, clock)
+        server = try Self.serve(store, policy, configure)
+    }
+
+    deinit {
+        server.stop(drainingFor: 0)
+        store.drainRemovals()
+        database.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// As a new process would: nothing is kept but the folder and the database.
+    func restart() throws {
+        server.stop(drainingFor: 0)
+        store.drainRemovals()
+        store = try Self.open(directory, database, clock)
+        server = try Self.serve(store, policy, configure)
+    }
+
+    func claims(
+        uploadID: String = "upload-1", operations: CredentialClaims.Operations = [.read, .write], lifetime: Int64 = 3600
+    ) -> CredentialClaims {
+        CredentialClaims(
+            uploadID: uploadID, bucket: "bucket", key: "uploads/2026/11/21/\(uploadID)", operations: operations,
+            expiresAt: clock.now().adding(seconds: lifetime), subject: .apiKey(id: "key", epoch: 1))
+    }
+
+    func client(
+        uploadID: String = "upload-1", operations: CredentialClaims.Operations = [.read, .write], lifetime: Int64 = 3600
+    ) -> StoreClient {
+        let claims = claims(uploadID: uploadID, operations: operations, lifetime: lifetime)
+        return StoreClient(port: server.port, claims: claims, credentials: store.issuer.issue(claims), clock: clock)
+    }
+
+    func snapshot(_ uploadID: String = "upload-1") throws -> StoreSnapshot {
+        try database.read { try store.snapshot(uploadID: uploadID, in: $0) }
+    }
+
+    /// The names of all data files.
+    func files() throws -> [String] {
+        store.drainRemovals()
+        return try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
+    }
+
+    func path(_ fileID: String) -> String {
+        directory.appending(path: "store/data/\(fileID.prefix(2))/\(fileID)").path
+    }
+
+    private static func open(_ directory: URL, _ database: Database, _ clock: ManualClock) throws -> ObjectStore {
+        try ObjectStore(
+            directory: directory.appending(path: "store").path, database: database,
+            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock)
+    }
+
+    private static func serve(
+        _ store: ObjectStore, _ policy: Policy, _ configure: (inout ObjectStoreServer.Configuration) -> Void
+    ) throws -> ObjectStoreServer {
+        var configuration = ObjectStoreServer.Configuration()
+        configure(&configuration)
+        return try ObjectStoreServer(
+            host: "127.0.0.1", port: 0, store: store, policy: policy, configuration: configuration)
+    }
+}
+
+/// Bytes that differ from seed to seed and from place to place.
+func content(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+    return (0..<count).map { _ in
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return UInt8(truncatingIfNeeded: state)
+    }
+}
