@@ -24,10 +24,16 @@ struct EnumPrinter {
             let value = Value(
                 name: SwiftNames.enumCase(descriptor.name ?? "", of: name), number: descriptor.number ?? 0,
                 comment: file.comment(at: path + [2, Int32(index)]))
-            if let original = cases.first(where: { $0.number == value.number }) {
-                aliases.append((value, original.name))
-            } else {
-                cases.append(value)
+            let original = cases.first { $0.number == value.number }
+            // Aliases that differ in their letters' case alone have one name in Swift.
+            let namesake = (cases + aliases.map(\.alias)).first { $0.name == value.name }
+            if let namesake, namesake.number != value.number {
+                throw PluginError("\(file.name): two values of \(name) are both .\(value.name) in Swift")
+            }
+            switch (original, namesake) {
+            case (nil, _): cases.append(value)
+            case (let original?, nil): aliases.append((value, original.name))
+            case (_?, _?): continue
             }
         }
     }
@@ -42,7 +48,7 @@ struct EnumPrinter {
             code.line("/// A number that has no name here.")
             code.line("case unrecognized(Int32)")
             code.line()
-            for (alias, original) in aliases where alias.name != original {
+            for (alias, original) in aliases {
                 code.lines(alias.comment)
                 code.line("\(access)static var \(alias.name): Self { .\(original) }")
             }

@@ -30,6 +30,11 @@ struct Generator {
                 code.line("\(first.access)static let all: [FileDescriptor] = [")
                 for source in sources { code.line("    .\(source.descriptorName),") }
                 code.line("]")
+                code.line()
+                code.line("/// Every message type of this module, in the order of their names.")
+                code.line("\(first.access)static let messages: [any Message.Type] = [")
+                for name in sources.flatMap(\.messageNames).sorted() { code.line("    \(name).self,") }
+                code.line("]")
             }
             files.append(CodeGeneratorResponse.File(name: "\(index).swift", content: code.text))
         }

@@ -6,7 +6,7 @@
 /// | `Visibility=LEVEL` | `public`, `package` or `internal` | `public` |
 /// | `Uncommented=PACKAGE` | a package whose comments do not become doc comments | none |
 /// | `Prefix=PACKAGE:TEXT` | put before the Swift names of that package's types, against name clashes | none |
-/// | `Index=TYPE` | write `TYPE.swift`, an enum that lists the embedded descriptors of all files | no such file |
+/// | `Index=TYPE` | write `TYPE.swift`, an enum that lists all embedded descriptors and all messages | no such file |
 struct PluginOptions {
     private(set) var imports: [String] = []
     private(set) var visibility = "public"

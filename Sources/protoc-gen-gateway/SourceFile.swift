@@ -35,6 +35,19 @@ struct SourceFile {
 
     func fullName(_ name: String) -> String { package.isEmpty ? name : "\(package).\(name)" }
 
+    /// The Swift names of the messages that the file declares, nested ones too.
+    var messageNames: [String] {
+        let scope = package.isEmpty ? "" : ".\(package)"
+        return descriptor.messageType.flatMap { names(of: $0, scope: scope) }
+    }
+
+    private func names(of message: DescriptorProto, scope: String) -> [String] {
+        if message.options?.mapEntry == true { return [] }
+        let fullName = "\(scope).\(message.name ?? "")"
+        let own = (try? types[fullName].swiftName).map { [$0] } ?? []
+        return own + message.nestedType.flatMap { names(of: $0, scope: fullName) }
+    }
+
     /// The doc comment of what stands at `path`, as lines with their slashes.
     func comment(at path: [Int32]) -> [String] {
         guard let comment = comments[path] else { return [] }
