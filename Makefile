@@ -7,10 +7,10 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate clean
+.PHONY: help deps build test lint venv demo run generate conformance clean
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages that are missing (apt-get; asks sudo if you are not root)
 	@scripts/deps
@@ -37,6 +37,9 @@ run: build ## Serve on the default listeners, with ./data as the data directory
 
 generate: deps ## Write Sources/Proto from protos/
 	@scripts/generate
+
+conformance: deps ## Run protobuf's conformance suite on Wire (needs deb-src lines in apt's sources)
+	@scripts/conformance
 
 clean: ## Remove what was built (never ./data)
 	rm -rf .build $(VENV)

@@ -24,6 +24,7 @@ let package = Package(
         .executable(name: "data-gateway", targets: ["GatewayServer"]),
         .executable(name: "protoc-gen-gateway", targets: ["protoc-gen-gateway"]),
         .library(name: "Wire", targets: ["Wire"]),
+        .library(name: "Proto", targets: ["Proto"]),
     ],
     targets: [
         system("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
