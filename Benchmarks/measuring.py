@@ -1,0 +1,51 @@
+"""What the benchmarks share: a gateway on a core of its own, what a process used, and lines of JSON."""
+
+import contextlib
+import json
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "Tests" / "Acceptance"))
+
+from support.gateway import Gateway  # noqa: E402
+
+SERVER_CORE, CLIENT_CORE = 0, 1
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@contextlib.contextmanager
+def gateway(binary: str, config: dict | None = None):
+    """A running gateway with an empty data directory, on the server's core; this process goes to the client's."""
+    with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-") as directory:
+        os.sched_setaffinity(0, {SERVER_CORE})
+        running = Gateway(Path(binary), Path(directory), config).start()
+        os.sched_setaffinity(0, {CLIENT_CORE})
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def resident_mebibytes(pid: int) -> float:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise AssertionError("a process without VmRSS")
+
+
+def figure(name: str, values: list[float], unit: str, peer: str | None = None, peer_values: list[float] = ()) -> None:
+    """One line: the median of ours, and its ratio to the median of the peer's."""
+    value = statistics.median(values)
+    ratio = round(value / statistics.median(peer_values), 3) if peer_values else None
+    line = {"figure": name, "value": round(value, 3), "unit": unit, "peer": peer, "ratio": ratio}
+    print(json.dumps(line), flush=True)
