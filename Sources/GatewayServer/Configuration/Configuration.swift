@@ -1,3 +1,4 @@
+import DeviceInit
 import Network
 import ObjectStore
 import RPC
@@ -28,12 +29,6 @@ struct Configuration: Sendable {
         var publicEndpoint: StoreEndpoint?
     }
 
-    /// Who may call ReinitDevice.
-    enum ReinitPolicy: String, Sendable, CaseIterable {
-        case open
-        case window
-    }
-
     var listeners: [ListenerName: PeerAddress]
     var auth: Auth
     var uploads: Uploads
@@ -52,9 +47,7 @@ struct Configuration: Sendable {
         store = Store(
             bucket: try Self.bucket(&reader), publicEndpoint: try Self.publicEndpoint(&reader))
         let isSet = reader.contains("device_init.reinit")
-        let policy = try reader.choice(
-            "device_init.reinit", default: "open", of: ReinitPolicy.allCases.map(\.rawValue))
-        reinit = ReinitPolicy(rawValue: policy) ?? .open
+        reinit = try Self.reinit(&reader)
         let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)
         try reader.finish()
         try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isSet)
@@ -116,6 +109,15 @@ struct Configuration: Sendable {
         }
     }
 
+    private static func reinit(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> ReinitPolicy {
+        let text = try reader.text("device_init.reinit", default: ReinitPolicy.open.rawValue)
+        do {
+            return try ReinitPolicy(configured: text)
+        } catch {
+            throw ConfigurationError("\(error)")
+        }
+    }
+
     /// What must be said in so many words before secrets travel beyond this machine.
     private func checkExposure(allowsCleartext: Bool, isReinitSet: Bool) throws(ConfigurationError) {
         for (name, address) in listeners.sorted(by: { $0.key.rawValue < $1.key.rawValue })
@@ -127,7 +129,7 @@ struct Configuration: Sendable {
         if let address = listeners[.deviceInit], !address.isLoopback, !isReinitSet {
             throw ConfigurationError(
                 "the device-init listener \(address) is reachable from other machines:"
-                    + " say who may call ReinitDevice by device_init.reinit (open or window)")
+                    + " say who may call ReinitDevice by device_init.reinit (open)")
         }
         if let address = listeners[.objectStore], address.isWildcard, store.publicEndpoint == nil {
             throw ConfigurationError(

@@ -85,17 +85,6 @@ struct ConfigurationReader {
 
     func contains(_ key: String) -> Bool { values[key] != nil }
 
-    /// As `text`, but one of `choices`.
-    mutating func choice(
-        _ key: String, default standard: String, of choices: [String]
-    ) throws(ConfigurationError) -> String {
-        let value = try text(key, default: standard)
-        guard choices.contains(value) else {
-            throw ConfigurationError("\(key) must be one of \(choices.joined(separator: ", ")), not \(value)")
-        }
-        return value
-    }
-
     /// Refuses what nobody asked for.
     func finish() throws(ConfigurationError) {
         guard let unknown = values.keys.filter({ !known.contains($0) }).min() else { return }
