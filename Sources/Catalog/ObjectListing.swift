@@ -1,0 +1,51 @@
+import Accounts
+import Database
+import RPC
+
+/// The rules of ListObjects.
+///
+/// Pages follow the position that an object got when it was verified, downwards: it never changes and new ones are higher,
+/// so a walk neither repeats nor skips what was there at its start. A page token is that position, sealed with the filter
+/// and the caller.
+struct ObjectListing: Sendable {
+    static let defaultPageSize = 50
+    static let maximumPageSize = 1000
+
+    let database: Database
+    let tokens: PageTokens
+    let configuration: CatalogConfiguration
+
+    /// - Returns: the objects and the token of the next page, empty where there is none.
+    func page(
+        size: Int32, token: String, filter: String, for user: UserPrincipal
+    ) throws -> (objects: [CatalogObject], next: String) {
+        guard size >= 0 else { throw RPCError.invalidArgument("page_size must not be below 0") }
+        let scope = Self.scope(filter: filter, user: user)
+        let query = PageQuery(
+            scope: user.objectScope, filter: try Self.parse(filter), after: try position(token, scope: scope),
+            size: size == 0 ? Self.defaultPageSize : min(Int(size), Self.maximumPageSize),
+            visits: configuration.pageVisits)
+        let page = try database.read { try ObjectRecords($0).page(query) }
+        return (page.objects, page.next.map { tokens.seal(String($0), scope: scope) } ?? "")
+    }
+
+    private static func parse(_ filter: String) throws(RPCError) -> ObjectFilter {
+        do {
+            return try FilterParser.parse(filter)
+        } catch {
+            throw .invalidArgument("filter: \(error)")
+        }
+    }
+
+    private func position(_ token: String, scope: String) throws(RPCError) -> Int64? {
+        if token.isEmpty { return nil }
+        guard let position = tokens.open(token, scope: scope).flatMap({ Int64($0) }) else {
+            throw .invalidArgument("page_token must be one that the same caller got for the same filter")
+        }
+        return position
+    }
+
+    private static func scope(filter: String, user: UserPrincipal) -> String {
+        "objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID): \(filter)"
+    }
+}

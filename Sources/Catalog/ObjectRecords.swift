@@ -1,0 +1,135 @@
+import Database
+import Platform
+
+/// A verified object, as the catalog keeps it. It takes its owner from the upload, and keeps it wherever the device moves.
+public struct CatalogObject: Sendable, Hashable {
+    /// 36 characters, as ``Identifiers`` makes them.
+    public let id: String
+    /// What clients ask for it by; also the name of its data file in the store.
+    public let fileID: String
+    public let uploadID: String
+    public let organizationID: Int64
+    public let siteID: Int64
+    public let suiteID: Int64?
+    /// `nil` = uploaded by the site itself.
+    public let deviceID: String?
+    public let bucket: String
+    public let key: String
+    /// In bytes.
+    public let size: Int64
+    /// Exactly as HEAD gives it, with quotes.
+    public let etag: String
+    public let createdAt: UnixTime
+    public let uploadedAt: UnixTime
+    public let verifiedAt: UnixTime
+
+    public init(
+        id: String, fileID: String, uploadID: String, organizationID: Int64, siteID: Int64, suiteID: Int64?,
+        deviceID: String?, bucket: String, key: String, size: Int64, etag: String, createdAt: UnixTime,
+        uploadedAt: UnixTime, verifiedAt: UnixTime
+    ) {
+        self.id = id
+        self.fileID = fileID
+        self.uploadID = uploadID
+        self.organizationID = organizationID
+        self.siteID = siteID
+        self.suiteID = suiteID
+        self.deviceID = deviceID
+        self.bucket = bucket
+        self.key = key
+        self.size = size
+        self.etag = etag
+        self.createdAt = createdAt
+        self.uploadedAt = uploadedAt
+        self.verifiedAt = verifiedAt
+    }
+}
+
+/// All the SQL of the catalog, and its tables. Times are microseconds since 1970.
+public struct ObjectRecords {
+    public static let migrations = [
+        Migration(
+            name: "catalog-1",
+            sql: """
+                -- position: the order of the lists. It only ever grows and is never used twice, so an object that is
+                -- added while somebody walks the pages stands before all that they have seen, whatever the clock says.
+                CREATE TABLE objects (
+                    position INTEGER PRIMARY KEY AUTOINCREMENT,
+                    id TEXT NOT NULL UNIQUE,
+                    file_id TEXT NOT NULL UNIQUE,
+                    upload_id TEXT NOT NULL UNIQUE,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id),
+                    site_id INTEGER NOT NULL,
+                    suite_id INTEGER,
+                    device_id TEXT,
+                    bucket TEXT NOT NULL,
+                    object_key TEXT NOT NULL,
+                    size INTEGER NOT NULL,
+                    etag TEXT NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    uploaded_at INTEGER NOT NULL,
+                    verified_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX objects_by_organization ON objects (organization_id, position);
+                CREATE INDEX objects_by_site ON objects (site_id, position);
+                CREATE INDEX objects_by_device ON objects (device_id, position);
+
+                CREATE TABLE object_tags (
+                    position INTEGER NOT NULL REFERENCES objects (position) ON DELETE CASCADE,
+                    key TEXT NOT NULL,
+                    value TEXT NOT NULL,
+                    PRIMARY KEY (position, key)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX object_tags_by_value ON object_tags (key, value, position);
+                """)
+    ]
+
+    let connection: Connection
+
+    public init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// The object is in ListObjects from this transaction's commit on.
+    public func insert(_ object: CatalogObject, tags: [String: String]) throws {
+        try connection.execute(
+            """
+            INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
+                object_key, size, etag, created_at, uploaded_at, verified_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+            """, object.id, object.fileID, object.uploadID, object.organizationID, object.siteID, object.suiteID,
+            object.deviceID, object.bucket, object.key, object.size, object.etag, object.createdAt.microseconds,
+            object.uploadedAt.microseconds, object.verifiedAt.microseconds)
+        let position = connection.lastInsertedRowID
+        for (key, value) in tags {
+            try connection.execute(
+                "INSERT INTO object_tags (position, key, value) VALUES ($1, $2, $3)", position, key, value)
+        }
+    }
+
+    /// - Parameter scope: the organization that must have it; `nil` = whichever.
+    func object(fileID: String, scope: Int64?) throws -> CatalogObject? {
+        try connection.first(
+            """
+            SELECT \(Self.columns) FROM objects o
+            WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id)
+            """, fileID, scope, row: Self.object)
+    }
+
+    func holdsObject(uploadID: String) throws -> Bool {
+        try connection.first("SELECT 1 FROM objects WHERE upload_id = $1", uploadID) { _ in true } ?? false
+    }
+
+    static let columns = """
+        o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
+        o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at
+        """
+
+    static func object(_ row: Row) -> CatalogObject {
+        CatalogObject(
+            id: row.text(1), fileID: row.text(2), uploadID: row.text(3), organizationID: row.int64(4),
+            siteID: row.int64(5), suiteID: row.optionalInt64(6), deviceID: row.optionalText(7), bucket: row.text(8),
+            key: row.text(9), size: row.int64(10), etag: row.text(11), createdAt: UnixTime(microseconds: row.int64(12)),
+            uploadedAt: UnixTime(microseconds: row.int64(13)), verifiedAt: UnixTime(microseconds: row.int64(14)))
+    }
+}

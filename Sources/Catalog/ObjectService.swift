@@ -1,0 +1,38 @@
+import Accounts
+import Proto
+import RPC
+
+/// DataGatewayObjectService: RPC in, RPC out.
+struct ObjectService: DataGatewayObjectServiceHandler {
+    let listing: ObjectListing
+    let downloads: Downloads
+
+    func listObjects(_ request: ListObjectsRequest, context: CallContext) async throws -> ListObjectsResponse {
+        let (objects, token) = try listing.page(
+            size: request.pageSize, token: request.pageToken, filter: request.filter, for: try context.user)
+        return ListObjectsResponse(objects: objects.map(DataObject.init), nextPageToken: token)
+    }
+
+    func requestDownload(
+        _ request: RequestDownloadRequest, context: CallContext
+    ) async throws -> RequestDownloadResponse {
+        let download = try downloads.request(request.fileIDs, for: try context.user)
+        return RequestDownloadResponse(
+            files: download.files.map { file in
+                DownloadObjectLocation(
+                    fileID: file.id, read: PresignedOperation(method: file.request.method, uri: file.request.url))
+            },
+            expiresAtUnix: download.expiresAt.seconds,
+            largeFileThresholdBytes: downloads.configuration.largeFileThreshold,
+            rangePartSizeBytes: downloads.configuration.rangePartSize)
+    }
+}
+
+extension DataObject {
+    init(_ object: CatalogObject) {
+        self.init(
+            objectID: object.id, fileID: object.fileID, status: .verified, sizeBytes: object.size,
+            createdAtUnix: object.createdAt.seconds, uploadedAtUnix: object.uploadedAt.seconds,
+            verifiedAtUnix: object.verifiedAt.seconds, etag: object.etag)
+    }
+}

@@ -1,1 +1,0 @@
-// The room Catalog; its first file replaces this one.

@@ -1,0 +1,20 @@
+import Accounts
+import Database
+import ObjectStore
+import Platform
+
+/// What presigned URLs may still do: read an object that is there, for a user who may still sign in.
+public struct UserAccessPolicy: AccessPolicy {
+    public init() {}
+
+    public func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+        guard case .user(let id, let epoch) = claims.subject,
+            try Accounts.isLive(userID: id, epoch: epoch, in: connection)
+        else { return .denied }
+        return try ObjectRecords(connection).holdsObject(uploadID: claims.uploadID)
+            ? .readOnly(needsActivity: false) : .noSuchUpload
+    }
+
+    /// A download is nothing that an upload's session is about.
+    public func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) {}
+}

@@ -1,1 +1,0 @@
-// The room Uploads; its first file replaces this one.

@@ -1,0 +1,50 @@
+/// How uploads are opened, and how long they live.
+public struct UploadConfiguration: Sendable {
+    /// Bytes of a part: a multiple of 4096, at least 65,536.
+    public var partSize: Int64 = 67_108_864
+    /// Seconds that temporary credentials hold. Clients fetch new ones 40 s before their end.
+    public var credentialLifetime: Int64 = 3600
+    /// Seconds without activity after which an upload's session ends.
+    public var sessionIdle: Int64 = 86_400
+    /// Seconds after which it ends in any case.
+    public var sessionTotal: Int64 = 604_800
+    /// Seconds past its session's end for which an object made of parts waits for its CompleteUpload before the sweep
+    /// takes it: every byte of it is here.
+    public var wholeObjectGrace: Int64 = 604_800
+    /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
+    public var bucket = "data"
+    /// What clients are told that they speak to.
+    public var backend = "oss"
+
+    public init() {}
+}
+
+/// A configuration that uploads cannot be opened with.
+public enum UploadConfigurationError: Error, Sendable, CustomStringConvertible {
+    case partSize(Int64)
+    case bucket(String)
+
+    public var description: String {
+        switch self {
+        case .partSize(let size): "the part size must be a multiple of 4096 and at least 65536 bytes, not \(size)"
+        case .bucket(let name):
+            "the bucket must be 3 to 63 lower-case letters, digits and hyphens, with no hyphen at an end, not \(name)"
+        }
+    }
+}
+
+extension UploadConfiguration {
+    func check() throws(UploadConfigurationError) {
+        guard partSize >= 65_536, partSize % 4096 == 0 else { throw .partSize(partSize) }
+        let isBucket =
+            (3...63).contains(bucket.utf8.count) && !bucket.hasPrefix("-") && !bucket.hasSuffix("-")
+            && bucket.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+        guard isBucket else { throw .bucket(bucket) }
+    }
+}

@@ -1,0 +1,81 @@
+import Accounts
+import Platform
+
+/// To whom an upload belongs: the device, or the site, and never the key that it came with. It stays as it was when the
+/// upload began.
+struct UploadOwner: Sendable, Hashable {
+    let organizationID: Int64
+    let siteID: Int64
+    let suiteID: Int64?
+    /// `nil` = the site itself.
+    let deviceID: String?
+
+    /// Whether the same device, or the same site, calls: also by another key, and from where it was moved to.
+    func isSame(as caller: UploadOwner) -> Bool {
+        organizationID == caller.organizationID && deviceID == caller.deviceID
+            && (deviceID != nil || siteID == caller.siteID)
+    }
+}
+
+extension UploadOwner {
+    init(_ owner: KeyOwner) {
+        switch owner {
+        case .device(let device):
+            self.init(
+                organizationID: device.organizationID, siteID: device.siteID, suiteID: device.suiteID,
+                deviceID: device.deviceID)
+        case .site(let site):
+            self.init(organizationID: site.organizationID, siteID: site.siteID, suiteID: nil, deviceID: nil)
+        }
+    }
+}
+
+/// Where one attempt stores its object: as issued, for the whole life of its upload id.
+struct UploadLocation: Sendable, Hashable {
+    let bucket: String
+    let endpoint: String
+    let region: String
+    let backend: String
+    let key: String
+    /// Bytes.
+    let partSize: Int64
+}
+
+/// What an attempt was completed with.
+struct CompletedObject: Sendable, Hashable {
+    /// Bytes.
+    let size: Int64
+    /// As HEAD gives it.
+    let etag: String
+    /// 0 for an object that was put whole.
+    let partCount: Int
+    let tagsDigest: [UInt8]
+}
+
+/// One attempt at a logical upload.
+struct UploadRecord: Sendable, Hashable {
+    enum State: Int64, Sendable {
+        case current = 1
+        /// Another attempt took its place.
+        case superseded = 2
+        case aborted = 3
+        case completed = 4
+    }
+
+    let id: String
+    let logicalID: String
+    let owner: UploadOwner
+    let location: UploadLocation
+    let createdAt: UnixTime
+    /// It took the place of another attempt.
+    let isRestart: Bool
+    var state: State
+    var sessionEndsAt: UnixTime
+    /// A data-plane request came.
+    var isTouched: Bool
+    /// What it stored was removed after its session's end.
+    var isSwept: Bool
+    var refreshCount: Int64
+    var abortReason: String?
+    var completed: CompletedObject?
+}

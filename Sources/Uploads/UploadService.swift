@@ -1,0 +1,78 @@
+import Accounts
+import Proto
+import RPC
+
+/// DataGatewayService: RPC in, RPC out.
+struct UploadService: DataGatewayServiceHandler {
+    let sessions: UploadSessions
+
+    func createLogicalUpload(
+        _ request: CreateLogicalUploadRequest, context: CallContext
+    ) async throws -> CreateLogicalUploadResponse {
+        let caller = try context.keyOwner
+        let issued =
+            request.restartFromUploadID.isEmpty
+            ? try await sessions.begin(for: caller)
+            : try await sessions.restart(from: request.restartFromUploadID, for: caller)
+        return CreateLogicalUploadResponse(
+            logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
+            credentials: UploadCredentials(issued))
+    }
+
+    func getUploadRecovery(
+        _ request: GetUploadRecoveryRequest, context: CallContext
+    ) async throws -> GetUploadRecoveryResponse {
+        GetUploadRecoveryResponse(
+            try await sessions.recovery(of: request.logicalUploadID, for: try context.keyOwner))
+    }
+
+    func reissueUploadCredentials(
+        _ request: ReissueUploadCredentialsRequest, context: CallContext
+    ) async throws -> ReissueUploadCredentialsResponse {
+        let issued = try await sessions.reissue(request.uploadID, for: try context.keyOwner)
+        return ReissueUploadCredentialsResponse(
+            logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
+            credentials: UploadCredentials(issued))
+    }
+
+    func abortUpload(_ request: AbortUploadRequest, context: CallContext) async throws -> AbortUploadResponse {
+        let upload = try await sessions.abort(
+            request.logicalUploadID, reason: request.reason, for: try context.keyOwner)
+        return AbortUploadResponse(logicalUploadID: upload.logicalID, uploadID: upload.id)
+    }
+
+    func completeUpload(_ request: CompleteUploadRequest, context: CallContext) async throws -> CompleteUploadResponse {
+        let claim = CompletionClaim(
+            size: request.fileSize, etag: request.ossObjectEtag, partCount: request.completedPartCount,
+            partSize: request.partSizeBytes, tags: request.rawTags)
+        try await sessions.complete(request.uploadID, claim, for: try context.keyOwner)
+        return CompleteUploadResponse()
+    }
+}
+
+extension UploadCredentials {
+    init(_ issued: UploadSessions.Issued) {
+        let location = issued.upload.location
+        self.init(
+            bucket: location.bucket, endpoint: location.endpoint, objectKey: location.key,
+            stsAccessKeyID: issued.credentials.accessKeyID, stsAccessKeySecret: issued.credentials.secret.exposedText,
+            stsSecurityToken: issued.credentials.securityToken, stsExpireAtUnix: issued.credentials.expiresAt.seconds,
+            partSizeBytes: location.partSize, objectStoreBackend: location.backend,
+            objectStoreRegion: location.region)
+    }
+}
+
+extension GetUploadRecoveryResponse {
+    init(_ recovery: UploadSessions.Recovery) {
+        let upload = recovery.upload
+        self.init(
+            logicalUploadID: upload.logicalID, logicalUploadStatus: recovery.decision.status,
+            currentUploadID: upload.id, bucket: upload.location.bucket, endpoint: upload.location.endpoint,
+            objectKey: upload.location.key, canRefreshCredentials: recovery.decision.canRefreshCredentials,
+            restartAllowed: recovery.decision.isRestartAllowed, terminalReason: upload.abortReason ?? "",
+            credentialRefreshCount: Int32(clamping: upload.refreshCount),
+            sessionExpireAtUnix: upload.sessionEndsAt.seconds, nextAction: recovery.decision.action,
+            completedPartCount: Int32(clamping: recovery.object?.partCount ?? 0),
+            ossObjectEtag: recovery.object?.etag ?? "")
+    }
+}

@@ -1,0 +1,61 @@
+import Accounts
+import Catalog
+import Database
+import ObjectStore
+import Platform
+import RPC
+
+extension UploadSessions {
+    /// Publishes the object, if the client stored what it thinks it did. Repeated with the same claim: the same success.
+    func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: KeyOwner) async throws {
+        try Self.check(claim)
+        let now = clock.now()
+        let objectID = identifiers.uuid()
+        let owner = UploadOwner(caller)
+        let discarded = try await database.write { connection -> Discarded? in
+            let records = UploadRecords(connection)
+            var upload = try Self.owned(records.upload(uploadID), by: owner)
+            if let completed = upload.completed {
+                try Self.require(claim, completed, upload)
+                return nil
+            }
+            guard upload.state == .current, !upload.isSwept else {
+                throw RPCError.failedPrecondition("the upload was \(upload.isSwept ? "swept" : "\(upload.state)")")
+            }
+            guard let object = try store.snapshot(uploadID: upload.id, in: connection).object else {
+                throw RPCError.failedPrecondition("the upload's object is not in the store")
+            }
+            let completed = claim.completed(object)
+            try Self.require(claim, completed, upload)
+            upload.state = .completed
+            upload.completed = completed
+            try records.update(upload)
+            try ObjectRecords(connection).insert(
+                CatalogObject(
+                    id: objectID, fileID: object.fileID, uploadID: upload.id,
+                    organizationID: upload.owner.organizationID, siteID: upload.owner.siteID,
+                    suiteID: upload.owner.suiteID, deviceID: upload.owner.deviceID, bucket: object.bucket,
+                    key: object.key, size: object.size, etag: object.etag, createdAt: upload.createdAt,
+                    uploadedAt: object.createdAt, verifiedAt: now),
+                tags: claim.tags)
+            return try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
+        }
+        if let discarded { store.removeFiles(discarded) }
+    }
+
+    private static func require(
+        _ claim: CompletionClaim, _ object: CompletedObject, _ upload: UploadRecord
+    ) throws(RPCError) {
+        if let difference = claim.disagreement(with: object, issuedPartSize: upload.location.partSize) {
+            throw .failedPrecondition(difference)
+        }
+    }
+
+    /// Tags count together, wherever the client has them from: the device, the user, the file's name.
+    private static func check(_ claim: CompletionClaim) throws(RPCError) {
+        guard claim.size >= 0 else { throw .invalidArgument("file_size must not be below 0") }
+        guard claim.partCount >= 0 else { throw .invalidArgument("completed_part_count must not be below 0") }
+        guard claim.partSize >= 0 else { throw .invalidArgument("part_size_bytes must not be below 0") }
+        try TagRules.check(claim.tags, field: "raw_tags", maximum: TagRules.maximumOfObject)
+    }
+}

@@ -1,0 +1,178 @@
+import Accounts
+import Database
+import ObjectStore
+import Platform
+import RPC
+
+/// The rules of uploads: begun, restarted, resumed, given up. (`UploadSessions+Complete.swift`: completed.)
+///
+/// What a change depends on is read in the transaction that makes it. Credentials are issued, and files unlinked, when it
+/// has committed.
+struct UploadSessions: Sendable {
+    let database: Database
+    let store: ObjectStore
+    let endpoint: StoreEndpoint
+    let clock: any WallClock
+    let identifiers: Identifiers
+    let configuration: UploadConfiguration
+
+    /// An upload with credentials for its object.
+    struct Issued: Sendable {
+        let upload: UploadRecord
+        let credentials: TemporaryCredentials
+    }
+
+    struct Recovery: Sendable {
+        let upload: UploadRecord
+        let decision: RecoveryDecision
+        /// What CompleteUpload is to be called with, where the decision says so.
+        let object: (etag: String, partCount: Int)?
+    }
+
+    func begin(for caller: KeyOwner) async throws -> Issued {
+        let upload = newUpload(logicalID: identifiers.uuid(), owner: UploadOwner(caller), isRestart: false)
+        try await database.write { connection in
+            let records = UploadRecords(connection)
+            try records.insertLogicalUpload(of: upload)
+            try records.insert(upload)
+        }
+        return issue(upload, for: caller)
+    }
+
+    /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
+    func restart(from uploadID: String, for caller: KeyOwner) async throws -> Issued {
+        let owner = UploadOwner(caller)
+        let (upload, discarded) = try await database.write { connection in
+            let records = UploadRecords(connection)
+            var former = try Self.owned(records.inForce(forUpload: uploadID), by: owner)
+            guard former.state == .current else {
+                throw RPCError.failedPrecondition("the upload was \(former.state) and cannot be restarted")
+            }
+            former.state = .superseded
+            try records.update(former)
+            let upload = newUpload(logicalID: former.logicalID, owner: former.owner, isRestart: true)
+            try records.insert(upload)
+            return (upload, try store.discard(uploadID: former.id, in: connection))
+        }
+        store.removeFiles(discarded)
+        return issue(upload, for: caller)
+    }
+
+    /// What a client that was interrupted has to do next.
+    func recovery(of logicalID: String, for caller: KeyOwner) async throws -> Recovery {
+        let now = clock.now()
+        let (upload, snapshot) = try database.read { connection in
+            let upload = try Self.owned(
+                UploadRecords(connection).inForce(logicalID: logicalID), by: UploadOwner(caller))
+            return (upload, try store.snapshot(uploadID: upload.id, in: connection))
+        }
+        let decision = RecoveryDecision(facts(upload, snapshot, at: now))
+        if decision.action == .continue && rules.slide(upload, at: now) != nil {
+            // Who is told to go on finds the session there.
+            try await database.write { try keepAlive(upload.id, at: now, in: $0) }
+        }
+        let object: (String, Int)? =
+            switch decision.status {
+            case .completed: upload.completed.map { ($0.etag, $0.partCount) }
+            case .completing: snapshot.object.map { ($0.etag, $0.partCount) }
+            default: nil
+            }
+        return Recovery(upload: upload, decision: decision, object: object)
+    }
+
+    /// Fresh credentials for the same object; for a completed one, to read it.
+    func reissue(_ uploadID: String, for caller: KeyOwner) async throws -> Issued {
+        let now = clock.now()
+        let owner = UploadOwner(caller)
+        let upload = try await database.write { connection in
+            let records = UploadRecords(connection)
+            var upload = try Self.owned(records.upload(uploadID), by: owner)
+            guard upload.state != .superseded else {
+                throw RPCError(.uploadNotRefreshable, "the upload was restarted under another upload id")
+            }
+            let snapshot = try store.snapshot(uploadID: upload.id, in: connection)
+            guard RecoveryDecision(facts(upload, snapshot, at: now)).canRefreshCredentials else {
+                throw RPCError(.uploadNotRefreshable, "the upload was aborted, or its session has ended")
+            }
+            upload.refreshCount += 1
+            if now < upload.sessionEndsAt, upload.state == .current {
+                upload.sessionEndsAt = rules.slide(upload, at: now) ?? upload.sessionEndsAt
+            }
+            try records.update(upload)
+            return upload
+        }
+        return issue(upload, for: caller)
+    }
+
+    /// Gives the upload up and removes what it stored. Nothing happens to a completed one.
+    ///
+    /// - Returns: the attempt in force.
+    func abort(_ logicalID: String, reason: String, for caller: KeyOwner) async throws -> UploadRecord {
+        let owner = UploadOwner(caller)
+        let (upload, discarded) = try await database.write { connection -> (UploadRecord, Discarded?) in
+            let records = UploadRecords(connection)
+            var upload = try Self.owned(records.inForce(logicalID: logicalID), by: owner)
+            guard upload.state == .current else { return (upload, nil) }
+            upload.state = .aborted
+            upload.abortReason = AbortReason.clipped(reason)
+            try records.update(upload)
+            return (upload, try store.discard(uploadID: upload.id, in: connection))
+        }
+        if let discarded { store.removeFiles(discarded) }
+        return upload
+    }
+
+    private var rules: SessionRules { SessionRules(configuration) }
+
+    /// - Throws: UPLOAD_NOT_FOUND for what is another organization's or nobody's, UPLOAD_NOT_OWNED for a neighbour's.
+    static func owned(_ upload: UploadRecord?, by caller: UploadOwner) throws(RPCError) -> UploadRecord {
+        guard let upload, upload.owner.organizationID == caller.organizationID else {
+            throw RPCError(.uploadNotFound, "there is no such upload")
+        }
+        guard upload.owner.isSame(as: caller) else {
+            throw RPCError(.uploadNotOwned, "the upload belongs to another device or site")
+        }
+        return upload
+    }
+
+    private func newUpload(logicalID: String, owner: UploadOwner, isRestart: Bool) -> UploadRecord {
+        let now = clock.now()
+        let id = identifiers.uuid()
+        return UploadRecord(
+            id: id, logicalID: logicalID, owner: owner,
+            location: UploadLocation(
+                bucket: configuration.bucket, endpoint: endpoint.text, region: endpoint.region,
+                backend: configuration.backend, key: ObjectKey.of(uploadID: id, at: now),
+                partSize: configuration.partSize),
+            createdAt: now, isRestart: isRestart, state: .current,
+            sessionEndsAt: rules.end(createdAt: now, activeAt: now), isTouched: false, isSwept: false, refreshCount: 0)
+    }
+
+    private func issue(_ upload: UploadRecord, for caller: KeyOwner) -> Issued {
+        let claims = CredentialClaims(
+            uploadID: upload.id, bucket: upload.location.bucket, key: upload.location.key,
+            operations: upload.state == .completed ? .read : [.read, .write],
+            expiresAt: clock.now().adding(seconds: configuration.credentialLifetime),
+            subject: .apiKey(id: caller.key.id, epoch: caller.key.epoch))
+        return Issued(upload: upload, credentials: store.issuer.issue(claims))
+    }
+
+    private func keepAlive(_ uploadID: String, at now: UnixTime, in connection: Connection) throws {
+        let records = UploadRecords(connection)
+        guard var upload = try records.upload(uploadID), upload.state == .current, !upload.isSwept,
+            let end = rules.slide(upload, at: now)
+        else { return }
+        upload.sessionEndsAt = end
+        try records.update(upload)
+    }
+
+    private func facts(_ upload: UploadRecord, _ stored: StoreSnapshot, at now: UnixTime) -> UploadFacts {
+        UploadFacts(
+            isCompleted: upload.state == .completed, isAborted: upload.state == .aborted,
+            hasWholeMultipartObject: stored.object?.isMultipart == true,
+            isPastItsEnd: upload.isSwept || upload.sessionEndsAt <= now || upload.location.endpoint != endpoint.text,
+            isLost: stored.isLost, isRestart: upload.isRestart,
+            isTouched: upload.isTouched || stored.object != nil || !stored.multiparts.isEmpty,
+            hasMultipart: !stored.multiparts.isEmpty, hasPart: stored.multiparts.contains { $0.partCount > 0 })
+    }
+}

@@ -1,0 +1,55 @@
+import Database
+import ObjectStore
+import Platform
+
+/// Where a sweep stands in the list of ended sessions.
+struct SweepPosition: Sendable, Hashable {
+    let endedAt: UnixTime
+    let uploadID: String
+
+    static let start = SweepPosition(endedAt: UnixTime(microseconds: .min), uploadID: "")
+}
+
+/// Removes what uploads stored whose session has ended. Their rows stay: the clients are told to restart.
+struct UploadSweep: Sendable {
+    private static let batch = 100
+
+    let database: Database
+    let store: ObjectStore
+    let clock: any WallClock
+    let configuration: UploadConfiguration
+
+    /// - Returns: how many uploads were swept.
+    func run() async throws -> Int {
+        let now = clock.now()
+        var swept = 0
+        var position = SweepPosition.start
+        while true {
+            let ended = try database.read { [position] connection in
+                try UploadRecords(connection).ended(by: now, after: position, limit: Self.batch)
+            }
+            guard let last = ended.last else { return swept }
+            position = last
+            let discarded = try await database.write { connection in
+                try ended.compactMap { try sweep($0.uploadID, at: now, in: connection) }
+            }
+            discarded.forEach(store.removeFiles)
+            swept += discarded.count
+        }
+    }
+
+    /// - Returns: `nil` where the upload is to stay, by what the transaction sees.
+    private func sweep(_ uploadID: String, at now: UnixTime, in connection: Connection) throws -> Discarded? {
+        let records = UploadRecords(connection)
+        guard var upload = try records.upload(uploadID), upload.state == .current, !upload.isSwept,
+            upload.sessionEndsAt <= now
+        else { return nil }
+        let object = try store.snapshot(uploadID: upload.id, in: connection).object
+        if object?.isMultipart == true, now < upload.sessionEndsAt.adding(seconds: configuration.wholeObjectGrace) {
+            return nil
+        }
+        upload.isSwept = true
+        try records.update(upload)
+        return try store.discard(uploadID: upload.id, in: connection)
+    }
+}

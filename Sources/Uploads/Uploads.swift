@@ -1,0 +1,38 @@
+import Database
+import ObjectStore
+import Platform
+import RPC
+
+/// Uploads of devices and sites: their sessions, their credentials, their recovery and their completion.
+public struct Uploads: Sendable {
+    public static var migrations: [Migration] { UploadRecords.migrations }
+
+    private let service: UploadService
+    private let sweeping: UploadSweep
+
+    /// - Parameter endpoint: where clients reach the store; issued with every upload from now on. An upload that was
+    ///   issued another one is to be restarted.
+    public init(
+        database: Database, store: ObjectStore, endpoint: StoreEndpoint, clock: any WallClock,
+        identifiers: Identifiers, configuration: UploadConfiguration = UploadConfiguration()
+    ) throws(UploadConfigurationError) {
+        try configuration.check()
+        service = UploadService(
+            sessions: UploadSessions(
+                database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
+                configuration: configuration))
+        sweeping = UploadSweep(database: database, store: store, clock: clock, configuration: configuration)
+    }
+
+    /// Enters DataGatewayService.
+    public func register(in router: inout Router) {
+        service.register(in: &router)
+    }
+
+    /// Removes what uploads stored whose session has ended; to be called at start and every few minutes.
+    ///
+    /// - Returns: how many uploads it swept.
+    public func sweep() async throws -> Int {
+        try await sweeping.run()
+    }
+}
