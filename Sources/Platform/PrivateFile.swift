@@ -20,10 +20,13 @@ public enum PrivateFile {
     }
 
     /// Writes a new file beside `path` with mode 0600, syncs it, renames it over `path`, and syncs the folder.
+    ///
+    /// The new file is each process's own, so that two that write at once leave one of their files, whole.
     public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-        let fresh = path + ".new"
-        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .last() }
+        let fresh = "\(path).\(getpid()).new"
+        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        // What a crash left there may have another mode.
+        guard file >= 0, fchmod(file, 0o600) == 0 else { throw .last() }
         var offset = 0
         while offset < bytes.count {
             let written = bytes[offset...].withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }

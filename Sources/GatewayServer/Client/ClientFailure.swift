@@ -28,6 +28,8 @@ struct ClientFailure: Error, Hashable {
                 "not signed in, or the session ended: run data-gateway login (\(said), \(code))"
             case .unimplemented:
                 "\(server) does not offer \(method.name): is it the right listener of the gateway? (\(code))"
+            // Nobody's answer but of something that is no gateway.
+            case .unknown: "\(server): \(said) (\(code))"
             default: "\(said) (\(code))"
             }
         let isPassing = status.code == .unavailable || status.code == .deadlineExceeded

@@ -98,6 +98,12 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
         return entry
     }
 
+    func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
+        let (seconds, attoseconds) = delay.components
+        let nanoseconds = UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
+        return schedule(at: now + nanoseconds, action)
+    }
+
     private func armTimer() {
         guard let next = timers.earliest else { return }
         let current = now

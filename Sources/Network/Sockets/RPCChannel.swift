@@ -16,38 +16,53 @@ public final class RPCChannel: CallTransport, @unchecked Sendable {
         connection = ClientConnection(loop: loop, authority: authority)
     }
 
+    /// Tries the addresses that the host stands for, one after the other.
+    ///
+    /// - Parameter timeout: for each of them.
     /// - Throws: `GRPCStatus` UNAVAILABLE where nobody answers.
-    public static func connect(to address: PeerAddress, loop: EventLoop) async throws -> RPCChannel {
+    public static func connect(
+        to address: PeerAddress, loop: EventLoop, timeout: Duration = .seconds(10)
+    ) async throws -> RPCChannel {
         let channel = RPCChannel(loop: loop, authority: address.description)
-        let status = await withCheckedContinuation { continuation in
-            loop.run { channel.open(address) { continuation.resume(returning: $0) } }
+        var reason = "the host name is unknown"
+        for target in await channel.targets(of: address) {
+            let status = await channel.open(target, timeout: timeout)
+            if status == 0 { return channel }
+            reason = String(cString: uv_strerror(status))
         }
-        guard status == 0 else {
-            let reason = status == Int32(EAI_NONAME) ? "the host name is unknown" : String(cString: uv_strerror(status))
-            throw GRPCStatus(.unavailable, "cannot reach \(address): \(reason)")
-        }
-        return channel
+        throw GRPCStatus(.unavailable, "cannot reach \(address): \(reason)")
     }
 
-    private func open(_ address: PeerAddress, completion: @escaping (Int32) -> Void) {
-        let target = address.resolve(passive: false) { entry -> sockaddr_storage? in
-            var storage = sockaddr_storage()
-            memcpy(&storage, entry.pointee.ai_addr, Int(entry.pointee.ai_addrlen))
-            return storage
-        }
-        guard var target else {
-            completion(Int32(EAI_NONAME))
-            return
-        }
-        let attempt = ConnectAttempt(loop: loop) { [self] socket, status in
-            if status == 0 {
-                self.socket = SocketConnection(loop: loop, socket: socket, speaker: connection) { [self] _ in
-                    self.socket = nil
+    private func targets(of address: PeerAddress) async -> [sockaddr_storage] {
+        await withCheckedContinuation { continuation in
+            loop.run {
+                var targets: [sockaddr_storage] = []
+                _ = address.resolve(passive: false) { entry -> Never? in
+                    var storage = sockaddr_storage()
+                    memcpy(&storage, entry.pointee.ai_addr, Int(entry.pointee.ai_addrlen))
+                    targets.append(storage)
+                    return nil
                 }
+                continuation.resume(returning: targets)
             }
-            completion(status)
         }
-        attempt.start(&target)
+    }
+
+    /// - Returns: libuv's status: 0, or why there is no connection.
+    private func open(_ target: sockaddr_storage, timeout: Duration) async -> Int32 {
+        await withCheckedContinuation { continuation in
+            loop.run { [self] in
+                let attempt = ConnectAttempt(loop: loop) { [self] socket, status in
+                    if status == 0 {
+                        self.socket = SocketConnection(loop: loop, socket: socket, speaker: connection) { [self] _ in
+                            self.socket = nil
+                        }
+                    }
+                    continuation.resume(returning: status)
+                }
+                attempt.start(target, timeout: timeout)
+            }
+        }
     }
 
     /// Ends the connection once calls under way are done.
@@ -77,11 +92,15 @@ public final class RPCChannel: CallTransport, @unchecked Sendable {
 
 /// A socket on its way to be connected.
 private final class ConnectAttempt {
+    private let loop: EventLoop
     private let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
     private let socket = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
     private let completion: (UnsafeMutablePointer<uv_tcp_t>, Int32) -> Void
+    private var timer: LoopTimer?
+    private var isTimedOut = false
 
     init(loop: EventLoop, completion: @escaping (UnsafeMutablePointer<uv_tcp_t>, Int32) -> Void) {
+        self.loop = loop
         self.completion = completion
         uv_tcp_init(loop.uv, socket)
     }
@@ -90,10 +109,10 @@ private final class ConnectAttempt {
         request.deallocate()
     }
 
-    func start(_ address: inout sockaddr_storage) {
+    func start(_ target: sockaddr_storage, timeout: Duration) {
         // Released when the attempt has an outcome.
         request.pointee.data = Unmanaged.passRetained(self).toOpaque()
-        let status = withUnsafePointer(to: &address) { pointer in
+        let status = withUnsafePointer(to: target) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 uv_tcp_connect(request, socket, address) { request, status in
                     guard let context = request?.pointee.data else { return }
@@ -101,15 +120,27 @@ private final class ConnectAttempt {
                 }
             }
         }
-        if status != 0 { Unmanaged.passUnretained(self).takeRetainedValue().finish(status) }
+        guard status == 0 else {
+            Unmanaged.passUnretained(self).takeRetainedValue().finish(status)
+            return
+        }
+        timer = loop.schedule(after: timeout) { [self] in
+            // libuv ends the request with ECANCELED.
+            isTimedOut = true
+            closeSocket()
+        }
     }
 
     private func finish(_ status: Int32) {
-        if status != 0 {
-            uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
-                UnsafeMutableRawPointer(handle)?.assumingMemoryBound(to: uv_tcp_t.self).deallocate()
-            }
+        timer?.cancel()
+        timer = nil
+        if status != 0 && !isTimedOut { closeSocket() }
+        completion(socket, isTimedOut ? UV_ETIMEDOUT.rawValue : status)
+    }
+
+    private func closeSocket() {
+        uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            UnsafeMutableRawPointer(handle)?.assumingMemoryBound(to: uv_tcp_t.self).deallocate()
         }
-        completion(socket, status)
     }
 }

@@ -111,9 +111,7 @@ private final class Acceptor: @unchecked Sendable {
         }
         whenEmpty = continuation
         for connection in connections.values { connection.shutDown() }
-        let (seconds, attoseconds) = limit.components
-        let nanoseconds = UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
-        _ = loop.schedule(at: loop.now + nanoseconds) { [self] in
+        _ = loop.schedule(after: limit) { [self] in
             for connection in Array(connections.values) { connection.close() }
         }
     }
