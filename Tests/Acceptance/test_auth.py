@@ -221,7 +221,7 @@ def test_another_scheme_than_bearer(uploader, stubs, scheme):
 
 
 def test_an_expired_token(gateway_with, login, stubs):
-    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 2, "user_token_lifetime_seconds": 2}})
+    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 2}})
     uploader = Fleet.create(login(gateway)).uploader()
     upload = uploader.create()
 

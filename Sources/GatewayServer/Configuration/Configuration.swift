@@ -1,56 +1,35 @@
+import Accounts
 import DeviceInit
 import Network
 import ObjectStore
 import RPC
+import Uploads
 
 /// Everything that can be set, read once at start: the command line before the file before the defaults.
 struct Configuration: Sendable {
-    struct Auth: Sendable {
-        /// Seconds that a device's or site's access token lives.
-        var accessTokenLifetime: Int64
-        /// Seconds that a user's access token lives.
-        var userTokenLifetime: Int64
-    }
-
-    struct Uploads: Sendable {
-        /// Bytes of a part; a multiple of 4096.
-        var partSize: Int64
-        /// Seconds that temporary credentials live.
-        var credentialLifetime: Int64
-        /// Seconds without activity after which an upload's session ends.
-        var sessionIdle: Int64
-        /// Seconds after which it ends in any case.
-        var sessionTotal: Int64
-    }
-
-    struct Store: Sendable {
-        var bucket: String
-        /// Where clients reach the store; `nil` = where it listens.
-        var publicEndpoint: StoreEndpoint?
-    }
-
     var listeners: [ListenerName: PeerAddress]
-    var auth: Auth
-    var uploads: Uploads
-    var store: Store
-    var reinit: ReinitPolicy
+    var accounts = Accounts.Configuration()
+    var deviceInit = DeviceInit.Configuration()
+    var uploads: UploadConfiguration
+    var objectStore = ObjectStoreServer.Configuration()
+    /// Where clients reach the store; `nil` = where it listens.
+    var publicEndpoint: StoreEndpoint?
 
     init(_ options: ServeOptions) throws(ConfigurationError) {
         var reader = try ConfigurationReader(path: options.configurationPath)
         listeners = try Self.listeners(&reader, options)
-        auth = Auth(
-            accessTokenLifetime: try reader.integer(
-                "auth.access_token_lifetime_seconds", default: 900, in: 1...86_400, unit: "seconds"),
-            userTokenLifetime: try reader.integer(
-                "auth.user_token_lifetime_seconds", default: 900, in: 1...86_400, unit: "seconds"))
+        accounts.accessTokenSeconds = try reader.integer(
+            "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
         uploads = try Self.uploads(&reader)
-        store = Store(
-            bucket: try Self.bucket(&reader), publicEndpoint: try Self.publicEndpoint(&reader))
-        let isSet = reader.contains("device_init.reinit")
-        reinit = try Self.reinit(&reader)
+        publicEndpoint = try Self.publicEndpoint(&reader)
+        let isReinitSet = reader.contains("device_init.reinit")
+        deviceInit.reinit = try Self.reinit(&reader)
+        objectStore.report = { requestID, error in
+            Log.write("store request failed", ["request_id": requestID, "error": "\(error)"])
+        }
         let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)
         try reader.finish()
-        try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isSet)
+        try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isReinitSet)
     }
 
     func address(_ name: ListenerName) -> PeerAddress { listeners[name] ?? .unknown }
@@ -72,29 +51,27 @@ struct Configuration: Sendable {
         return listeners
     }
 
-    private static func uploads(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> Uploads {
-        let uploads = Uploads(
-            partSize: try reader.integer(
-                "uploads.part_size_bytes", default: 67_108_864, in: 65_536...5_368_709_120, unit: "bytes"),
-            credentialLifetime: try reader.integer(
-                "uploads.credential_lifetime_seconds", default: 3600, in: 1...43_200, unit: "seconds"),
-            sessionIdle: try reader.integer(
-                "uploads.session_idle_seconds", default: 86_400, in: 1...2_592_000, unit: "seconds"),
-            sessionTotal: try reader.integer(
-                "uploads.session_total_seconds", default: 604_800, in: 1...34_560_000, unit: "seconds"))
+    private static func uploads(
+        _ reader: inout ConfigurationReader
+    ) throws(ConfigurationError) -> UploadConfiguration {
+        var uploads = UploadConfiguration()
+        uploads.partSize = try reader.integer(
+            "uploads.part_size_bytes", default: uploads.partSize, in: 65_536...5_368_709_120, unit: "bytes")
         guard uploads.partSize % 4096 == 0 else {
             throw ConfigurationError("uploads.part_size_bytes must be a multiple of 4096")
         }
-        return uploads
-    }
-
-    private static func bucket(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> String {
-        let name = try reader.text("object_store.bucket", default: "data")
-        guard ObjectName.isBucket(name) else {
+        uploads.credentialLifetime = try reader.integer(
+            "uploads.credential_lifetime_seconds", default: uploads.credentialLifetime, in: 1...43_200, unit: "seconds")
+        uploads.sessionIdle = try reader.integer(
+            "uploads.session_idle_seconds", default: uploads.sessionIdle, in: 1...2_592_000, unit: "seconds")
+        uploads.sessionTotal = try reader.integer(
+            "uploads.session_total_seconds", default: uploads.sessionTotal, in: 1...34_560_000, unit: "seconds")
+        uploads.bucket = try reader.text("object_store.bucket", default: uploads.bucket)
+        guard ObjectName.isBucket(uploads.bucket) else {
             throw ConfigurationError(
                 "object_store.bucket must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
         }
-        return name
+        return uploads
     }
 
     private static func publicEndpoint(
@@ -131,7 +108,7 @@ struct Configuration: Sendable {
                 "the device-init listener \(address) is reachable from other machines:"
                     + " say who may call ReinitDevice by device_init.reinit (open)")
         }
-        if let address = listeners[.objectStore], address.isWildcard, store.publicEndpoint == nil {
+        if let address = listeners[.objectStore], address.isWildcard, publicEndpoint == nil {
             throw ConfigurationError(
                 "the object-store listener \(address) has no one address that clients could be told:"
                     + " set object_store.public_endpoint, e.g. http://192.0.2.7:\(address.port)")

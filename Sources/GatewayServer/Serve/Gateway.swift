@@ -4,8 +4,8 @@ import RPC
 
 /// A running gateway: its rooms, and the listeners where they can be reached.
 final class Gateway: Sendable {
-    /// How long calls that are under way when the gateway is told to end may take.
-    private static let drainLimit = Duration.seconds(20)
+    /// How long calls and requests that are under way when the gateway is told to end may take, in seconds.
+    private static let drainLimit = 20
 
     /// What listens where, in the order of `ListenerName`.
     let listeners: [(name: String, address: String)]
@@ -15,27 +15,34 @@ final class Gateway: Sendable {
     private let loops: [EventLoop]
     private let rpcListeners: [RPCListener]
     private let ops: HTTPDaemon
+    private let housekeeping: Task<Void, Never>
 
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
         directory = try DataDirectory(dataDirectory)
-        rooms = try await Rooms(configuration, directory: directory)
+        let rooms = try await Rooms(configuration, directory: directory)
+        self.rooms = rooms
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
-        var opened: [(ListenerName, PeerAddress)] = []
+        var addresses: [ListenerName: PeerAddress] = [:]
         var rpcListeners: [RPCListener] = []
         for name in [ListenerName.auth, .gateway, .admin, .deviceInit] {
             let server = Self.server(rooms.router(name), rooms, state)
             let listener = try RPCListener(configuration.address(name), server: server, loops: loops)
-            opened.append((name, listener.address))
+            addresses[name] = listener.address
             rpcListeners.append(listener)
         }
         self.rpcListeners = rpcListeners
         let opsAddress = configuration.address(.ops)
-        ops = try HTTPDaemon(
-            host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state))
-        opened.append((.ops, PeerAddress(host: ops.host, port: Int(ops.port))))
-        listeners = opened.map { ($0.rawValue, $1.description) }
+        ops = try HTTPDaemon(host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state))
+        addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
+        addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
+        listeners = ListenerName.allCases.compactMap { name in
+            addresses[name].map { (name.rawValue, $0.description) }
+        }
+        housekeeping = Task {
+            await Housekeeping(uploads: rooms.uploads, reconciliation: rooms.store.reconciliation).run()
+        }
     }
 
     /// A server for `services`, with health beside them.
@@ -45,14 +52,27 @@ final class Gateway: Sendable {
         return RPCServer(router: router, interceptors: [FailureLog(), rooms.accounts.authenticator])
     }
 
-    /// Lets calls under way end, takes no new ones, and closes everything.
+    /// Lets what is under way end, takes nothing new, and closes everything.
     func stop() async {
         state.stopServing()
+        housekeeping.cancel()
         await withTaskGroup(of: Void.self) { group in
-            for listener in rpcListeners { group.addTask { await listener.stop(limit: Self.drainLimit) } }
+            for listener in rpcListeners {
+                group.addTask { await listener.stop(limit: .seconds(Self.drainLimit)) }
+            }
+            group.addTask { [rooms] in
+                // Blocks; on a thread of its own so that the listeners drain meanwhile.
+                await withCheckedContinuation { continuation in
+                    Thread.detachNewThread {
+                        rooms.storeServer.stop(drainingFor: Self.drainLimit)
+                        continuation.resume()
+                    }
+                }
+            }
         }
+        await housekeeping.value
         ops.stop(drainingFor: 1)
-        await rooms.close()
+        rooms.close()
         for loop in loops { loop.stop() }
     }
 }

@@ -1,30 +1,49 @@
 import Accounts
+import Catalog
 import Database
 import DeviceInit
 import Foundation
+import ObjectStore
 import Platform
 import RPC
+import Uploads
 
-/// The capabilities, made and joined to each other over one database.
+/// The capabilities, made and joined to each other over one database and one object store.
 struct Rooms: Sendable {
     let database: Database
     let accounts: Accounts
     let deviceInit: DeviceInit
+    let store: ObjectStore
+    /// Listens already: uploads are told its address, and so it comes before them.
+    let storeServer: ObjectStoreServer
+    let uploads: Uploads
+    let catalog: Catalog
 
     init(_ configuration: Configuration, directory: DataDirectory) async throws {
         let clock = SystemClock()
         let identifiers = Identifiers(clock: clock)
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
-        database = try Database(path: directory.database, migrations: Accounts.migrations + DeviceInit.migrations)
-        var settings = Accounts.Configuration()
-        settings.accessTokenSeconds = configuration.auth.accessTokenLifetime
+        database = try Database(
+            path: directory.database,
+            migrations: Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations
+                + Uploads.migrations)
         accounts = try Accounts(
             database: database, keyring: keyring, keysDirectory: directory.keys, clock: clock,
-            identifiers: identifiers, configuration: settings)
-        var devices = DeviceInit.Configuration()
-        devices.reinit = configuration.reinit
+            identifiers: identifiers, configuration: configuration.accounts)
         deviceInit = DeviceInit(
-            database: database, accounts: accounts, keyring: keyring, clock: clock, configuration: devices)
+            database: database, accounts: accounts, keyring: keyring, clock: clock,
+            configuration: configuration.deviceInit)
+        store = try ObjectStore(directory: directory.store, database: database, keyring: keyring, clock: clock)
+        let address = configuration.address(.objectStore)
+        storeServer = try ObjectStoreServer(
+            host: address.host, port: UInt16(address.port), store: store,
+            policy: StoreAccessPolicy(store: store, clock: clock, configuration: configuration.uploads),
+            configuration: configuration.objectStore)
+        let endpoint = try configuration.publicEndpoint ?? StoreEndpoint("http://\(address.host):\(storeServer.port)")
+        uploads = try Uploads(
+            database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
+            configuration: configuration.uploads)
+        catalog = Catalog(database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
@@ -38,20 +57,23 @@ struct Rooms: Sendable {
         case .auth:
             accounts.authService.register(in: &router)
             accounts.sessionService.register(in: &router)
+        case .gateway:
+            uploads.register(in: &router)
+            catalog.register(in: &router)
         case .admin:
             accounts.adminAuthService.register(in: &router)
             accounts.userAuthService.register(in: &router)
             deviceInit.managementService.register(in: &router)
         case .deviceInit:
             deviceInit.initService.register(in: &router)
-        case .gateway, .objectStore, .ops:
+        case .objectStore, .ops:
             break
         }
         return router
     }
 
     /// Writes what is written late only, and closes the database.
-    func close() async {
+    func close() {
         accounts.deferred.flush(at: SystemClock().now())
         database.close()
     }
