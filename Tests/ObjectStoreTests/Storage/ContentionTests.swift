@@ -1,0 +1,157 @@
+import Dispatch
+import Foundation
+import HTTPTestClient
+import Platform
+import Synchronization
+import Testing
+
+@testable import ObjectStore
+
+/// Several connections at one upload: each ends with an outcome that OSS documents, never with a wrong byte.
+struct ContentionTests {
+    private static let partSize = Int(TestStore.partSize)
+
+    /// A connection that has sent the header of a part and a piece of its body, and whose piece has been received.
+    private func begin(
+        _ number: Int, of id: String, _ client: StoreClient, body: [UInt8], sending count: Int
+    ) throws -> RawConnection {
+        let connection = try RawConnection(port: client.port)
+        try connection.send(
+            client.head(
+                "PUT", query: "partNumber=\(number)&uploadId=\(id)", length: body.count,
+                fields: ["Expect": "100-continue"]))
+        // The answer says that the store has begun with the part.
+        guard try connection.answer().status == 100 else { throw RawConnection.Failure.ended }
+        try connection.send(Array(body.prefix(count)))
+        return connection
+    }
+
+    @Test func letsAReconnectingClientTakeItsPartOver() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let stale = content(Self.partSize, seed: 1)
+        let fresh = content(Self.partSize, seed: 2)
+        let dead = try begin(1, of: id, client, body: stale, sending: 1000)
+        let answer = try client.part(1, of: id, fresh)
+        #expect(answer.status == 200)
+        // What the dead connection had still under way comes late, and lands nowhere.
+        try dead.send(Array(stale.dropFirst(1000)))
+        #expect(try dead.answer().error == "503 ServiceUnavailable")
+        #expect(try client.complete(id, [(1, answer.fields["etag"] ?? "")]).status == 200)
+        #expect(try client.get() == fresh)
+    }
+
+    @Test func completesWhileAnUnlistedPartIsBeingSent() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let first = try client.part(1, of: id, content(Self.partSize))
+        let body = content(Self.partSize, seed: 9)
+        let late = try begin(2, of: id, client, body: body, sending: 100)
+        #expect(try client.complete(id, [(1, first.fields["etag"] ?? "")]).status == 200)
+        try late.send(Array(body.dropFirst(100)))
+        #expect(try late.answer().error == "503 ServiceUnavailable")
+        #expect(try client.get() == content(Self.partSize))
+    }
+
+    @Test func leavesPartsAloneWhenACompleteFails() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let body = content(500)
+        let late = try begin(1, of: id, client, body: body, sending: 100)
+        #expect(try client.completeAll(id).error == "400 InvalidPart")
+        try late.send(Array(body.dropFirst(100)))
+        #expect(try late.answer().status == 200)
+    }
+
+    @Test func abortsWhileAPartIsBeingSent() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let body = content(500)
+        let late = try begin(1, of: id, client, body: body, sending: 100)
+        #expect(try client.send("DELETE", query: "uploadId=\(id)").status == 204)
+        try late.send(Array(body.dropFirst(100)))
+        #expect(try late.answer().error == "503 ServiceUnavailable")
+        #expect(try store.files().isEmpty)
+    }
+
+    @Test func discardsWhileAPartIsBeingSent() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let body = content(500)
+        let late = try begin(1, of: id, client, body: body, sending: 100)
+        let discarded = try store.database.writeBlocking { [store = store.store] in
+            try store.discard(uploadID: "upload-1", in: $0)
+        }
+        store.store.removeFiles(discarded)
+        try late.send(Array(body.dropFirst(100)))
+        #expect(try late.answer().error == "404 NoSuchUpload")
+        #expect(try store.files().isEmpty)
+    }
+
+    @Test func givesTwoSendersOfOnePartOneWinner() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let bodies = (0..<4).map { content(Self.partSize, seed: UInt64($0) + 20) }
+        DispatchQueue.concurrentPerform(iterations: 16) { index in
+            _ = try? client.part(1, of: id, bodies[index % 4])
+        }
+        let listed = try client.send("GET", query: "uploadId=\(id)").elements("ETag").map { ETag.normalized($0) }
+        let winner = try #require(bodies.first { [Hex.upper(Digest.md5($0))] == listed })
+        #expect(try client.completeAll(id).status == 200)
+        #expect(try client.get() == winner)
+        #expect(try store.files().count == 1)
+    }
+
+    @Test func takesPartsInParallel() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let body = content(12 * Self.partSize + 1)
+        let failures = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 13) { index in
+            let start = index * Self.partSize
+            let piece = Array(body[start..<min(start + Self.partSize, body.count)])
+            if (try? client.part(index + 1, of: id, piece))?.status != 200 {
+                failures.withLock { $0 += 1 }
+            }
+        }
+        #expect(failures.withLock { $0 } == 0)
+        #expect(try client.completeAll(id).status == 200)
+        #expect(try client.get() == body)
+    }
+
+    @Test func waitsForTheWriteInFlight() throws {
+        let writes = WritesInFlight()
+        let claim = writes.begin(part: 1, of: "m")
+        let order = Mutex<[String]>([])
+        let inside = DispatchSemaphore(value: 0)
+        let leave = DispatchSemaphore(value: 0)
+        let done = DispatchGroup()
+        DispatchQueue.global().async(group: done) {
+            try? claim.holding {
+                inside.signal()
+                leave.wait()
+                order.withLock { $0.append("written") }
+            }
+        }
+        inside.wait()
+        DispatchQueue.global().async(group: done) {
+            writes.exclusively("m") { order.withLock { $0.append("completed") } }
+        }
+        // A new part waits as well; it comes through only when both are done.
+        leave.signal()
+        done.wait()
+        #expect(order.withLock { $0 } == ["written", "completed"])
+        #expect(throws: WritesInFlight.TakenOver.self) { try claim.holding {} }
+        writes.end(claim, part: 1, of: "m")
+        let next = writes.begin(part: 1, of: "m")
+        #expect(throws: Never.self) { try next.holding {} }
+        writes.end(next, part: 1, of: "m")
+    }
+}
