@@ -68,7 +68,7 @@ let package = Package(
         tests("DeviceInit"),
         tests("Catalog"),
         tests("Uploads"),
-        tests("GatewayServer"),
+        tests("GatewayServer", ["Network", "Platform", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]
 )

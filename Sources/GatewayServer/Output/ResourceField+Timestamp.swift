@@ -12,9 +12,9 @@ extension ResourceField {
 extension Timestamp {
     /// `2026-11-21T14:57:10.25Z`; a fraction has no trailing zeros.
     ///
-    /// Outside the years 1 to 9999, which RFC 3339 cannot say, the nearest time that it can.
+    /// Before the Gregorian calendar's first day, 1582-10-15, and after the year 9999 the nearest time within.
     func rfc3339(withFraction: Bool = true) -> String {
-        let whole = min(max(seconds, -62_135_596_800), 253_402_300_799)
+        let whole = min(max(seconds, -12_219_292_800), 253_402_300_799)
         let date = Date(timeIntervalSince1970: TimeInterval(whole)).formatted(.iso8601)
         guard withFraction, (1..<1_000_000_000).contains(nanos) else { return date }
         var digits = String(String(1_000_000_000 + Int64(nanos)).dropFirst())

@@ -1,0 +1,104 @@
+import Network
+import RPC
+import Testing
+
+@testable import GatewayServer
+
+/// A command with a parameter of each kind.
+private struct Sample: Command {
+    static let name = "sample"
+    static let summary = "Try the parser"
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("FIRST", \.first, "Needed"),
+            .argument("SECOND", \.second, "Not needed", isRequired: false),
+            .option("--count", "N", \.count, "Needed as well", isRequired: true),
+            .option("--address", "HOST:PORT", \.address, "An address"),
+            .option("--state", "STATE", \.state, "A choice"),
+            .repeated("--tag", "KEY=VALUE", \.tags, "Tags"),
+            .flag("--loud", \.isLoud, "A flag"),
+        ]
+    }
+
+    var first = ""
+    var second = "none"
+    var count: Int64 = 0
+    var address: PeerAddress?
+    var state: DeviceList.Status?
+    var tags: [TagArgument] = []
+    var isLoud = false
+
+    func run(in environment: CommandEnvironment) async -> ExitCode { .success }
+}
+
+@Suite struct ArgumentParserTests {
+    private func parse(_ line: String) throws -> Sample {
+        var sample = Sample()
+        let words = line.split(separator: " ").map(String.init)
+        try ArgumentParser.parse(words, into: &sample, parameters: Sample.parameters, path: ["sample"])
+        return sample
+    }
+
+    @Test func everyKindOfParameter() throws {
+        let sample = try parse(
+            "one --count 3 two --address [::1]:80 --state=disabled --tag a=1 --tag b= --tag=c=d=e --loud")
+        #expect(sample.first == "one")
+        #expect(sample.second == "two")
+        #expect(sample.count == 3)
+        #expect(sample.address == PeerAddress(host: "::1", port: 80))
+        #expect(sample.state == .disabled)
+        #expect(sample.tags.map(\.key) == ["a", "b", "c"])
+        #expect(sample.tags.map(\.value) == ["1", "", "d=e"])
+        #expect(sample.isLoud)
+    }
+
+    @Test func whatIsNotSaidKeepsItsDefault() throws {
+        let sample = try parse("one --count -3")
+        #expect(sample.second == "none")
+        #expect(sample.count == -3)
+        #expect(sample.address == nil)
+        #expect(!sample.isLoud)
+    }
+
+    @Test func optionsEndAtTwoHyphens() throws {
+        let sample = try parse("--count 3 -- --one -")
+        #expect(sample.first == "--one")
+        #expect(sample.second == "-")
+    }
+
+    @Test func aValueThatLooksLikeAnOptionIsAttached() throws {
+        #expect(try parse("one --count=3 --tag=--k=v").tags.map(\.key) == ["--k"])
+    }
+
+    @Test(arguments: [
+        ("", "sample needs FIRST and --count N"),
+        ("one", "sample needs --count N"),
+        ("--count 3", "sample needs FIRST"),
+        ("one two three --count 3", "sample does not know what to do with 'three'"),
+        ("one --count", "--count needs a value: --count N"),
+        ("one --count --loud", "--count needs a value: --count N"),
+        ("one --count=", "--count takes a whole number, not ''"),
+        ("one --count 3x", "--count takes a whole number, not '3x'"),
+        ("one --count 9223372036854775808", "--count takes a whole number, not '9223372036854775808'"),
+        ("one --count 3 --count 4", "--count is given twice"),
+        ("one --count 3 --loud --loud", "--loud is given twice"),
+        ("one --count 3 --loud=yes", "--loud takes no value"),
+        ("one --count 3 --address host", "--address takes HOST:PORT (IPv6: [HOST]:PORT), not 'host'"),
+        ("one --count 3 --address h:65536", "--address takes HOST:PORT (IPv6: [HOST]:PORT), not 'h:65536'"),
+        ("one --count 3 --state off", "--state takes one of registered, initialized, disabled, not 'off'"),
+        ("one --count 3 --tag key", "--tag takes KEY=VALUE, not 'key'"),
+        ("one --count 3 --tag =value", "--tag takes KEY=VALUE, not '=value'"),
+        ("one --cuont 3", "sample has no option --cuont; did you mean --count?"),
+        ("one --Loud", "sample has no option --Loud; did you mean --loud?"),
+        ("one --quite-another", "sample has no option --quite-another"),
+        ("one -x", "sample has no option -x"),
+    ])
+    func whatIsWrongIsNamed(line: String, message: String) {
+        #expect(throws: UsageError(message, path: ["sample"])) { try parse(line) }
+    }
+
+    @Test func theErrorSaysWhereToRead() {
+        #expect("\(UsageError("no", path: ["device", "list"]))" == "no\nTry: data-gateway device list --help")
+    }
+}

@@ -1,0 +1,123 @@
+import Platform
+import Synchronization
+import Testing
+
+@testable import GatewayServer
+
+/// Where a test's commands run: without variables, and with their output kept.
+final class Recorder: Sendable {
+    private let lines = Mutex((output: [String](), errors: [String]()))
+
+    var output: String { lines.withLock { $0.output.joined(separator: "\n") } }
+    var errors: String { lines.withLock { $0.errors.joined(separator: "\n") } }
+
+    func environment(_ variables: [String: String] = [:]) -> CommandEnvironment {
+        CommandEnvironment(
+            variables: variables, clock: ManualClock(),
+            output: { [self] line in lines.withLock { $0.output.append(line) } },
+            errorOutput: { [self] line in lines.withLock { $0.errors.append(line) } })
+    }
+
+    func run(_ line: String, _ variables: [String: String] = [:]) async -> ExitCode {
+        await Program.run(line.split(separator: " ").map(String.init), in: environment(variables))
+    }
+}
+
+@Suite struct ProgramTests {
+    private static let leaves = Program.commands.leaves.map { $0.path.joined(separator: " ") }
+
+    @Test func theCommandsOfTheContract() {
+        let expected = [
+            "serve", "login", "logout", "site create", "site list", "device suite create", "device suite list",
+            "device register", "device list", "device show", "device update", "device enable", "device disable",
+            "user create", "user list",
+        ]
+        #expect(expected.allSatisfy(Self.leaves.contains))
+        #expect(Set(Self.leaves).count == Self.leaves.count)
+    }
+
+    @Test(arguments: Self.leaves + ["", "site", "device", "device suite", "user"])
+    func everyCommandHasItsHelp(path: String) async {
+        let page = Recorder()
+        #expect(await page.run("\(path) --help") == .success)
+        #expect(page.errors.isEmpty)
+        #expect(page.output.contains("Usage: data-gateway \(path)"))
+        #expect(page.output.contains("  --help"))
+        #expect(page.output.split(separator: "\n").allSatisfy { $0.count <= 80 && $0.last != " " })
+        let same = Recorder()
+        #expect(await same.run("help \(path)") == .success)
+        #expect(same.output == page.output)
+    }
+
+    @Test func helpListsEveryParameter() {
+        for (path, command) in Program.commands.leaves {
+            let page = page(command, path)
+            for label in labels(command) { #expect(page.contains("  \(label.spelling) "), "\(path)") }
+        }
+    }
+
+    private func page<C: Command>(_ command: C.Type, _ path: [String]) -> String { HelpText.of(command, path: path) }
+
+    private func labels<C: Command>(_ command: C.Type) -> [ParameterLabel] { command.parameters.map(\.label) }
+
+    @Test func everyClientCommandTakesTheCommonOptions() {
+        for (path, command) in Program.commands.leaves where command is any ClientCommand.Type {
+            let names = labels(command).map(\.name)
+            #expect(["--server", "--organization", "--json"].allSatisfy(names.contains), "\(path)")
+        }
+    }
+
+    @Test func parameterNamesAreUniqueAndArgumentsThatMayBeMissingComeLast() {
+        for (path, command) in Program.commands.leaves {
+            let labels = labels(command)
+            #expect(Set(labels.map(\.name)).count == labels.count, "\(path)")
+            let arguments = labels.filter { $0.kind == .argument }.map(\.isRequired)
+            #expect(arguments == arguments.sorted { $0 && !$1 }, "\(path)")
+        }
+    }
+
+    @Test func helpIsNotTakenFromBehindTheOptions() async {
+        #expect(await Recorder().run("site create -- --help") == .refused)
+    }
+
+    @Test func version() async {
+        let recorder = Recorder()
+        #expect(await recorder.run("--version") == .success)
+        #expect(recorder.output == "data-gateway \(Program.version)")
+    }
+
+    @Test(arguments: [
+        ("", "a command is needed: serve, login, logout, site, device, user", "data-gateway --help"),
+        ("device", "device needs a command: suite, register, list, show, update, enable, disable", "device --help"),
+        ("devcie list", "there is no command devcie; did you mean device?", "data-gateway --help"),
+        ("device regsiter", "device has no command regsiter; did you mean register?", "data-gateway device --help"),
+        ("--verison", "there is no option --verison; did you mean --version?", "data-gateway --help"),
+        ("help nonsense", "there is no command nonsense", "data-gateway --help"),
+        ("device show", "device show needs DEVICE_ID", "data-gateway device show --help"),
+        ("device list --suit s", "device list has no option --suit; did you mean --suite?", "device list --help"),
+        ("serve", "serve needs --data-dir DIR", "data-gateway serve --help"),
+    ])
+    func usage(line: String, message: String, hint: String) async {
+        let recorder = Recorder()
+        #expect(await recorder.run(line) == .usage)
+        #expect(recorder.output.isEmpty)
+        #expect(recorder.errors.hasPrefix("data-gateway: \(message)\nTry: "))
+        #expect(recorder.errors.hasSuffix(hint))
+    }
+
+    @Test func serveKnowsEveryListener() throws {
+        guard
+            case .perform(let command) = try Program.request(
+                ["serve", "--data-dir", "d", "--config=c"]
+                    + ListenerName.allCases.flatMap { ["--\($0.rawValue)-listen", "[::1]:7"] }),
+            let serve = command as? Serve
+        else {
+            Issue.record("serve is no command")
+            return
+        }
+        #expect(serve.options.dataDirectory == "d")
+        #expect(serve.options.configurationPath == "c")
+        #expect(serve.options.listen.count == ListenerName.allCases.count)
+        #expect(serve.options.listen.values.allSatisfy { $0 == "[::1]:7" })
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Proto
+import Testing
+
+@testable import GatewayServer
+
+@Suite struct ReplyTests {
+    private let device = Device(
+        name: "devices/260427-000001", deviceID: "260427-000001", displayName: "Arm \"left\"\n",
+        suite: "deviceSuites/7",
+        tags: ["b": "2", "a": "1=1"], status: .initialized, siteID: 9_007_199_254_740_993,
+        createdAt: Timestamp(seconds: 1_767_225_600, nanos: 250_000_000))
+
+    @Test func aDeviceForPrograms() {
+        #expect(
+            Reply(device).json.text == """
+                {"name":"devices/260427-000001","device_id":"260427-000001","display_name":"Arm \\"left\\"\\n",\
+                "description":"","suite":"deviceSuites/7","tags":{"a":"1=1","b":"2"},\
+                "status":"DEVICE_STATUS_INITIALIZED","site_id":9007199254740993,"sdk_version":"","platform":"",\
+                "initialized_at":null,"last_seen_at":null,"created_at":"2026-01-01T00:00:00.25Z","updated_at":null}
+                """)
+    }
+
+    @Test func aDeviceForPeople() {
+        #expect(
+            Reply(device).text == """
+                name:          devices/260427-000001
+                device id:     260427-000001
+                display name:  Arm "left"\\u{a}
+                suite:         deviceSuites/7
+                tags:          a=1=1, b=2
+                status:        initialized
+                site id:       9007199254740993
+                created at:    2026-01-01T00:00:00Z
+                """)
+    }
+
+    @Test func otherResources() {
+        let suite = DeviceSuite(name: "deviceSuites/7", siteID: 1, displayName: "S", description: "D")
+        #expect(
+            suite.json.text == """
+                {"name":"deviceSuites/7","site_id":1,"display_name":"S","description":"D","created_at":null,\
+                "updated_at":null}
+                """)
+        let site = Site(siteID: 1, name: "工厂", status: 2)
+        #expect(
+            site.json.text == #"{"site_id":1,"name":"工厂","status":2,"created_at":null,"updated_at":null}"#)
+        let user = User(organization: "system", userName: "ada", role: "admin", organizationID: 1, userID: 2)
+        #expect(
+            user.json.text == """
+                {"organization":"system","user_name":"ada","role":"admin","last_login_at":null,"created_at":null,\
+                "updated_at":null,"organization_id":1,"user_id":2}
+                """)
+    }
+
+    @Test func aListForPrograms() {
+        #expect(Reply("sites", [Site]()).json.text == #"{"sites":[]}"#)
+        let names = Reply("sites", [Site(name: "a"), Site(name: "b")]).json
+        guard case .object(let members) = names, case .array(let sites) = members.first?.value else {
+            Issue.record("no list")
+            return
+        }
+        #expect(members.map(\.name) == ["sites"])
+        #expect(sites.count == 2)
+    }
+
+    @Test func aListForPeople() {
+        let sites = [Site(siteID: 1, name: "工厂", status: 1), Site(siteID: 22, name: "Plant", status: 3)]
+        #expect(
+            Reply("sites", sites).text == """
+                SITE ID  NAME   STATUS   CREATED AT
+                1        工厂   enabled  -
+                22       Plant  3        -
+                """)
+        #expect(Reply("device_suites", [DeviceSuite]()).text == "no device suites")
+    }
+
+    /// Every column of a table is a field of its resource.
+    @Test func columns() {
+        #expect(Set(Site.columns).isSubset(of: Site().fields.map(\.name)))
+        #expect(Set(User.columns).isSubset(of: User().fields.map(\.name)))
+        #expect(Set(Device.columns).isSubset(of: Device().fields.map(\.name)))
+        #expect(Set(DeviceSuite.columns).isSubset(of: DeviceSuite().fields.map(\.name)))
+    }
+
+    @Test func everyCharacterSurvivesJSON() throws {
+        let text = (0...0x2100).compactMap(Unicode.Scalar.init).map(String.init).joined() + "😀"
+        let parsed = try JSONSerialization.jsonObject(with: Data(JSONValue.array([.string(text)]).text.utf8))
+        #expect(parsed as? [String] == [text])
+    }
+
+    @Test func nothingTakesHoldOfTheTerminal() {
+        let attack = "\u{1B}]0;title\u{7}\u{9B}2J\u{202E}gpj\u{2028}"
+        let escaped = "\\u{1b}]0;title\\u{7}\\u{9b}2J\\u{202e}gpj\\u{2028}"
+        #expect(Reply(Site(name: attack)).text == "name:    \(escaped)\nstatus:  0")
+        #expect(JSONValue.string(attack).text.unicodeScalars.allSatisfy { !$0.isUnprintable })
+    }
+
+    @Test(arguments: [
+        (0, 0, "1970-01-01T00:00:00Z"), (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
+        (951_782_400, 1000, "2000-02-29T00:00:00.000001Z"), (Int64.max, 0, "9999-12-31T23:59:59Z"),
+        (Int64.min, -5, "1582-10-15T00:00:00Z"),
+    ])
+    func times(seconds: Int64, nanos: Int32, text: String) {
+        #expect(Timestamp(seconds: seconds, nanos: nanos).rfc3339() == text)
+    }
+
+    @Test func deviceStatus() {
+        #expect(DeviceStatus.registered.protoName == "DEVICE_STATUS_REGISTERED")
+        #expect(DeviceStatus.unrecognized(9).protoName == "9")
+        #expect(DeviceStatus.unrecognized(9).word == "9")
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import RPC
+import Testing
+
+@testable import GatewayServer
+
+/// A folder that is gone when the test is over.
+private final class Folder {
+    let path = NSTemporaryDirectory() + "data-gateway-\(UUID().uuidString)"
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func mode(_ name: String) throws -> Int? {
+        let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+        return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+}
+
+@Suite struct SessionFileTests {
+    private let folder: Folder
+    private let file: SessionFile
+    private let session = Session(
+        authServer: "127.0.0.1:50051", adminServer: nil, organization: "system", userName: "ada", role: "admin",
+        accessToken: "access", accessTokenExpiresAtUnix: 1_800_000_000, refreshToken: "refresh",
+        refreshTokenExpiresAtUnix: 1_900_000_000)
+
+    init() throws {
+        folder = try Folder()
+        file = SessionFile(path: folder.path + "/new/session.json")
+    }
+
+    private func refusal(_ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "accepted"
+        } catch {
+            return (error as? ClientFailure)?.message ?? "\(error)"
+        }
+    }
+
+    @Test func onlyItsOwnerCanReadIt() throws {
+        #expect(try file.read() == nil)
+        try file.write(session)
+        #expect(try file.read() == session)
+        #expect(try folder.mode("new/session.json") == 0o600)
+        #expect(try folder.mode("new") == 0o700)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path + "/new") == ["session.json"])
+    }
+
+    @Test func oneThatIsReplacedKeepsItsMode() throws {
+        try file.write(session)
+        var other = session
+        other.userName = "grace"
+        try file.write(other)
+        #expect(try file.read()?.userName == "grace")
+        #expect(try folder.mode("new/session.json") == 0o600)
+    }
+
+    @Test(arguments: [0o640, 0o604, 0o660, 0o610, 0o644])
+    func oneThatOthersCanReadIsRefused(mode: Int) throws {
+        try file.write(session)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        let message = refusal { _ = try file.read() }
+        #expect(message.contains("others can read the session in \(file.path) (mode \(String(mode, radix: 8)))"))
+        #expect(message.contains("data-gateway login"))
+    }
+
+    @Test(arguments: ["", "{}", "[1]", "no JSON"])
+    func oneThatIsNoSession(text: String) throws {
+        try file.write(session)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        #expect(refusal { _ = try file.read() }.contains("holds no session"))
+    }
+
+    @Test func aFolderThatCannotBeMade() throws {
+        try Data().write(to: URL(fileURLWithPath: folder.path + "/new"))
+        #expect(refusal { try file.write(session) }.hasPrefix("cannot keep the session in \(file.path): "))
+    }
+
+    @Test func removed() throws {
+        #expect(try !file.remove())
+        try file.write(session)
+        #expect(try file.remove())
+        #expect(try file.read() == nil)
+    }
+
+    @Test(arguments: [
+        (["DATA_GATEWAY_SESSION": "/s", "HOME": "/h"], "/s"),
+        (["DATA_GATEWAY_SESSION": "", "XDG_CONFIG_HOME": "/x", "HOME": "/h"], "/x/data-gateway/session.json"),
+        (["HOME": "/h"], "/h/.config/data-gateway/session.json"),
+    ])
+    func whereItIs(variables: [String: String], path: String) throws {
+        #expect(try SessionFile(in: Recorder().environment(variables)).path == path)
+    }
+
+    @Test func nowhere() {
+        #expect(throws: ClientFailure("neither HOME nor DATA_GATEWAY_SESSION says where the session is kept")) {
+            try SessionFile(in: Recorder().environment())
+        }
+    }
+
+    @Test func commandsSayWhatToDoAboutIt() async throws {
+        let recorder = Recorder()
+        #expect(await recorder.run("site list", ["DATA_GATEWAY_SESSION": file.path]) == .refused)
+        #expect(recorder.errors == "data-gateway: not signed in: run data-gateway login")
+        #expect(await recorder.run("logout", ["DATA_GATEWAY_SESSION": file.path]) == .success)
+        #expect(recorder.output == "nobody was signed in")
+    }
+
+    @Test func whereTheCommandsGo() throws {
+        let environment = Recorder().environment(["DATA_GATEWAY_ADMIN": "env:2", "DATA_GATEWAY_AUTH": "env:1"])
+        let bare = Recorder().environment()
+        var far = session
+        far.authServer = "[2001:db8::1]:443"
+        let option = PeerAddress(host: "option", port: 3)
+        #expect(try ServerAddress.admin(option, environment, far) == option)
+        #expect(try ServerAddress.admin(nil, environment, far).description == "env:2")
+        #expect(try ServerAddress.admin(nil, bare, far).description == "[2001:db8::1]:50054")
+        #expect(try ServerAddress.auth(nil, environment, far).description == "env:1")
+        #expect(try ServerAddress.auth(nil, bare, far).description == "[2001:db8::1]:443")
+        #expect(try ServerAddress.auth(nil, bare, nil).description == "127.0.0.1:50051")
+        far.adminServer = "admin:4"
+        #expect(try ServerAddress.admin(nil, bare, far).description == "admin:4")
+        #expect(throws: ClientFailure.self) {
+            try ServerAddress.auth(nil, Recorder().environment(["DATA_GATEWAY_AUTH": "nonsense"]), nil)
+        }
+    }
+}
