@@ -63,7 +63,7 @@ public enum AccessTable {
             [
                 "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite", "RegisterDevice",
                 "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice", "AddDeviceToSuite",
-                "RemoveDeviceFromSuite", "DeleteDevice",
+                "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit",
             ]
         ),
 

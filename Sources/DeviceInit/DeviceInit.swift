@@ -7,6 +7,8 @@ import RPC
 public final class DeviceInit: Sendable {
     public struct Configuration: Sendable {
         public var reinit = ReinitPolicy.open
+        /// With the policy `window`: how long an operator's leave to replace a key holds.
+        public var reinitWindowSeconds: Int64 = 15 * 60
         /// Init and reinit calls a minute for one device.
         public var callsOfDevice = 240
         /// Distinct ids a minute that do not exist, asked for by one address.
@@ -29,12 +31,14 @@ public final class DeviceInit: Sendable {
     ) {
         initService = DeviceInitService(
             initialization: Initialization(
-                database: database, accounts: accounts, clock: clock,
+                database: database, accounts: accounts, clock: clock, policy: configuration.reinit,
                 callsOfDevice: Throttle(perMinute: configuration.callsOfDevice),
                 unknownIDsOfAddress: Throttle(perMinute: configuration.unknownIDsOfAddress),
                 repeatsOfUnknownID: Throttle(perMinute: 1)))
         managementService = DeviceManagementService(
-            registry: DeviceRegistry(database: database, keys: accounts.deviceKeys, clock: clock),
+            registry: DeviceRegistry(
+                database: database, keys: accounts.deviceKeys, clock: clock,
+                reinitWindowSeconds: configuration.reinitWindowSeconds),
             pageTokens: PageTokens(keyring: keyring))
     }
 }

@@ -101,6 +101,11 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
         return try await registry.disable(id, by: try Caller(context)).message
     }
 
+    public func allowReinit(_ request: AllowReinitRequest, context: CallContext) async throws -> Device {
+        let id = try ResourceName.deviceID(request.name, field: "name")
+        return try await registry.allowReinit(id, by: try Caller(context)).message
+    }
+
     public func addDeviceToSuite(_ request: AddDeviceToSuiteRequest, context: CallContext) async throws -> Device {
         let suiteID = try ResourceName.suiteID(request.suite, field: "suite")
         let id = try ResourceName.deviceID(request.device, field: "device")

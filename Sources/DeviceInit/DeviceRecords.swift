@@ -19,6 +19,8 @@ struct DeviceRecord: Sendable {
     let platform: String
     /// Of its last init; what its key did since is the key's.
     let lastSeenAt: UnixTime?
+    /// Until when an operator lets a key in use be replaced.
+    let reinitAllowedUntil: UnixTime?
     let createdAt: UnixTime
     let updatedAt: UnixTime
 }
@@ -66,6 +68,7 @@ enum DeviceRecords {
                     sdk_version TEXT NOT NULL DEFAULT '',
                     platform TEXT NOT NULL DEFAULT '',
                     last_seen_at INTEGER,
+                    reinit_allowed_until INTEGER,
                     created_at INTEGER NOT NULL,
                     updated_at INTEGER NOT NULL
                 ) STRICT;
@@ -76,7 +79,8 @@ enum DeviceRecords {
 
     private static let select = """
         SELECT d.id, d.organization_id, d.suite_id, s.site_id, d.display_name, d.description, d.tags, d.is_disabled,
-            d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.created_at, d.updated_at
+            d.initialized_at, d.sdk_version, d.platform, d.last_seen_at, d.reinit_allowed_until, d.created_at,
+            d.updated_at
         FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
         """
 
@@ -123,14 +127,22 @@ enum DeviceRecords {
             "UPDATE devices SET suite_id = $2, updated_at = $3 WHERE id = $1", id.text, suiteID, now.microseconds)
     }
 
-    /// That the device was given a key.
+    static func allowReinit(
+        _ id: DeviceID, until end: UnixTime, at now: UnixTime, in connection: Connection
+    ) throws {
+        try connection.execute(
+            "UPDATE devices SET reinit_allowed_until = $2, updated_at = $3 WHERE id = $1", id.text, end.microseconds,
+            now.microseconds)
+    }
+
+    /// That the device was given a key; leave to replace one is used up by it.
     static func noteInitialization(
         _ id: DeviceID, sdkVersion: String, platform: String, at now: UnixTime, in connection: Connection
     ) throws {
         try connection.execute(
             """
             UPDATE devices SET initialized_at = coalesce(initialized_at, $2), last_seen_at = $2, sdk_version = $3,
-                platform = $4
+                platform = $4, reinit_allowed_until = NULL
             WHERE id = $1
             """, id.text, now.microseconds, sdkVersion, platform)
     }
@@ -168,7 +180,8 @@ enum DeviceRecords {
             id: row.text(0), organizationID: row.int64(1), suiteID: row.optionalInt64(2), siteID: row.optionalInt64(3),
             displayName: row.text(4), description: row.text(5), tags: try decode(row.text(6)), isDisabled: row.bool(7),
             initializedAt: time(8), sdkVersion: row.text(9), platform: row.text(10), lastSeenAt: time(11),
-            createdAt: UnixTime(microseconds: row.int64(12)), updatedAt: UnixTime(microseconds: row.int64(13)))
+            reinitAllowedUntil: time(12), createdAt: UnixTime(microseconds: row.int64(13)),
+            updatedAt: UnixTime(microseconds: row.int64(14)))
     }
 
     private static func encode(_ tags: [String: String]) throws -> String {

@@ -20,6 +20,8 @@ struct DeviceRegistry: Sendable {
     let database: Database
     let keys: DeviceKeys
     let clock: any WallClock
+    /// How long ``allowReinit(_:by:)`` holds.
+    let reinitWindowSeconds: Int64
 
     func createSuite(
         siteID: Int64, displayName: String, description: String, by caller: Caller
@@ -135,6 +137,14 @@ struct DeviceRegistry: Sendable {
         try await change(id, by: caller) { _, now, connection in
             try DeviceRecords.setDisabled(id, true, at: now, in: connection)
             try keys.hold(id.text, at: now, in: connection)
+        }
+    }
+
+    /// Lets the device replace a key that is in use, for some minutes.
+    func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
+        try await change(id, by: caller) { _, now, connection in
+            let end = now.adding(seconds: reinitWindowSeconds)
+            try DeviceRecords.allowReinit(id, until: end, at: now, in: connection)
         }
     }
 

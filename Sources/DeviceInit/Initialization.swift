@@ -13,6 +13,7 @@ struct Initialization: Sendable {
     let database: Database
     let accounts: Accounts
     let clock: any WallClock
+    let policy: ReinitPolicy
     /// Calls for one device, whatever comes of them.
     let callsOfDevice: Throttle
     /// Ids asked for that do not exist, each counted once a minute, by address. Robots behind one address ask
@@ -68,8 +69,9 @@ struct Initialization: Sendable {
         let siteStatus = try device.siteID.flatMap { site in
             try accounts.deviceKeys.siteStatus(site, organizationID: device.organizationID, in: connection)
         }
-        let key = try accounts.deviceKeys.state(of: id.text, at: now, in: connection)?.usability
-        let refusal = InitializationRule.refusal(of: request, device, siteStatus: siteStatus, key: key)
+        let key = try accounts.deviceKeys.state(of: id.text, at: now, in: connection)
+        let refusal = InitializationRule.refusal(
+            of: request, device, siteStatus: siteStatus, key: key, policy: policy, at: now)
         guard refusal == nil, let suiteID = device.suiteID, let siteID = device.siteID else {
             throw refusal ?? RPCError(.deviceNotReady, "device \(id.text) is not ready: it is bound to no suite")
         }

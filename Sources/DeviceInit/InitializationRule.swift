@@ -1,8 +1,9 @@
 import Accounts
+import Platform
 import RPC
 
 /// Whether a device may be given a key now. The first reason that stands is the one told: never registered is known
-/// before this; then not ready; then already, or not yet, initialized.
+/// before this; then not ready; then already, or not yet, initialized; then what the policy says of a key in use.
 enum InitializationRule {
     enum Request: String, Sendable {
         case initialize = "InitDevice"
@@ -13,9 +14,10 @@ enum InitializationRule {
     ///   - siteStatus: of the site that the device is bound to; `nil` when there is none.
     ///   - key: how its key stands; `nil` when it has none.
     static func refusal(
-        of request: Request, _ device: DeviceRecord, siteStatus: Availability?, key: KeyUsability?
+        of request: Request, _ device: DeviceRecord, siteStatus: Availability?, key: DeviceKeys.State?,
+        policy: ReinitPolicy, at now: UnixTime
     ) -> RPCError? {
-        if let reason = whyNotReady(device, siteStatus: siteStatus, key: key) {
+        if let reason = whyNotReady(device, siteStatus: siteStatus, key: key?.usability) {
             return RPCError(.deviceNotReady, "device \(device.id) is not ready: \(reason)")
         }
         switch (request, device.initializedAt != nil || key != nil) {
@@ -25,9 +27,16 @@ enum InitializationRule {
         case (.reinitialize, false):
             return RPCError(
                 .deviceNotInitialized, "device \(device.id) was never initialized: use InitDevice for its first key")
+        case (.reinitialize, true) where policy == .window && key?.lastUsedAt != nil && !isAllowed(device, at: now):
+            return .failedPrecondition(
+                "the key of device \(device.id) is in use: an operator can allow a new one for some minutes")
         case (.initialize, false), (.reinitialize, true):
             return nil
         }
+    }
+
+    private static func isAllowed(_ device: DeviceRecord, at now: UnixTime) -> Bool {
+        device.reinitAllowedUntil.map { now < $0 } ?? false
     }
 
     private static func whyNotReady(

@@ -1,7 +1,11 @@
-/// Who may have a device's key replaced: `device_init.reinit` in the configuration.
-public enum ReinitPolicy: String, Sendable, Hashable {
+/// Who may have a device's key replaced: `device_init.reinit` in the configuration. Ids can be guessed, so off loopback
+/// somebody has to decide it.
+public enum ReinitPolicy: String, Sendable, Hashable, CaseIterable {
     /// Anyone who names the device, at any time: what deployed clients expect.
     case open
+    /// Until the new key was first used, which mends a reply that was lost, and for a while after an operator
+    /// allowed it.
+    case window
 
     /// - Parameter text: as the configuration gives it.
     public init(configured text: String) throws(ReinitPolicyError) {
@@ -10,13 +14,9 @@ public enum ReinitPolicy: String, Sendable, Hashable {
     }
 }
 
-/// A policy that this release does not have.
+/// A policy that there is not.
 public struct ReinitPolicyError: Error, Sendable, CustomStringConvertible {
     let text: String
 
-    public var description: String {
-        text == "window"
-            ? "device_init.reinit: window is not offered yet; use open, and let only devices reach the listener"
-            : "device_init.reinit must be open, not \(text)"
-    }
+    public var description: String { "device_init.reinit must be open or window, not \(text)" }
 }

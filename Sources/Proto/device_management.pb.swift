@@ -35,6 +35,9 @@ public protocol DeviceManagementServiceHandler: Sendable {
     func removeDeviceFromSuite(_ request: RemoveDeviceFromSuiteRequest, context: Context) async throws -> Device
 
     func deleteDevice(_ request: DeleteDeviceRequest, context: Context) async throws -> Empty
+
+    /// With the reinit policy `window`: lets the device replace a key that is in use, for some minutes.
+    func allowReinit(_ request: AllowReinitRequest, context: Context) async throws -> Device
 }
 
 extension DeviceManagementServiceHandler {
@@ -53,6 +56,7 @@ extension DeviceManagementServiceHandler {
         registry.add(DeviceManagementServiceMethods.addDeviceToSuite, unary: { try await self.addDeviceToSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.removeDeviceFromSuite, unary: { try await self.removeDeviceFromSuite($0, context: $1) })
         registry.add(DeviceManagementServiceMethods.deleteDevice, unary: { try await self.deleteDevice($0, context: $1) })
+        registry.add(DeviceManagementServiceMethods.allowReinit, unary: { try await self.allowReinit($0, context: $1) })
     }
 }
 
@@ -71,7 +75,8 @@ public enum DeviceManagementServiceMethods {
     public static let addDeviceToSuite = MethodDescriptor(service: service, name: "AddDeviceToSuite", kind: .unary)
     public static let removeDeviceFromSuite = MethodDescriptor(service: service, name: "RemoveDeviceFromSuite", kind: .unary)
     public static let deleteDevice = MethodDescriptor(service: service, name: "DeleteDevice", kind: .unary)
-    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, deleteDevice]
+    public static let allowReinit = MethodDescriptor(service: service, name: "AllowReinit", kind: .unary)
+    public static let all: [MethodDescriptor] = [createDeviceSuite, getDeviceSuite, listDeviceSuites, deleteDeviceSuite, registerDevice, getDevice, listDevices, updateDevice, enableDevice, disableDevice, addDeviceToSuite, removeDeviceFromSuite, deleteDevice, allowReinit]
 }
 
 /// Suites and devices. Replies are the resource itself.
@@ -133,6 +138,11 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
 
     public func deleteDevice(_ request: DeleteDeviceRequest, options: CallOptions = CallOptions()) async throws -> Empty {
         try await transport.unary(DeviceManagementServiceMethods.deleteDevice, request, options: options)
+    }
+
+    /// With the reinit policy `window`: lets the device replace a key that is in use, for some minutes.
+    public func allowReinit(_ request: AllowReinitRequest, options: CallOptions = CallOptions()) async throws -> Device {
+        try await transport.unary(DeviceManagementServiceMethods.allowReinit, request, options: options)
     }
 }
 
@@ -938,6 +948,41 @@ public struct DeleteDeviceRequest: Message {
     }
 }
 
+public struct AllowReinitRequest: Message {
+    public static var fullName: String { "archebase.meta.v1.AllowReinitRequest" }
+
+    public var name: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = ""
+    ) {
+        self.name = name
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
 public struct AddDeviceToSuiteRequest: Message {
     public static var fullName: String { "archebase.meta.v1.AddDeviceToSuiteRequest" }
 
@@ -1059,26 +1104,28 @@ extension FileDescriptor {
             X3RhZ3MYBSABKAhSC3JlcGxhY2VUYWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFs\
             dWU6AjgBQg8KDV9kaXNwbGF5X25hbWVCDgoMX2Rlc2NyaXB0aW9uIikKE0VuYWJsZURldmljZVJlcXVlc3QSEgoEbmFtZRgBIAEo\
             CVIEbmFtZSIqChREaXNhYmxlRGV2aWNlUmVxdWVzdBISCgRuYW1lGAEgASgJUgRuYW1lIikKE0RlbGV0ZURldmljZVJlcXVlc3QS\
-            EgoEbmFtZRgBIAEoCVIEbmFtZSJHChdBZGREZXZpY2VUb1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2\
-            aWNlGAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoG\
-            ZGV2aWNlGAIgASgJUgZkZXZpY2UqhgEKDERldmljZVN0YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVW\
-            SUNFX1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNFX1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElT\
-            QUJMRUQQAzLBCQoXRGV2aWNlTWFuYWdlbWVudFNlcnZpY2USYAoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52\
-            MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZRJaCg5HZXREZXZpY2VTdWl0\
-            ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRl\
-            EmsKEExpc3REZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2UubWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXNwb25zZRJuChFEZWxldGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYx\
-            LkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVzcG9uc2USVQoO\
-            UmVnaXN0ZXJEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52\
-            MS5EZXZpY2USSwoJR2V0RGV2aWNlEiMuYXJjaGViYXNlLm1ldGEudjEuR2V0RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRh\
-            LnYxLkRldmljZRJcCgtMaXN0RGV2aWNlcxIlLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFz\
-            ZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVzcG9uc2USUQoMVXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2\
-            aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJRCgxFbmFibGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5F\
-            bmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlElMKDURpc2FibGVEZXZpY2USJy5hcmNoZWJhc2Uu\
-            bWV0YS52MS5EaXNhYmxlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJZChBBZGREZXZpY2VUb1N1aXRl\
-            EiouYXJjaGViYXNlLm1ldGEudjEuQWRkRGV2aWNlVG9TdWl0ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2USYwoV\
-            UmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNlLm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLkRldmljZRJOCgxEZWxldGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VSZXF1\
-            ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5YgZwcm90bzM=
+            EgoEbmFtZRgBIAEoCVIEbmFtZSIoChJBbGxvd1JlaW5pdFJlcXVlc3QSEgoEbmFtZRgBIAEoCVIEbmFtZSJHChdBZGREZXZpY2VU\
+            b1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNl\
+            RnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2UqhgEKDERldmljZVN0\
+            YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNFX1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNF\
+            X1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJMRUQQAzKSCgoXRGV2aWNlTWFuYWdlbWVudFNlcnZp\
+            Y2USYAoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNo\
+            ZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZRJaCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1\
+            aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlEmsKEExpc3REZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2Uu\
+            bWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXNwb25z\
+            ZRJuChFEZWxldGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVzcG9uc2USVQoOUmVnaXN0ZXJEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52\
+            MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2USSwoJR2V0RGV2aWNlEiMuYXJjaGViYXNl\
+            Lm1ldGEudjEuR2V0RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJcCgtMaXN0RGV2aWNlcxIlLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVzcG9uc2USUQoM\
+            VXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRl\
+            dmljZRJRCgxFbmFibGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1l\
+            dGEudjEuRGV2aWNlElMKDURpc2FibGVEZXZpY2USJy5hcmNoZWJhc2UubWV0YS52MS5EaXNhYmxlRGV2aWNlUmVxdWVzdBoZLmFy\
+            Y2hlYmFzZS5tZXRhLnYxLkRldmljZRJZChBBZGREZXZpY2VUb1N1aXRlEiouYXJjaGViYXNlLm1ldGEudjEuQWRkRGV2aWNlVG9T\
+            dWl0ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2USYwoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNl\
+            Lm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJOCgxEZWxldGVE\
+            ZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5Ek8KC0Fs\
+            bG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNl\
+            YgZwcm90bzM=
             """)
 }

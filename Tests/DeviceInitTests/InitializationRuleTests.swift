@@ -9,6 +9,7 @@ import Testing
     /// Every state a device can be in, against the contract's precedence.
     @Test func theTableHolds() {
         let keys: [KeyUsability?] = [nil, .usable, .disabled, .expired, .siteDisabled]
+        let now = UnixTime(seconds: 2)
         let sites: [Availability?] = [nil, .enabled, .disabled]
         for isBound in [false, true] {
             for isDisabled in [false, true] {
@@ -17,15 +18,19 @@ import Testing
                         for key in keys {
                             let device = device(
                                 isBound: isBound, isDisabled: isDisabled, wasInitialized: wasInitialized)
+                            let state = key.map { DeviceKeys.State(usability: $0, lastUsedAt: now) }
                             let isReady =
                                 isBound && !isDisabled && site == .enabled
                                 && (key == .usable || key == nil && !wasInitialized)
                             let hadKey = wasInitialized || key != nil
                             #expect(
-                                InitializationRule.refusal(of: .initialize, device, siteStatus: site, key: key)?.detail
+                                InitializationRule.refusal(
+                                    of: .initialize, device, siteStatus: site, key: state, policy: .open, at: now)?
+                                    .detail
                                     == (isReady ? hadKey ? .deviceAlreadyInitialized : nil : .deviceNotReady))
                             #expect(
-                                InitializationRule.refusal(of: .reinitialize, device, siteStatus: site, key: key)?
+                                InitializationRule.refusal(
+                                    of: .reinitialize, device, siteStatus: site, key: state, policy: .open, at: now)?
                                     .detail
                                     == (isReady ? hadKey ? nil : .deviceNotInitialized : .deviceNotReady))
                         }
@@ -35,13 +40,34 @@ import Testing
         }
     }
 
-    private func device(isBound: Bool, isDisabled: Bool, wasInitialized: Bool) -> DeviceRecord {
+    @Test func theWindowIsOpenUntilTheKeyIsUsedAndWhileAnOperatorAllowsIt() {
+        let now = UnixTime(seconds: 100)
+        func detail(
+            _ policy: ReinitPolicy, usedAt: UnixTime?, allowedUntil: UnixTime? = nil
+        ) -> DetailCode? {
+            let device = device(
+                isBound: true, isDisabled: false, wasInitialized: true, reinitAllowedUntil: allowedUntil)
+            return InitializationRule.refusal(
+                of: .reinitialize, device, siteStatus: .enabled,
+                key: DeviceKeys.State(usability: .usable, lastUsedAt: usedAt), policy: policy, at: now)?.detail
+        }
+        let used = UnixTime(seconds: 1)
+        #expect(detail(.open, usedAt: used) == nil)
+        #expect(detail(.window, usedAt: nil) == nil)
+        #expect(detail(.window, usedAt: used) == .failedPrecondition)
+        #expect(detail(.window, usedAt: used, allowedUntil: now) == .failedPrecondition)
+        #expect(detail(.window, usedAt: used, allowedUntil: now.adding(seconds: 1)) == nil)
+    }
+
+    private func device(
+        isBound: Bool, isDisabled: Bool, wasInitialized: Bool, reinitAllowedUntil: UnixTime? = nil
+    ) -> DeviceRecord {
         let time = UnixTime(seconds: 1)
         return DeviceRecord(
             id: "260427-000001", organizationID: 1, suiteID: isBound ? 1 : nil, siteID: isBound ? 1 : nil,
             displayName: "", description: "", tags: [:], isDisabled: isDisabled,
-            initializedAt: wasInitialized ? time : nil, sdkVersion: "", platform: "", lastSeenAt: nil, createdAt: time,
-            updatedAt: time)
+            initializedAt: wasInitialized ? time : nil, sdkVersion: "", platform: "", lastSeenAt: nil,
+            reinitAllowedUntil: reinitAllowedUntil, createdAt: time, updatedAt: time)
     }
 
     @Test func assignedIDsAreOfTheDayAndRandom() throws {

@@ -195,10 +195,24 @@ import Testing
         _ = try await world.reinitialize(id)
     }
 
-    @Test func theReinitPolicyIsOneThatIsOffered() throws {
-        #expect(try ReinitPolicy(configured: "open") == .open)
-        let error = #expect(throws: ReinitPolicyError.self) { try ReinitPolicy(configured: "window") }
-        #expect(try #require(error).description.contains("not offered yet"))
-        #expect(throws: ReinitPolicyError.self) { try ReinitPolicy(configured: "") }
+    @Test func withTheWindowAStrangersReinitOfADeviceInUseIsRefused() async throws {
+        let world = try await World { $0.reinit = .window }
+        try await world.register(id)
+        _ = try await world.initialize(id)
+        let key = try await world.reinitialize(id).apiKey
+        let token = try await world.exchange(key).accessToken
+        try await world.database.write { _ in }
+        #expect(await refusal { _ = try await world.reinitialize(id) }?.detail == .failedPrecondition)
+        _ = try world.upload(token)
+
+        let operation = DeviceManagementServiceMethods.allowReinit
+        _ = try await world.devices.managementService.allowReinit(
+            AllowReinitRequest(name: "devices/\(id)"), context: world.call(operation))
+        #expect(try world.audit().last == "user:system/admin AllowReinit devices/\(id) 192.0.2.7 OK 1")
+        world.clock.advance(seconds: 899)
+        let next = try await world.reinitialize(id).apiKey
+        _ = try await world.exchange(next)
+        try await world.database.write { _ in }
+        #expect(await refusal { _ = try await world.reinitialize(id) }?.detail == .failedPrecondition)
     }
 }

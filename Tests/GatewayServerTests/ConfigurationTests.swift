@@ -49,7 +49,7 @@ import Testing
             "{uploads: {part_size_byte: 65536}}",
             "there is no key uploads.part_size_byte; did you mean uploads.part_size_bytes?"
         ),
-        ("{device_init: {reinit: 'never'}}", "device_init.reinit must be open, not never"),
+        ("{device_init: {reinit: 'never'}}", "device_init.reinit must be open or window, not never"),
         ("{object_store: {bucket: 'A'}}", "object_store.bucket must be"),
         ("{object_store: {public_endpoint: 'store:80'}}", "object_store.public_endpoint: "),
         ("{listeners: {auth: '127.0.0.1'}}", "the auth listener must be HOST:PORT"),

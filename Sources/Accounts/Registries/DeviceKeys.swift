@@ -25,6 +25,11 @@ public struct DeviceKeys: Sendable {
         public let usability: KeyUsability
         /// When a call was last made with the key, to the minute; `nil` = never.
         public let lastUsedAt: UnixTime?
+
+        public init(usability: KeyUsability, lastUsedAt: UnixTime?) {
+            self.usability = usability
+            self.lastUsedAt = lastUsedAt
+        }
     }
 
     let identifiers: Identifiers

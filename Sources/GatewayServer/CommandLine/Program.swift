@@ -26,6 +26,7 @@ enum Program {
                         .command(DeviceUpdate.self),
                         .command(DeviceEnable.self),
                         .command(DeviceDisable.self),
+                        .command(DeviceAllowReinit.self),
                     ])),
             .group(
                 CommandGroup(

@@ -106,7 +106,7 @@ struct Configuration: Sendable {
         if let address = listeners[.deviceInit], !address.isLoopback, !isReinitSet {
             throw ConfigurationError(
                 "the device-init listener \(address) is reachable from other machines:"
-                    + " say who may call ReinitDevice by device_init.reinit (open)")
+                    + " say who may call ReinitDevice by device_init.reinit (open or window)")
         }
         if let address = listeners[.objectStore], address.isWildcard, publicEndpoint == nil {
             throw ConfigurationError(

@@ -1,0 +1,20 @@
+import Proto
+
+/// `data-gateway device allow-reinit`
+struct DeviceAllowReinit: ClientCommand {
+    static let name = "allow-reinit"
+    static let summary = "Let a device replace a key that is in use, for 15 minutes"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+    }
+
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(
+            try await DeviceManagementServiceClient(gateway).allowReinit(
+                AllowReinitRequest(name: DeviceNames.device(deviceID))))
+    }
+}
