@@ -88,7 +88,10 @@ final class Recorder: Sendable {
 
     @Test(arguments: [
         ("", "a command is needed: serve, login, logout, site, device, user", "data-gateway --help"),
-        ("device", "device needs a command: suite, register, list, show, update, enable, disable", "device --help"),
+        (
+            "device", "device needs a command: suite, register, list, show, update, enable, disable, allow-reinit",
+            "device --help"
+        ),
         ("devcie list", "there is no command devcie; did you mean device?", "data-gateway --help"),
         ("device regsiter", "device has no command regsiter; did you mean register?", "data-gateway device --help"),
         ("--verison", "there is no option --verison; did you mean --version?", "data-gateway --help"),
