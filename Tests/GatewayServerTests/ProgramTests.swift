@@ -29,6 +29,7 @@ final class Recorder: Sendable {
     @Test func theCommandsOfTheContract() {
         let expected = [
             "serve", "login", "logout", "site create", "site list", "device suite create", "device suite list",
+            "device suite add", "device suite remove",
             "device register", "device list", "device show", "device update", "device enable", "device disable",
             "user create", "user list",
         ]

@@ -105,7 +105,7 @@ private final class Folder {
     @Test func commandsSayWhatToDoAboutIt() async throws {
         let recorder = Recorder()
         #expect(await recorder.run("site list", ["DATA_GATEWAY_SESSION": file.path]) == .refused)
-        #expect(recorder.errors == "data-gateway: not signed in: run data-gateway login")
+        #expect(recorder.errors == "data-gateway: not signed in: run data-gateway login --user NAME")
         #expect(await recorder.run("logout", ["DATA_GATEWAY_SESSION": file.path]) == .success)
         #expect(recorder.output == "nobody was signed in")
     }

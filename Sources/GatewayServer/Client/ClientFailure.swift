@@ -36,9 +36,11 @@ struct ClientFailure: Error, Hashable {
         self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)
     }
 
-    static let notSignedIn = ClientFailure("not signed in: run data-gateway login")
+    static let notSignedIn = ClientFailure("not signed in: run data-gateway login --user NAME")
 
-    static let sessionEnded = ClientFailure("the session ended: run data-gateway login")
+    static func ended(_ session: Session) -> ClientFailure {
+        ClientFailure("the session of \(session.userName) ended: run data-gateway login --user \(session.userName)")
+    }
 }
 
 extension Optional {

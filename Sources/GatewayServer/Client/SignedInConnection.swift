@@ -57,7 +57,7 @@ final class SignedInConnection: CallTransport {
     private func refresh() async throws {
         let old = session.withLock { $0 }
         guard !old.refreshToken.isEmpty, let server = PeerAddress(old.authServer) else {
-            throw ClientFailure.sessionEnded
+            throw ClientFailure.ended(old)
         }
         let reply: RefreshTokenResponse
         do {
@@ -66,7 +66,7 @@ final class SignedInConnection: CallTransport {
         } catch let failure as ClientFailure
             where failure.status == .unauthenticated || failure.status == .unimplemented
         {
-            throw ClientFailure.sessionEnded
+            throw ClientFailure.ended(old)
         }
         var new = old
         new.accessToken = reply.accessToken

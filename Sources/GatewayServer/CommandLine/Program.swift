@@ -19,7 +19,12 @@ enum Program {
                         .group(
                             CommandGroup(
                                 "suite", "Manage suites: devices of one site that work together",
-                                [.command(DeviceSuiteCreate.self), .command(DeviceSuiteList.self)])),
+                                [
+                                    .command(DeviceSuiteCreate.self),
+                                    .command(DeviceSuiteList.self),
+                                    .command(DeviceSuiteAdd.self),
+                                    .command(DeviceSuiteRemove.self),
+                                ])),
                         .command(DeviceRegister.self),
                         .command(DeviceList.self),
                         .command(DeviceShow.self),

@@ -18,7 +18,7 @@ struct DeviceList: ClientCommand {
     }
 
     static let name = "list"
-    static let summary = "List devices"
+    static let summary = "List devices, all of them or some"
 
     static var parameters: [Parameter<Self>] {
         [

@@ -1,0 +1,24 @@
+import Proto
+
+/// `data-gateway device suite add`
+struct DeviceSuiteAdd: ClientCommand {
+    static let name = "add"
+    static let summary = "Put a device that has no suite into one, and so at its site"
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("SUITE", \.suite, "The suite"),
+            .argument("DEVICE_ID", \.deviceID, "The device"),
+        ] + connectionParameters
+    }
+
+    var suite = ""
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(
+            try await DeviceManagementServiceClient(gateway).addDeviceToSuite(
+                AddDeviceToSuiteRequest(suite: DeviceNames.suite(suite), device: DeviceNames.device(deviceID))))
+    }
+}
