@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""The device's half: fetches its key once, and uploads a file in parts through the OSS client of its choice.
+
+    examples/device_upload.py 261121-000001 drive.mcap --tag weather=rain
+
+The key is kept in archebase-config.json in the current folder, as the SDKs keep it.
+"""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+import alibabacloud_oss_v2 as oss
+import grpc
+
+import stubs
+
+CONFIG = Path("archebase-config.json")
+#: The tag under which clients send the source file's name.
+FILE_NAME_TAG = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
+TIMEOUT = 20
+
+
+def key_and_tags(device_id: str, address: str) -> tuple[str, dict[str, str]]:
+    """The device's API key and tags: from the file of an earlier run, else from InitDevice."""
+    if CONFIG.exists():
+        config = json.loads(CONFIG.read_text())
+        return config["api_key"], config["tags"]
+    reply = stubs.service("DeviceInitService", address).InitDevice(
+        stubs.gateway.InitDeviceRequest(device_id=device_id, sdk_version="example/1", platform=sys.platform),
+        timeout=TIMEOUT,
+    )
+    config = {"api_key": reply.api_key, "tags": dict(reply.tags)}
+    with open(os.open(CONFIG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump(config, file)
+    return config["api_key"], config["tags"]
+
+
+def send(issued, data: bytes) -> tuple[int, str]:
+    """Sends the bytes to the object store with the credentials issued; gives the number of parts and the ETag."""
+    client = oss.Client(
+        oss.Config(
+            region=issued.object_store_region,
+            endpoint=issued.endpoint,
+            credentials_provider=oss.credentials.StaticCredentialsProvider(
+                issued.sts_access_key_id, issued.sts_access_key_secret, issued.sts_security_token
+            ),
+        )
+    )
+    target = {"bucket": issued.bucket, "key": issued.object_key}
+    size = issued.part_size_bytes
+    if len(data) <= size:
+        return 0, client.put_object(oss.PutObjectRequest(**target, body=data)).etag
+    multipart = client.initiate_multipart_upload(oss.InitiateMultipartUploadRequest(**target)).upload_id
+    parts = []
+    for number, start in enumerate(range(0, len(data), size), start=1):
+        piece = data[start : start + size]
+        reply = client.upload_part(oss.UploadPartRequest(**target, upload_id=multipart, part_number=number, body=piece))
+        parts.append(oss.UploadPart(part_number=number, etag=reply.etag))
+        print(f"part {number}: {len(piece):,} bytes, ETag {reply.etag}", flush=True)
+    whole = client.complete_multipart_upload(
+        oss.CompleteMultipartUploadRequest(
+            **target, upload_id=multipart, complete_multipart_upload=oss.CompleteMultipartUpload(parts=parts)
+        )
+    )
+    return len(parts), whole.etag
+
+
+def upload(arguments) -> None:
+    key, tags = key_and_tags(arguments.device_id, arguments.device_init)
+    session = stubs.service("AuthService", arguments.auth).ExchangeCredential(
+        stubs.auth.ExchangeCredentialRequest(credential=key), timeout=TIMEOUT
+    )
+    metadata = stubs.bearer(session.access_token)
+    uploads = stubs.service("DataGatewayService", arguments.gateway)
+    created = uploads.CreateLogicalUpload(
+        stubs.gateway.CreateLogicalUploadRequest(), metadata=metadata, timeout=TIMEOUT
+    )
+    issued = created.credentials
+    print(f"upload {created.logical_upload_id}: key {issued.object_key}, parts of {issued.part_size_bytes:,} bytes")
+    data = arguments.file.read_bytes()
+    parts, etag = send(issued, data)
+    uploads.CompleteUpload(
+        stubs.gateway.CompleteUploadRequest(
+            upload_id=created.upload_id,
+            file_size=len(data),
+            raw_tags=tags | dict(arguments.tag) | {FILE_NAME_TAG: arguments.file.name},
+            completed_part_count=parts,
+            oss_object_etag=etag,
+            part_size_bytes=issued.part_size_bytes,
+        ),
+        metadata=metadata,
+        timeout=TIMEOUT,
+    )
+    print(f"complete: {len(data):,} bytes, ETag {etag}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("device_id", help="as `data-gateway device register` said it")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--tag", type=lambda text: tuple(text.split("=", 1)), action="append", default=[], metavar="K=V")
+    parser.add_argument("--device-init", default="127.0.0.1:50057", metavar="HOST:PORT")
+    parser.add_argument("--auth", default="127.0.0.1:50051", metavar="HOST:PORT")
+    parser.add_argument("--gateway", default="127.0.0.1:50053", metavar="HOST:PORT")
+    try:
+        upload(parser.parse_args())
+    except grpc.RpcError as error:
+        print(f"the gateway refused: {stubs.explain(error)}", file=sys.stderr)
+        return 1
+    except oss.exceptions.BaseError as error:
+        print(f"the object store refused: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The user's half: lists what arrived, and downloads it with the URLs that the gateway gives.
+
+    examples/user_download.py 'raw_tags.weather=rain' --to downloads
+
+The password comes from DATA_GATEWAY_PASSWORD, or is asked for.
+"""
+
+import argparse
+import getpass
+import os
+import shutil
+import sys
+import urllib.request
+from pathlib import Path
+
+import grpc
+
+import stubs
+
+TIMEOUT = 30
+
+
+def objects(service, metadata, filter: str):
+    """Every object that the filter lets through, page by page, newest first."""
+    page_token = ""
+    while True:
+        page = service.ListObjects(
+            stubs.gateway.ListObjectsRequest(filter=filter, page_token=page_token), metadata=metadata, timeout=TIMEOUT
+        )
+        yield from page.objects
+        if not (page_token := page.next_page_token):
+            return
+
+
+def download(arguments) -> None:
+    password = os.environ.get("DATA_GATEWAY_PASSWORD") or getpass.getpass(f"password of {arguments.user}: ")
+    login = stubs.service("AuthService", arguments.auth).Login(
+        stubs.auth.LoginRequest(organization=arguments.organization, user_name=arguments.user, password=password),
+        timeout=TIMEOUT,
+    )
+    metadata = stubs.bearer(login.access_token)
+    service = stubs.service("DataGatewayObjectService", arguments.gateway)
+    for found in objects(service, metadata, arguments.filter):
+        print(f"{found.file_id}  {found.size_bytes:,} bytes  ETag {found.etag}")
+        if arguments.to is None:
+            continue
+        (location,) = service.RequestDownload(
+            stubs.gateway.RequestDownloadRequest(file_ids=[found.file_id]), metadata=metadata, timeout=TIMEOUT
+        ).files
+        request = urllib.request.Request(location.read.uri, headers=dict(location.read.headers))
+        arguments.to.mkdir(parents=True, exist_ok=True)
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+            with open(arguments.to / found.file_id, "wb") as file:
+                shutil.copyfileobj(answer, file)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("filter", nargs="?", default="", help="e.g. 'status:verified raw_tags.weather=rain'")
+    parser.add_argument("--to", type=Path, metavar="FOLDER", help="download each object there; without it: only list")
+    parser.add_argument("--user", default="admin")
+    parser.add_argument("--organization", default="system")
+    parser.add_argument("--auth", default="127.0.0.1:50051", metavar="HOST:PORT")
+    parser.add_argument("--gateway", default="127.0.0.1:50053", metavar="HOST:PORT")
+    try:
+        download(parser.parse_args())
+    except grpc.RpcError as error:
+        print(f"the gateway refused: {stubs.explain(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
