@@ -1,9 +1,14 @@
 """Acknowledged means durable: `kill -9` at every point of an upload, a restart, and the client goes on."""
 
+import http.client
+import random
+from concurrent.futures import ThreadPoolExecutor, wait
+
 import pytest
 
-from support.parties import Fleet, User, exchange, unique
 from support.gateway import ADMIN_PASSWORD
+from support.oss import CLIENTS, Part
+from support.parties import Fleet, User, exchange, unique
 from support.raw import RawStore, fetch_url
 from support.uploads import Upload, content
 
@@ -88,8 +93,6 @@ def test_what_the_control_plane_acknowledged_survives(gateway, login, crash, stu
 
 
 def test_a_body_that_was_cut_off_leaves_nothing_half_recorded(gateway, login, crash):
-    import http.client
-
     upload = Upload.create(Fleet.create(login(gateway)).uploader())
     multipart = upload.store.initiate()
     upload.store.upload_part(multipart, 1, content(PART_SIZE))
@@ -111,3 +114,54 @@ def test_the_admin_is_made_once(gateway, stubs, crash):
     for _ in range(2):
         crash()
         assert User.login(gateway, stubs, "system", "admin", ADMIN_PASSWORD)
+
+
+def test_ten_kills_at_any_moment_lose_nothing_that_was_acknowledged(gateway, login, crash):
+    """Uploads go on in the background, each as far as it comes; after each kill, all that was acknowledged is there."""
+    fleet = Fleet.create(login(gateway))
+    data = content(2 * PART_SIZE + 100)
+    pieces = [data[start : start + PART_SIZE] for start in range(0, len(data), PART_SIZE)]
+    moments = random.Random(2)
+
+    def one(uploader, upload) -> tuple[str, list[str], str | None, bool]:
+        """Goes as far as it comes; returns what was acknowledged: multipart id, part ETags, object ETag, completion."""
+        multipart, etags, whole, done = "", [], None, False
+        try:
+            multipart = upload.store.initiate()
+            for number, piece in enumerate(pieces, start=1):
+                raw = RawStore(upload.credentials)
+                answer = raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], piece)
+                if answer.status != 200:
+                    break
+                etags.append(answer.headers["ETag"])
+            else:
+                parts = [Part(number, etag) for number, etag in enumerate(etags, start=1)]
+                whole = CLIENTS["oss2-v1"](upload.credentials).complete(multipart, parts)
+                uploader.complete(upload.id, file_size=len(data), completed_part_count=3, oss_object_etag=whole)
+                done = True
+        except Exception:
+            pass  # The kill came; what was acknowledged before it counts.
+        return multipart, etags, whole, done
+
+    for _ in range(10):
+        uploaders = [fleet.uploader() for _ in range(3)]
+        uploads = [Upload.create(uploader) for uploader in uploaders]
+        with ThreadPoolExecutor(3) as pool:
+            runs = [pool.submit(one, uploader, upload) for uploader, upload in zip(uploaders, uploads, strict=True)]
+            wait(runs, timeout=moments.uniform(0, 0.3))
+            crash()
+            acknowledged = [run.result() for run in runs]
+        for upload, (multipart, etags, whole, done) in zip(uploads, acknowledged, strict=True):
+            if whole is not None:
+                assert upload.store.head().etag == whole
+                assert upload.store.get() == data
+            elif multipart:
+                listed = {part.number: part.etag for part in upload.store.list_parts(multipart).parts}
+                assert [listed.get(number) for number in range(1, len(etags) + 1)] == etags
+            status = upload.recovery().logical_upload_status
+            if done:
+                assert status == upload.uploader.stubs.gateway.LOGICAL_UPLOAD_STATUS_COMPLETED
+            elif status != upload.uploader.stubs.gateway.LOGICAL_UPLOAD_STATUS_COMPLETED:
+                # Whatever the state, the client comes to its end.
+                upload.multipart(data).complete()
+            assert upload.reissued()

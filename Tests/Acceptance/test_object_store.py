@@ -130,11 +130,20 @@ def test_complete_at_once_from_many_sides(upload):
 
 
 def test_one_part_sent_by_many_connections_is_one_of_them(upload):
+    """As after a reconnect: the latest takes over, and one that was overtaken is told to try again."""
     store = upload.store
     multipart = store.initiate()
-    bodies = [content(MIB // 2 + seed, seed) for seed in range(4)]
-    with ThreadPoolExecutor(4) as pool:
-        sent = list(pool.map(lambda body: upload.store.upload_part(multipart, 1, body), bodies))
+    bodies = [content(MIB // 2 + seed, seed) for seed in range(3)]
+
+    def send(body: bytes):
+        try:
+            return upload.store.upload_part(multipart, 1, body)
+        except StoreError as error:
+            assert error.status == 503, error
+            return None
+
+    with ThreadPoolExecutor(3) as pool:
+        sent = [part for part in pool.map(send, bodies) if part]
     (listed,) = store.list_parts(multipart).parts
     assert (listed.etag, listed.size) in [(part.etag, part.size) for part in sent]
     store.complete(multipart, [listed])

@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -275,3 +276,24 @@ def test_a_location_reads_one_object_and_no_more(file_ids, admin, uploader):
     assert fetch_url(first.uri, method="DELETE").status == 403
     assert fetch_url(first.uri[:-1] + ("0" if first.uri[-1] != "0" else "1")).status == 403
     assert fetch_url(first.uri).status == 200
+
+
+def test_a_message_for_people_may_hold_any_character(admin, stubs):
+    """It travels percent-encoded, and arrives as it was."""
+    with refused(stubs, "NOT_FOUND") as refusal:
+        admin.objects("RequestDownload", file_ids=["名前 100%"])
+    assert "名前 100%" in refusal.message
+
+
+def test_many_devices_at_once(fleet, admin, run):
+    def one(number: int) -> None:
+        data = content(1024 * 1024 + number, seed=number)
+        uploader = fleet.uploader()
+        upload = Upload.create(uploader, list(CLIENTS)[number % len(CLIENTS)]).multipart(data)
+        upload.complete({"run": run})
+        assert upload.store.get() == data
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(one, range(24)))
+    sizes = sorted(found.size_bytes for found in admin.list_all(filter=f"raw_tags.run={run}", page_size=5))
+    assert sizes == [1024 * 1024 + number for number in range(24)]
