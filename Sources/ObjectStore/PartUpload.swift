@@ -11,7 +11,7 @@ final class PartUpload {
     private enum Destination {
         /// At its place in the multipart upload's file.
         case place(DataFile, offset: Int64)
-        /// In a file of its own, since the place holds an acknowledged part.
+        /// In a file of its own: the place holds an acknowledged part, or another connection writes there.
         case ownFile(DataFile, fileID: String)
         /// Nowhere: the client says that it sends the acknowledged bytes again.
         case nowhere
@@ -42,21 +42,20 @@ final class PartUpload {
         claim = store.writes.begin(part: number, of: multipart.id)
         destination = .nowhere
         do {
-            // Read once nobody else writes this part: from here on only this request changes its row, and a Complete or
-            // Abort that was faster has shown.
+            // Read once the claim is there: a Complete or Abort that was faster shows, one that comes later revokes it.
             let earlier = try store.database.read { connection in
                 let records = StoreRecords(connection)
                 guard let now = try records.multipart(multipart.id), now.isOpen else { throw StoreError.noSuchUpload }
                 return try records.part(number, of: multipart.id)
             }
-            if let earlier {
-                if contentMD5 != earlier.md5 || length != earlier.size {
-                    let (fileID, file) = try store.data.create()
-                    destination = .ownFile(file, fileID: fileID)
-                }
-            } else {
+            if let earlier, contentMD5 == earlier.md5, length == earlier.size {
+                destination = .nowhere
+            } else if earlier == nil, claim.ownsPlace {
                 let file = try store.data.open(multipart.fileID, for: .writing)
                 destination = .place(file, offset: Int64(number - 1) * multipart.partSize)
+            } else {
+                let (fileID, file) = try store.data.create()
+                destination = .ownFile(file, fileID: fileID)
             }
         } catch {
             end()
@@ -90,22 +89,26 @@ final class PartUpload {
         if let failure { throw failure }
         let stored = digest.finalize()
         try stored.verify(contentMD5)
-        return try claim.holding {
-            switch destination {
-            case .place(let file, _):
-                try file.synchronizeAndClose()
-                return try commit(stored, fileID: nil)
-            case .ownFile(let file, let fileID):
+        let committed = try claim.holding {
+            try claim.committing {
                 if let same = try acknowledged(as: stored) { return same }
-                try file.synchronizeAndClose()
-                let part = try commit(stored, fileID: fileID)
-                destination = .nowhere
-                return part
-            case .nowhere:
-                guard let same = try acknowledged(as: stored) else { throw StoreError.noSuchUpload }
-                return same
+                switch destination {
+                case .place(let file, _):
+                    try file.synchronizeAndClose()
+                    return try commit(stored, fileID: nil)
+                case .ownFile(let file, let fileID):
+                    try file.synchronizeAndClose()
+                    let part = try commit(stored, fileID: fileID)
+                    destination = .nowhere
+                    return part
+                case .nowhere:
+                    // Another connection replaced the part that this one was to be the same as; its bytes are gone.
+                    throw WritesInFlight.Revoked()
+                }
             }
         }
+        // A connection that began later was faster: this part was stored, and replaced at once.
+        return committed ?? record(stored, fileID: nil)
     }
 
     /// Ends the request without a row, unless ``finish()`` made one. What was written at the part's place stays: no row
@@ -131,10 +134,14 @@ final class PartUpload {
         }
     }
 
-    private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
-        let part = PartRecord(
+    private func record(_ stored: BodyDigest.Stored, fileID: String?) -> PartRecord {
+        PartRecord(
             number: number, size: stored.size, md5: stored.md5, crc64: stored.crc64, fileID: fileID,
             storedAt: store.clock.now())
+    }
+
+    private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
+        let part = record(stored, fileID: fileID)
         let multipartID = multipart.id
         let replaced = try store.database.writeBlocking { connection in
             let records = StoreRecords(connection)

@@ -98,7 +98,7 @@ extension StoreError {
             self = StoreError(.serviceUnavailable, "There is no room to store this now.")
         case DatabaseError.overloaded, DatabaseError.closed, DatabaseError.writerEnded:
             self = StoreError(.serviceUnavailable, "The service is unavailable now.")
-        case is WritesInFlight.TakenOver:
+        case is WritesInFlight.Revoked:
             self = StoreError(.serviceUnavailable, "The upload was changed by another request while this one was sent.")
         default:
             self = StoreError(.internalError, "We encountered an internal error.")

@@ -2,33 +2,68 @@ import Synchronization
 
 /// Keeps writers of one multipart upload out of each other's way, across connections.
 ///
-/// A part that is sent again takes its place over from the connection that is still sending it, and Complete and Abort
-/// take the place of all: each waits until a write in flight has returned, and from then on the loser writes nothing.
-/// So a dead connection's last bytes never land on top of what was acknowledged.
+/// Any number of connections may send the same part: the first writes at the part's place, the others into files of
+/// their own, and none waits for a connection that may be dead. Of those that reach their commit the one that began last
+/// stays; an earlier one that comes late finds itself replaced already. Complete and Abort end all of them: they wait
+/// until a write in flight has returned, and from then on nothing is written. So a dead connection's last bytes never
+/// land on top of what was acknowledged.
 final class WritesInFlight: Sendable {
-    /// Thrown to a writer that lost its place.
-    struct TakenOver: Error {}
+    /// Thrown to a writer whose upload was completed or aborted meanwhile.
+    struct Revoked: Error {}
+
+    /// What the writers of one part share.
+    fileprivate final class Part: Sendable {
+        /// The generation whose row was committed last.
+        let committed = Mutex<UInt64>(0)
+    }
 
     /// One writer's right to write.
     final class Claim: Sendable {
-        private let isLost = Mutex(false)
+        /// Whether the part's place is this writer's to write at.
+        let ownsPlace: Bool
+        fileprivate let part: Part
+        private let generation: UInt64
+        private let isRevoked = Mutex(false)
 
-        /// Runs `body` while nobody can take the place over.
+        fileprivate init(part: Part, generation: UInt64, ownsPlace: Bool) {
+            self.part = part
+            self.generation = generation
+            self.ownsPlace = ownsPlace
+        }
+
+        /// Runs `body` while nobody can revoke the claim.
         func holding<T>(_ body: () throws -> T) throws -> T {
-            try isLost.withLock { isLost in
-                if isLost { throw TakenOver() }
+            try isRevoked.withLock { isRevoked in
+                if isRevoked { throw Revoked() }
                 return try body()
             }
         }
 
-        fileprivate func revoke() {
-            isLost.withLock { $0 = true }
+        /// Runs `body`, one writer of the part at a time.
+        ///
+        /// - Returns: nil, without running it, when a writer that began later has committed already.
+        func committing<T>(_ body: () throws -> T) rethrows -> T? {
+            try part.committed.withLock { committed in
+                guard committed < generation else { return nil }
+                let value = try body()
+                committed = generation
+                return value
+            }
         }
+
+        fileprivate func revoke() {
+            isRevoked.withLock { $0 = true }
+        }
+    }
+
+    private struct Writers {
+        var claims: [Int: [Claim]] = [:]
+        var generation: UInt64 = 0
     }
 
     private final class Multipart: Sendable {
         /// Locked for as long as somebody works on the upload as a whole.
-        let claims = Mutex<[Int: Claim]>([:])
+        let writers = Mutex(Writers())
     }
 
     private struct Use {
@@ -38,23 +73,24 @@ final class WritesInFlight: Sendable {
 
     private let uses = Mutex<[String: Use]>([:])
 
-    /// The right to write a part; whoever had it loses it. Give it back with ``end(_:part:of:)``.
+    /// The right to write a part. Give it back with ``end(_:part:of:)``.
     func begin(part number: Int, of multipartID: String) -> Claim {
-        let claim = Claim()
-        let earlier = retain(multipartID).claims.withLock { claims in
-            defer { claims[number] = claim }
-            return claims[number]
+        retain(multipartID).writers.withLock { writers in
+            let others = writers.claims[number] ?? []
+            writers.generation += 1
+            let claim = Claim(
+                part: others.first?.part ?? Part(), generation: writers.generation,
+                ownsPlace: !others.contains { $0.ownsPlace })
+            writers.claims[number] = others + [claim]
+            return claim
         }
-        earlier?.revoke()
-        return claim
     }
 
     func end(_ claim: Claim, part number: Int, of multipartID: String) {
         let multipart = uses.withLock { $0[multipartID]?.multipart }
-        multipart?.claims.withLock { claims in
-            if claims[number] === claim {
-                claims[number] = nil
-            }
+        multipart?.writers.withLock { writers in
+            let left = writers.claims[number]?.filter { $0 !== claim } ?? []
+            writers.claims[number] = left.isEmpty ? nil : left
         }
         release(multipartID)
     }
@@ -63,11 +99,10 @@ final class WritesInFlight: Sendable {
     func exclusively<T>(_ multipartID: String, _ body: () throws -> T) rethrows -> T {
         let multipart = retain(multipartID)
         defer { release(multipartID) }
-        return try multipart.claims.withLock { claims in
-            for claim in claims.values {
+        return try multipart.writers.withLock { writers in
+            for claim in writers.claims.values.joined() {
                 claim.revoke()
             }
-            claims.removeAll()
             return try body()
         }
     }
