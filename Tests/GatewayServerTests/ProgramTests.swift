@@ -89,10 +89,7 @@ final class Recorder: Sendable {
 
     @Test(arguments: [
         ("", "a command is needed: serve, login, logout, site, device, user", "data-gateway --help"),
-        (
-            "device", "device needs a command: suite, register, list, show, update, enable, disable, allow-reinit",
-            "device --help"
-        ),
+        ("device suite", "device suite needs a command: create, list, add, remove", "device suite --help"),
         ("devcie list", "there is no command devcie; did you mean device?", "data-gateway --help"),
         ("device regsiter", "device has no command regsiter; did you mean register?", "data-gateway device --help"),
         ("--verison", "there is no option --verison; did you mean --version?", "data-gateway --help"),
