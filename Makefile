@@ -7,7 +7,7 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ generate: deps ## Write Sources/Proto from protos/
 
 conformance: deps ## Run protobuf's conformance suite on Wire (needs deb-src lines in apt's sources)
 	@scripts/conformance
+
+fuzz: deps ## Fuzz every parser for FUZZ_SECONDS=600 each
+	@scripts/fuzz $(or $(FUZZ_SECONDS),600)
 
 clean: ## Remove what was built (never ./data)
 	rm -rf .build $(VENV)

@@ -25,6 +25,7 @@ let package = Package(
         .executable(name: "protoc-gen-gateway", targets: ["protoc-gen-gateway"]),
         .library(name: "Wire", targets: ["Wire"]),
         .library(name: "Proto", targets: ["Proto"]),
+        .library(name: "WireTesting", targets: ["WireTesting"]),
     ],
     targets: [
         system("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
@@ -58,8 +59,10 @@ let package = Package(
 
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
         tests("Platform"),
-        tests("Wire"),
-        tests("Proto", ["Wire", "protoc-gen-gateway"]),
+        .target(
+            name: "WireTesting", dependencies: ["Wire", "Proto"], path: "Tests/WireTesting", swiftSettings: strict),
+        tests("Wire", ["WireTesting"]),
+        tests("Proto", ["Wire", "WireTesting", "protoc-gen-gateway"]),
         tests("RPC", ["Platform", "Proto", "Wire"]),
         tests("Network", ["HTTPTestClient", "Proto", "RPC", "Wire"]),
         tests("Database"),

@@ -29,6 +29,7 @@ public enum ProtoFiles {
         AbortUploadRequest.self,
         AbortUploadResponse.self,
         AddDeviceToSuiteRequest.self,
+        AllowReinitRequest.self,
         AnyMessage.self,
         ApiKey.self,
         ApiKeyPrincipal.self,

@@ -1,6 +1,7 @@
 import Proto
 import Testing
 import Wire
+import WireTesting
 
 /// Every message of the contract survives being encoded and decoded, in protobuf and in JSON.
 struct RoundTripTests {

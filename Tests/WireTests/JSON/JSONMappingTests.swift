@@ -1,4 +1,5 @@
 import Testing
+import WireTesting
 
 @testable import Wire
 
@@ -7,7 +8,7 @@ struct JSONMappingTests {
     private let mapping: JSONMapping
 
     init() throws {
-        mapping = JSONMapping(schema: try Schema([.everyShapeProto]))
+        mapping = JSONMapping(schema: try Schema(TestFiles.all))
     }
 
     private func text(_ message: some Message, includesInitialValues: Bool = false) throws -> String {

@@ -1,3 +1,5 @@
+import WireTesting
+
 @testable import Wire
 
 /// Messages with something in every field.

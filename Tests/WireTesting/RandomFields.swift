@@ -1,17 +1,17 @@
 import Wire
 
 /// Random but well-formed encodings of any message, by its schema; the same seed gives the same bytes.
-struct RandomFields {
+public struct RandomFields {
     private var state: UInt64
     private let schema: Schema
 
-    init(seed: UInt64, schema: Schema) {
+    public init(seed: UInt64, schema: Schema) {
         state = seed
         self.schema = schema
     }
 
     /// SplitMix64: S. Vigna, "Further scramblings of Marsaglia's xorshift generators".
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var bits = state
         bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -19,11 +19,11 @@ struct RandomFields {
         return bits ^ (bits >> 31)
     }
 
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+    public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+    public mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
 
-    mutating func message(_ name: String, depth: Int = 0) -> [UInt8] {
+    public mutating func message(_ name: String, depth: Int = 0) -> [UInt8] {
         guard let message = schema.messages[name], depth < 4 else { return [] }
         var output: [UInt8] = []
         for field in message.fields {

@@ -4,7 +4,7 @@
 import Wire
 
 /// A method of every kind.
-protocol EchoHandler: Sendable {
+public protocol EchoHandler: Sendable {
     associatedtype Context: Sendable
 
     func unary(_ request: Scalars, context: Context) async throws -> Scalars
@@ -18,7 +18,7 @@ protocol EchoHandler: Sendable {
 
 extension EchoHandler {
     /// Enters every method of the service.
-    func register(in registry: inout some MethodRegistry<Context>) {
+    public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(EchoMethods.unary, unary: { try await self.unary($0, context: $1) })
         registry.add(EchoMethods.clientStreaming, clientStreaming: { try await self.clientStreaming($0, context: $1) })
         registry.add(EchoMethods.serverStreaming, serverStreaming: { try await self.serverStreaming($0, responses: $1, context: $2) })
@@ -26,31 +26,31 @@ extension EchoHandler {
     }
 }
 
-enum EchoMethods {
-    static let service = "gateway.test.Echo"
-    static let unary = MethodDescriptor(service: service, name: "Unary", kind: .unary)
-    static let clientStreaming = MethodDescriptor(service: service, name: "ClientStreaming", kind: .clientStreaming)
-    static let serverStreaming = MethodDescriptor(service: service, name: "ServerStreaming", kind: .serverStreaming)
-    static let bidirectional = MethodDescriptor(service: service, name: "Bidirectional", kind: .bidirectionalStreaming)
-    static let all: [MethodDescriptor] = [unary, clientStreaming, serverStreaming, bidirectional]
+public enum EchoMethods {
+    public static let service = "gateway.test.Echo"
+    public static let unary = MethodDescriptor(service: service, name: "Unary", kind: .unary)
+    public static let clientStreaming = MethodDescriptor(service: service, name: "ClientStreaming", kind: .clientStreaming)
+    public static let serverStreaming = MethodDescriptor(service: service, name: "ServerStreaming", kind: .serverStreaming)
+    public static let bidirectional = MethodDescriptor(service: service, name: "Bidirectional", kind: .bidirectionalStreaming)
+    public static let all: [MethodDescriptor] = [unary, clientStreaming, serverStreaming, bidirectional]
 }
 
 /// A method of every kind.
-struct EchoClient<Transport: CallTransport>: Sendable {
-    let transport: Transport
+public struct EchoClient<Transport: CallTransport>: Sendable {
+    public let transport: Transport
 
-    init(_ transport: Transport) { self.transport = transport }
+    public init(_ transport: Transport) { self.transport = transport }
 
-    func unary(_ request: Scalars, options: CallOptions = CallOptions()) async throws -> Scalars {
+    public func unary(_ request: Scalars, options: CallOptions = CallOptions()) async throws -> Scalars {
         try await transport.unary(EchoMethods.unary, request, options: options)
     }
 
-    func serverStreaming(_ request: Repeateds, options: CallOptions = CallOptions(), receive: @escaping @Sendable (Scalars) async throws -> Void) async throws {
+    public func serverStreaming(_ request: Repeateds, options: CallOptions = CallOptions(), receive: @escaping @Sendable (Scalars) async throws -> Void) async throws {
         try await transport.serverStreaming(EchoMethods.serverStreaming, request, options: options, receive: receive)
     }
 }
 
-enum Colour: ProtobufEnum {
+public enum Colour: ProtobufEnum {
     case unspecified
     case red
     case green
@@ -59,11 +59,11 @@ enum Colour: ProtobufEnum {
     case unrecognized(Int32)
 
     /// Another name for green.
-    static var verdant: Self { .green }
+    public static var verdant: Self { .green }
     /// Every value that has a name.
-    static var allCases: [Self] { [.unspecified, .red, .green, .infrared] }
+    public static var allCases: [Self] { [.unspecified, .red, .green, .infrared] }
 
-    init(rawValue: Int32) {
+    public init(rawValue: Int32) {
         switch rawValue {
         case 0: self = .unspecified
         case 1: self = .red
@@ -73,7 +73,7 @@ enum Colour: ProtobufEnum {
         }
     }
 
-    var rawValue: Int32 {
+    public var rawValue: Int32 {
         switch self {
         case .unspecified: 0
         case .red: 1
@@ -85,30 +85,30 @@ enum Colour: ProtobufEnum {
 }
 
 /// One field of every type.
-struct Scalars: Message {
-    static var fullName: String { "gateway.test.Scalars" }
+public struct Scalars: Message {
+    public static var fullName: String { "gateway.test.Scalars" }
 
-    var doubleValue: Double = 0
-    var floatValue: Float = 0
-    var int32Value: Int32 = 0
-    var int64Value: Int64 = 0
-    var uint32Value: UInt32 = 0
-    var uint64Value: UInt64 = 0
-    var sint32Value: Int32 = 0
-    var sint64Value: Int64 = 0
-    var fixed32Value: UInt32 = 0
-    var fixed64Value: UInt64 = 0
-    var sfixed32Value: Int32 = 0
-    var sfixed64Value: Int64 = 0
-    var boolValue: Bool = false
-    var stringValue: String = ""
-    var bytesValue: [UInt8] = []
-    var colour: Colour = Colour(rawValue: 0)
-    var unknownFields = UnknownFields()
+    public var doubleValue: Double = 0
+    public var floatValue: Float = 0
+    public var int32Value: Int32 = 0
+    public var int64Value: Int64 = 0
+    public var uint32Value: UInt32 = 0
+    public var uint64Value: UInt64 = 0
+    public var sint32Value: Int32 = 0
+    public var sint64Value: Int64 = 0
+    public var fixed32Value: UInt32 = 0
+    public var fixed64Value: UInt64 = 0
+    public var sfixed32Value: Int32 = 0
+    public var sfixed64Value: Int64 = 0
+    public var boolValue: Bool = false
+    public var stringValue: String = ""
+    public var bytesValue: [UInt8] = []
+    public var colour: Colour = Colour(rawValue: 0)
+    public var unknownFields = UnknownFields()
 
-    init() {}
+    public init() {}
 
-    init(
+    public init(
         doubleValue: Double = 0,
         floatValue: Float = 0,
         int32Value: Int32 = 0,
@@ -144,7 +144,7 @@ struct Scalars: Message {
         self.colour = colour
     }
 
-    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 9: try ProtoDouble.merge(into: &self.doubleValue, from: &reader)
@@ -168,7 +168,7 @@ struct Scalars: Message {
         }
     }
 
-    var encodedSize: Int {
+    public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoDouble.size(self.doubleValue, tag: 9)
         size += ProtoFloat.size(self.floatValue, tag: 21)
@@ -189,7 +189,7 @@ struct Scalars: Message {
         return size
     }
 
-    func write(to writer: inout ProtobufWriter) {
+    public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoEnum<Colour>.write(self.colour, tag: 128, to: &writer)
         ProtoBytes.write(self.bytesValue, tag: 122, to: &writer)
@@ -210,21 +210,21 @@ struct Scalars: Message {
     }
 }
 
-struct Optionals: Message {
-    static var fullName: String { "gateway.test.Optionals" }
+public struct Optionals: Message {
+    public static var fullName: String { "gateway.test.Optionals" }
 
-    var doubleValue: Double?
-    var int32Value: Int32?
-    var boolValue: Bool?
-    var stringValue: String?
-    var bytesValue: [UInt8]?
-    var colour: Colour?
-    var scalars: Scalars?
-    var unknownFields = UnknownFields()
+    public var doubleValue: Double?
+    public var int32Value: Int32?
+    public var boolValue: Bool?
+    public var stringValue: String?
+    public var bytesValue: [UInt8]?
+    public var colour: Colour?
+    public var scalars: Scalars?
+    public var unknownFields = UnknownFields()
 
-    init() {}
+    public init() {}
 
-    init(
+    public init(
         doubleValue: Double? = nil,
         int32Value: Int32? = nil,
         boolValue: Bool? = nil,
@@ -242,7 +242,7 @@ struct Optionals: Message {
         self.scalars = scalars
     }
 
-    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 9: try ProtoDouble.merge(into: &self.doubleValue, from: &reader)
@@ -257,7 +257,7 @@ struct Optionals: Message {
         }
     }
 
-    var encodedSize: Int {
+    public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoDouble.size(optional: self.doubleValue, tag: 9)
         size += ProtoInt32.size(optional: self.int32Value, tag: 24)
@@ -269,7 +269,7 @@ struct Optionals: Message {
         return size
     }
 
-    func write(to writer: inout ProtobufWriter) {
+    public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoMessage<Scalars>.write(optional: self.scalars, tag: 138, to: &writer)
         ProtoEnum<Colour>.write(optional: self.colour, tag: 128, to: &writer)
@@ -281,32 +281,32 @@ struct Optionals: Message {
     }
 }
 
-struct Repeateds: Message {
-    static var fullName: String { "gateway.test.Repeateds" }
+public struct Repeateds: Message {
+    public static var fullName: String { "gateway.test.Repeateds" }
 
-    var doubleValue: [Double] = []
-    var floatValue: [Float] = []
-    var int32Value: [Int32] = []
-    var int64Value: [Int64] = []
-    var uint32Value: [UInt32] = []
-    var uint64Value: [UInt64] = []
-    var sint32Value: [Int32] = []
-    var sint64Value: [Int64] = []
-    var fixed32Value: [UInt32] = []
-    var fixed64Value: [UInt64] = []
-    var sfixed32Value: [Int32] = []
-    var sfixed64Value: [Int64] = []
-    var boolValue: [Bool] = []
-    var stringValue: [String] = []
-    var bytesValue: [[UInt8]] = []
-    var colour: [Colour] = []
-    var scalars: [Scalars] = []
-    var unpacked: [Int32] = []
-    var unknownFields = UnknownFields()
+    public var doubleValue: [Double] = []
+    public var floatValue: [Float] = []
+    public var int32Value: [Int32] = []
+    public var int64Value: [Int64] = []
+    public var uint32Value: [UInt32] = []
+    public var uint64Value: [UInt64] = []
+    public var sint32Value: [Int32] = []
+    public var sint64Value: [Int64] = []
+    public var fixed32Value: [UInt32] = []
+    public var fixed64Value: [UInt64] = []
+    public var sfixed32Value: [Int32] = []
+    public var sfixed64Value: [Int64] = []
+    public var boolValue: [Bool] = []
+    public var stringValue: [String] = []
+    public var bytesValue: [[UInt8]] = []
+    public var colour: [Colour] = []
+    public var scalars: [Scalars] = []
+    public var unpacked: [Int32] = []
+    public var unknownFields = UnknownFields()
 
-    init() {}
+    public init() {}
 
-    init(
+    public init(
         doubleValue: [Double] = [],
         floatValue: [Float] = [],
         int32Value: [Int32] = [],
@@ -346,7 +346,7 @@ struct Repeateds: Message {
         self.unpacked = unpacked
     }
 
-    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 9: try ProtoDouble.append(to: &self.doubleValue, from: &reader)
@@ -387,7 +387,7 @@ struct Repeateds: Message {
         }
     }
 
-    var encodedSize: Int {
+    public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoDouble.size(packed: self.doubleValue, tag: 10)
         size += ProtoFloat.size(packed: self.floatValue, tag: 18)
@@ -410,7 +410,7 @@ struct Repeateds: Message {
         return size
     }
 
-    func write(to writer: inout ProtobufWriter) {
+    public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoInt32.write(repeated: self.unpacked, tag: 144, to: &writer)
         ProtoMessage<Scalars>.write(repeated: self.scalars, tag: 138, to: &writer)
@@ -433,20 +433,20 @@ struct Repeateds: Message {
     }
 }
 
-struct Maps: Message {
-    static var fullName: String { "gateway.test.Maps" }
+public struct Maps: Message {
+    public static var fullName: String { "gateway.test.Maps" }
 
-    var texts: [String: String] = [:]
-    var colours: [Int32: Colour] = [:]
-    var blobs: [Bool: [UInt8]] = [:]
-    var doubles: [Int64: Double] = [:]
-    var nested: [UInt32: Maps] = [:]
-    var numbers: [Int64: UInt64] = [:]
-    var unknownFields = UnknownFields()
+    public var texts: [String: String] = [:]
+    public var colours: [Int32: Colour] = [:]
+    public var blobs: [Bool: [UInt8]] = [:]
+    public var doubles: [Int64: Double] = [:]
+    public var nested: [UInt32: Maps] = [:]
+    public var numbers: [Int64: UInt64] = [:]
+    public var unknownFields = UnknownFields()
 
-    init() {}
+    public init() {}
 
-    init(
+    public init(
         texts: [String: String] = [:],
         colours: [Int32: Colour] = [:],
         blobs: [Bool: [UInt8]] = [:],
@@ -462,7 +462,7 @@ struct Maps: Message {
         self.numbers = numbers
     }
 
-    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.texts, from: &reader)
@@ -476,7 +476,7 @@ struct Maps: Message {
         }
     }
 
-    var encodedSize: Int {
+    public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoMap<ProtoString, ProtoString>.size(self.texts, tag: 10)
         size += ProtoMap<ProtoInt32, ProtoEnum<Colour>>.size(self.colours, tag: 18)
@@ -487,7 +487,7 @@ struct Maps: Message {
         return size
     }
 
-    func write(to writer: inout ProtobufWriter) {
+    public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoMap<ProtoSFixed64, ProtoUInt64>.write(self.numbers, tag: 50, to: &writer)
         ProtoMap<ProtoFixed32, ProtoMessage<Maps>>.write(self.nested, tag: 42, to: &writer)
@@ -498,11 +498,11 @@ struct Maps: Message {
     }
 }
 
-struct Choices: Message {
-    static var fullName: String { "gateway.test.Choices" }
+public struct Choices: Message {
+    public static var fullName: String { "gateway.test.Choices" }
 
     /// Which one it is.
-    indirect enum Choice: Sendable, Equatable {
+    public indirect enum Choice: Sendable, Equatable {
         case text(String)
         case number(Int32)
         case scalars(Scalars)
@@ -511,14 +511,14 @@ struct Choices: Message {
         case colour(Colour)
     }
 
-    var before: Int32 = 0
-    var choice: Choice?
-    var between: Int32 = 0
-    var unknownFields = UnknownFields()
+    public var before: Int32 = 0
+    public var choice: Choice?
+    public var between: Int32 = 0
+    public var unknownFields = UnknownFields()
 
-    init() {}
+    public init() {}
 
-    init(
+    public init(
         before: Int32 = 0,
         choice: Choice? = nil,
         between: Int32 = 0
@@ -528,7 +528,7 @@ struct Choices: Message {
         self.between = between
     }
 
-    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: try ProtoInt32.merge(into: &self.before, from: &reader)
@@ -551,7 +551,7 @@ struct Choices: Message {
         }
     }
 
-    var encodedSize: Int {
+    public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoInt32.size(self.before, tag: 8)
         switch self.choice {
@@ -566,7 +566,7 @@ struct Choices: Message {
         return size
     }
 
-    func write(to writer: inout ProtobufWriter) {
+    public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoInt32.write(self.between, tag: 32, to: &writer)
         switch self.choice {
@@ -582,22 +582,22 @@ struct Choices: Message {
 }
 
 /// Contains itself, and is contained in another that it contains.
-struct Tree: Message {
-    static var fullName: String { "gateway.test.Tree" }
+public struct Tree: Message {
+    public static var fullName: String { "gateway.test.Tree" }
 
-    struct Branch: Message {
-        static var fullName: String { "gateway.test.Tree.Branch" }
+    public struct Branch: Message {
+        public static var fullName: String { "gateway.test.Tree.Branch" }
 
-        enum TypeEnum: ProtobufEnum {
+        public enum TypeEnum: ProtobufEnum {
             case unspecified
             case dead
             /// A number that has no name here.
             case unrecognized(Int32)
 
             /// Every value that has a name.
-            static var allCases: [Self] { [.unspecified, .dead] }
+            public static var allCases: [Self] { [.unspecified, .dead] }
 
-            init(rawValue: Int32) {
+            public init(rawValue: Int32) {
                 switch rawValue {
                 case 0: self = .unspecified
                 case 1: self = .dead
@@ -605,7 +605,7 @@ struct Tree: Message {
                 }
             }
 
-            var rawValue: Int32 {
+            public var rawValue: Int32 {
                 switch self {
                 case .unspecified: 0
                 case .dead: 1
@@ -614,17 +614,17 @@ struct Tree: Message {
             }
         }
 
-        var tree: Tree? {
+        public var tree: Tree? {
             get { stored_1?.value }
             set { stored_1 = newValue.map { Indirect($0) } }
         }
         private var stored_1: Indirect<Tree>?
-        var type: Tree.Branch.TypeEnum = Tree.Branch.TypeEnum(rawValue: 0)
-        var unknownFields = UnknownFields()
+        public var type: Tree.Branch.TypeEnum = Tree.Branch.TypeEnum(rawValue: 0)
+        public var unknownFields = UnknownFields()
 
-        init() {}
+        public init() {}
 
-        init(
+        public init(
             tree: Tree? = nil,
             type: Tree.Branch.TypeEnum = Tree.Branch.TypeEnum(rawValue: 0)
         ) {
@@ -632,7 +632,7 @@ struct Tree: Message {
             self.type = type
         }
 
-        mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
             while let tag = try reader.nextTag() {
                 switch tag {
                 case 10: try ProtoMessage<Tree>.merge(into: &self.tree, from: &reader)
@@ -642,41 +642,41 @@ struct Tree: Message {
             }
         }
 
-        var encodedSize: Int {
+        public var encodedSize: Int {
             var size = self.unknownFields.count
             size += ProtoMessage<Tree>.size(optional: self.tree, tag: 10)
             size += ProtoEnum<Tree.Branch.TypeEnum>.size(self.type, tag: 16)
             return size
         }
 
-        func write(to writer: inout ProtobufWriter) {
+        public func write(to writer: inout ProtobufWriter) {
             writer.unknown(self.unknownFields)
             ProtoEnum<Tree.Branch.TypeEnum>.write(self.type, tag: 16, to: &writer)
             ProtoMessage<Tree>.write(optional: self.tree, tag: 10, to: &writer)
         }
     }
 
-    var label: String = ""
-    var left: Tree? {
+    public var label: String = ""
+    public var left: Tree? {
         get { stored_2?.value }
         set { stored_2 = newValue.map { Indirect($0) } }
     }
     private var stored_2: Indirect<Tree>?
-    var right: Tree? {
+    public var right: Tree? {
         get { stored_3?.value }
         set { stored_3 = newValue.map { Indirect($0) } }
     }
     private var stored_3: Indirect<Tree>?
-    var branch: Tree.Branch? {
+    public var branch: Tree.Branch? {
         get { stored_4?.value }
         set { stored_4 = newValue.map { Indirect($0) } }
     }
     private var stored_4: Indirect<Tree.Branch>?
-    var unknownFields = UnknownFields()
+    public var unknownFields = UnknownFields()
 
-    init() {}
+    public init() {}
 
-    init(
+    public init(
         label: String = "",
         left: Tree? = nil,
         right: Tree? = nil,
@@ -688,7 +688,7 @@ struct Tree: Message {
         self.branch = branch
     }
 
-    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.label, from: &reader)
@@ -700,7 +700,7 @@ struct Tree: Message {
         }
     }
 
-    var encodedSize: Int {
+    public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoString.size(self.label, tag: 10)
         size += ProtoMessage<Tree>.size(optional: self.left, tag: 18)
@@ -709,7 +709,7 @@ struct Tree: Message {
         return size
     }
 
-    func write(to writer: inout ProtobufWriter) {
+    public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoMessage<Tree.Branch>.write(optional: self.branch, tag: 34, to: &writer)
         ProtoMessage<Tree>.write(optional: self.right, tag: 26, to: &writer)
@@ -719,22 +719,22 @@ struct Tree: Message {
 }
 
 /// Names that Swift or the generated code want for themselves.
-struct Names: Message {
-    static var fullName: String { "gateway.test.Names" }
+public struct Names: Message {
+    public static var fullName: String { "gateway.test.Names" }
 
-    var size: Int32 = 0
-    var reader: Int32 = 0
-    var `default`: Int32 = 0
-    var self_: Int32 = 0
-    var encodedSize_: Int32 = 0
-    var fileIDs: Int32 = 0
-    var imported: FieldDescriptorProto?
-    var largestFieldNumber: Int32 = 0
-    var unknownFields = UnknownFields()
+    public var size: Int32 = 0
+    public var reader: Int32 = 0
+    public var `default`: Int32 = 0
+    public var self_: Int32 = 0
+    public var encodedSize_: Int32 = 0
+    public var fileIDs: Int32 = 0
+    public var imported: FieldDescriptorProto?
+    public var largestFieldNumber: Int32 = 0
+    public var unknownFields = UnknownFields()
 
-    init() {}
+    public init() {}
 
-    init(
+    public init(
         size: Int32 = 0,
         reader: Int32 = 0,
         `default`: Int32 = 0,
@@ -754,7 +754,7 @@ struct Names: Message {
         self.largestFieldNumber = largestFieldNumber
     }
 
-    mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: try ProtoInt32.merge(into: &self.size, from: &reader)
@@ -770,7 +770,7 @@ struct Names: Message {
         }
     }
 
-    var encodedSize: Int {
+    public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoInt32.size(self.size, tag: 8)
         size += ProtoInt32.size(self.reader, tag: 16)
@@ -783,7 +783,7 @@ struct Names: Message {
         return size
     }
 
-    func write(to writer: inout ProtobufWriter) {
+    public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
         ProtoInt32.write(self.largestFieldNumber, tag: 4294967288, to: &writer)
         ProtoMessage<FieldDescriptorProto>.write(optional: self.imported, tag: 58, to: &writer)
@@ -798,7 +798,7 @@ struct Names: Message {
 
 extension FileDescriptor {
     /// `every_shape.proto`
-    static let everyShapeProto = FileDescriptor(
+    public static let everyShapeProto = FileDescriptor(
         name: "every_shape.proto",
         base64: """
             ChFldmVyeV9zaGFwZS5wcm90bxIMZ2F0ZXdheS50ZXN0GiBnb29nbGUvcHJvdG9idWYvZGVzY3JpcHRvci5wcm90byLEBAoHU2Nh\

@@ -1,0 +1,25 @@
+import CLibFuzzer
+import Foundation
+import WireTesting
+
+/// Runs libFuzzer with the program's arguments, or writes the inputs to begin with: `--seeds DIRECTORY`.
+@MainActor
+public func fuzz(
+    _ property: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32, seeds: () -> [[UInt8]]
+) throws -> Never {
+    let arguments = CommandLine.arguments
+    if arguments.count == 3, arguments[1] == "--seeds" {
+        for (index, seed) in seeds().enumerated() {
+            try Data(seed).write(to: URL(filePath: arguments[2]).appending(path: "seed-\(index)"))
+        }
+        exit(0)
+    }
+    var count = CommandLine.argc
+    var values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+    exit(LLVMFuzzerRunDriver(&count, &values, property))
+}
+
+/// The input of one run. The bytes are copied: what reads past their end is then caught by the address sanitizer.
+public func input(_ data: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+    [UInt8](UnsafeBufferPointer(start: data, count: count))
+}
