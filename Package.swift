@@ -69,8 +69,8 @@ let package = Package(
         tests("ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform"], exclude: ["Vectors"]),
         tests("Accounts"),
         tests("DeviceInit"),
-        tests("Catalog"),
-        tests("Uploads"),
+        tests("Catalog", ["Accounts", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
+        tests("Uploads", ["Accounts", "Catalog", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
         tests("GatewayServer", ["Network", "Platform", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]

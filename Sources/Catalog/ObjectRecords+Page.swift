@@ -45,12 +45,12 @@ extension ObjectRecords {
 }
 
 /// The two statements of a page. Values are arguments always; the texts differ with the kinds of terms only.
-private struct PageSearch {
+struct PageSearch {
     /// Whether the driving condition is the only one.
     let isExact: Bool
     let visits: Int
     let page: String
-    private(set) var pageArguments: [(any Bindable)?]
+    let pageArguments: [(any Bindable)?]
     let visited: String
     let visitedArguments: [(any Bindable)?]
 

@@ -12,12 +12,12 @@ struct SweepPosition: Sendable, Hashable {
 
 /// Removes what uploads stored whose session has ended. Their rows stay: the clients are told to restart.
 struct UploadSweep: Sendable {
-    private static let batch = 100
-
     let database: Database
     let store: ObjectStore
     let clock: any WallClock
     let configuration: UploadConfiguration
+    /// Uploads looked at in one transaction.
+    var batch = 100
 
     /// - Returns: how many uploads were swept.
     func run() async throws -> Int {
@@ -26,7 +26,7 @@ struct UploadSweep: Sendable {
         var position = SweepPosition.start
         while true {
             let ended = try database.read { [position] connection in
-                try UploadRecords(connection).ended(by: now, after: position, limit: Self.batch)
+                try UploadRecords(connection).ended(by: now, after: position, limit: batch)
             }
             guard let last = ended.last else { return swept }
             position = last

@@ -1,0 +1,131 @@
+import Accounts
+import Database
+import Foundation
+import ObjectStore
+import Platform
+import Proto
+import RPC
+import Testing
+import Wire
+
+@testable import Catalog
+
+/// A catalog over a real database, in a folder of its own that goes with it; the clock is the test's.
+final class CatalogScene: Sendable {
+    let directory: URL
+    let database: Database
+    let store: ObjectStore
+    let clock = ManualClock()
+    let service: ObjectService
+    let identifiers: Identifiers
+
+    init(visits: Int = 5000) throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "catalog-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        database = try Database(
+            path: directory.appending(path: "db").path,
+            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
+        let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
+        store = try ObjectStore(
+            directory: directory.appending(path: "store").path, database: database, keyring: keyring, clock: clock)
+        identifiers = Identifiers(clock: clock)
+        var configuration = CatalogConfiguration()
+        configuration.pageVisits = visits
+        service = ObjectService(
+            listing: ObjectListing(
+                database: database, tokens: PageTokens(keyring: keyring), configuration: configuration),
+            downloads: Downloads(
+                database: database, store: store, endpoint: try StoreEndpoint("http://127.0.0.1:50080"), clock: clock,
+                configuration: configuration))
+        try database.writeBlocking { connection in
+            for id in 1...2 {
+                try connection.execute(
+                    """
+                    INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                    VALUES ($1, $2, $2, 1, 0, 0)
+                    """, id, "organization-\(id)")
+                try connection.execute(
+                    """
+                    INSERT INTO users (id, organization_id, name, role, password_hash, created_at, updated_at)
+                    VALUES ($1, $1, 'boss', 'admin', '', 0, 0)
+                    """, id)
+            }
+        }
+    }
+
+    deinit {
+        database.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// Adds a verified object; its size is what tests tell it by.
+    @discardableResult
+    func add(
+        size: Int64, organization: Int64 = 1, site: Int64 = 1, device: String? = nil, tags: [String: String] = [:]
+    ) throws -> CatalogObject {
+        let id = identifiers.uuid()
+        let now = clock.now()
+        let object = CatalogObject(
+            id: id, fileID: "file-\(id)", uploadID: "upload-\(id)", organizationID: organization, siteID: site,
+            suiteID: nil, deviceID: device, bucket: "data", key: "uploads/\(id)", size: size, etag: "\"\(size)\"",
+            createdAt: now, uploadedAt: now.adding(seconds: 1), verifiedAt: now.adding(seconds: 2))
+        try database.writeBlocking { try ObjectRecords($0).insert(object, tags: tags) }
+        return object
+    }
+
+    func user(_ organization: Int64 = 1, id: Int64? = nil, isSystem: Bool = false) -> UserPrincipal {
+        UserPrincipal(
+            userID: id ?? organization, name: "boss", role: .admin, epoch: 1,
+            home: OrganizationReference(id: organization, name: "organization-\(organization)"), isSystem: isSystem)
+    }
+
+    func list(
+        _ filter: String = "", size: Int32 = 0, token: String = "", as user: UserPrincipal? = nil
+    ) async throws -> ListObjectsResponse {
+        try await service.listObjects(
+            ListObjectsRequest(pageSize: size, pageToken: token, filter: filter),
+            context: CallContext(
+                method: DataGatewayObjectServiceMethods.listObjects, identity: Principal.user(user ?? self.user())))
+    }
+
+    func sizes(_ filter: String = "", size: Int32 = 0, as user: UserPrincipal? = nil) async throws -> [Int64] {
+        try await list(filter, size: size, as: user).objects.map(\.sizeBytes)
+    }
+
+    /// Every page, one after another.
+    func walk(_ filter: String, size: Int32, between: () throws -> Void = {}) async throws -> [Int64] {
+        var sizes: [Int64] = []
+        var token = ""
+        repeat {
+            let page = try await list(filter, size: size, token: token)
+            sizes += page.objects.map(\.sizeBytes)
+            token = page.nextPageToken
+            try between()
+        } while !token.isEmpty
+        return sizes
+    }
+
+    func download(_ fileIDs: [String], as user: UserPrincipal? = nil) async throws -> RequestDownloadResponse {
+        try await service.requestDownload(
+            RequestDownloadRequest(fileIDs: fileIDs),
+            context: CallContext(
+                method: DataGatewayObjectServiceMethods.requestDownload, identity: Principal.user(user ?? self.user())))
+    }
+}
+
+/// The same numbers for the same seed: SplitMix64.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

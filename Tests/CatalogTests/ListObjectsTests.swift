@@ -1,0 +1,179 @@
+import Accounts
+import Proto
+import RPC
+import Testing
+
+@testable import Catalog
+
+struct ListObjectsTests {
+    @Test func anObject() async throws {
+        let scene = try CatalogScene()
+        let object = try scene.add(size: 10)
+        let found = try #require(try await scene.list().objects.first)
+        #expect(found.objectID == object.id && found.fileID == object.fileID)
+        #expect(found.status == .verified && found.sizeBytes == 10 && found.etag == "\"10\"")
+        #expect(found.createdAtUnix == object.createdAt.seconds)
+        #expect(found.uploadedAtUnix == found.createdAtUnix + 1 && found.verifiedAtUnix == found.createdAtUnix + 2)
+    }
+
+    @Test func newestFirstWhateverTheClockDoes() async throws {
+        let scene = try CatalogScene()
+        for size: Int64 in 1...7 {
+            try scene.add(size: size)
+            scene.clock.advance(seconds: -10)
+        }
+        for pageSize: Int32 in [1, 2, 3, 7, 8] {
+            #expect(try await scene.walk("", size: pageSize) == [7, 6, 5, 4, 3, 2, 1])
+        }
+        #expect(try await scene.list(size: 7).nextPageToken.isEmpty)
+    }
+
+    @Test func pageSizes() async throws {
+        let scene = try CatalogScene()
+        try scene.database.writeBlocking { [scene] connection in
+            for size: Int64 in 1...1001 {
+                try connection.execute(
+                    """
+                    INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, bucket, object_key, size, etag,
+                        created_at, uploaded_at, verified_at)
+                    VALUES ($1, $1, $1, 1, 1, '', '', $2, '', 0, 0, 0)
+                    """, scene.identifiers.uuid(), size)
+            }
+        }
+        #expect(try await scene.sizes().count == 50)
+        #expect(try await scene.sizes(size: 1000).count == 1000)
+        #expect(try await scene.sizes(size: .max).count == 1000)
+        await #expect(throws: RPCError.invalidArgument("page_size must not be below 0")) {
+            try await scene.list(size: -1)
+        }
+    }
+
+    @Test func everyoneSeesTheirOwnAndSystemAll() async throws {
+        let scene = try CatalogScene()
+        try scene.add(size: 1, organization: 1, tags: ["k": "v"])
+        try scene.add(size: 2, organization: 2, tags: ["k": "v"])
+        for filter in ["", "raw_tags.k=v", "size>0"] {
+            #expect(try await scene.sizes(filter, as: scene.user(1)) == [1])
+            #expect(try await scene.sizes(filter, as: scene.user(2)) == [2])
+            #expect(try await scene.sizes(filter, as: scene.user(1, isSystem: true)) == [2, 1])
+        }
+        var acting = scene.user(1, isSystem: true)
+        acting.organization = OrganizationReference(id: 2, name: "organization-2")
+        #expect(try await scene.sizes(as: acting) == [2])
+    }
+
+    @Test(arguments: [
+        ("raw_tags.side=left", [5, 3, 1]),
+        ("raw_tags.side=left raw_tags.run=b", [5, 3]),
+        ("raw_tags.side=middle", []),
+        ("raw_tags.no_such_tag=x", []),
+        ("raw_tags.empty=\"\"", [4]),
+        ("device=260101-000001", [5, 4]),
+        ("device=260101-000001 raw_tags.side=left", [5]),
+        ("site=2", [3]),
+        ("site=2 AND device=260101-000001", []),
+        ("size>2 size<=4", [4, 3]),
+        ("size=3", [3]),
+        ("created>=2026-01-01T00:00:03Z", [5, 4, 3]),
+        ("created=2026-01-01T00:00:03Z", [3]),
+        ("created<2026-01-01T00:00:03+00:00 status:verified", [2, 1]),
+        ("object_id=nonsense", []),
+    ])
+    func filters(_ filter: String, _ expected: [Int64]) async throws {
+        let scene = try CatalogScene()
+        let device = "260101-000001"
+        scene.clock.advance(seconds: 1)
+        try scene.add(size: 1, tags: ["side": "left", "run": "a"])
+        scene.clock.advance(seconds: 1)
+        try scene.add(size: 2, tags: ["side": "right", "run": "a"])
+        scene.clock.advance(seconds: 1)
+        try scene.add(size: 3, site: 2, tags: ["side": "left", "run": "b"])
+        scene.clock.advance(seconds: 1)
+        try scene.add(size: 4, device: device, tags: ["side": "right", "empty": ""])
+        scene.clock.advance(seconds: 1)
+        let last = try scene.add(size: 5, device: device, tags: ["side": "left", "run": "b"])
+        #expect(try await scene.sizes(filter) == expected)
+        #expect(try await scene.walk(filter, size: 1) == expected)
+        #expect(try await scene.sizes("object_id=\(last.id)") == [5])
+        #expect(try await scene.sizes("object_id=\(last.id) size<5") == [])
+    }
+
+    /// Whatever is added during a walk, what was there at its start comes once, in order.
+    @Test(arguments: 1...12) func walksWhileObjectsAreAdded(_ seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let scene = try CatalogScene(visits: Int.random(in: 1...8, using: &generator))
+        let count = Int64.random(in: 1...25, using: &generator)
+        for size in 1...count {
+            scene.clock.advance(seconds: Int64.random(in: -2...2, using: &generator))
+            try scene.add(size: size, tags: size % 3 == 0 ? ["k": "v"] : [:])
+        }
+        let (filter, expected): (String, [Int64]) =
+            [
+                ("", (1...count).reversed()),
+                ("raw_tags.k=v", (1...count).reversed().filter { $0 % 3 == 0 }),
+                ("size<=\(count / 2)", (1...count).reversed().filter { $0 <= count / 2 }),
+                ("raw_tags.k=v size<=\(count / 2)", (1...count).reversed().filter { $0 % 3 == 0 && $0 <= count / 2 }),
+            ].randomElement(using: &generator) ?? ("", [])
+        let pageSize = Int32.random(in: 1...6, using: &generator)
+        let seen = try await scene.walk(filter, size: pageSize) {
+            for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                scene.clock.advance(seconds: Int64.random(in: -100...100, using: &generator))
+                try scene.add(size: 1000 + Int64.random(in: 0...9, using: &generator), tags: ["k": "v"])
+            }
+        }
+        #expect(seen.filter { $0 < 1000 } == expected, "\(filter), pages of \(pageSize)")
+    }
+
+    @Test func aPageOfRowsThatDoNotFitIsShortAndGoesOn() async throws {
+        let scene = try CatalogScene(visits: 4)
+        for size: Int64 in 1...9 { try scene.add(size: size) }
+        let first = try await scene.list("size=1", size: 2)
+        #expect(first.objects.isEmpty && !first.nextPageToken.isEmpty)
+        #expect(try await scene.walk("size=1", size: 2) == [1])
+    }
+
+    @Test func aTokenIsBoundToItsFilterAndItsCaller() async throws {
+        let scene = try CatalogScene()
+        for size: Int64 in 1...3 { try scene.add(size: size, tags: ["k": "v"]) }
+        let filter = "raw_tags.k=v"
+        let token = try await scene.list(filter, size: 1).nextPageToken
+        for _ in 0..<2 {
+            #expect(try await scene.list(filter, size: 1, token: token).objects.map(\.sizeBytes) == [2])
+        }
+        let middle = token.index(token.startIndex, offsetBy: token.count / 2)
+        let other = token[middle] == "A" ? "B" : "A"
+        let tampered = token[..<middle] + other + token[token.index(after: middle)...]
+        for (filter, token, user) in [
+            ("status:verified", token, scene.user()), ("", token, scene.user()),
+            (filter, token, scene.user(1, id: 9)), (filter, token, scene.user(1, isSystem: true)),
+            (filter, String(tampered), scene.user()), (filter, String(token.dropLast(4)), scene.user()),
+            (filter, token + "AAAA", scene.user()), (filter, "nonsense", scene.user()), (filter, "é", scene.user()),
+        ] {
+            let error = await #expect(throws: RPCError.self) {
+                try await scene.list(filter, size: 1, token: token, as: user)
+            }
+            #expect(error?.detail == .invalidArgument)
+        }
+    }
+
+    @Test func aFilterThatIsNoneIsRefusedWithThePosition() async throws {
+        let scene = try CatalogScene()
+        let error = await #expect(throws: RPCError.self) { try await scene.list("status:verified OR size>1") }
+        #expect(error?.detail == .invalidArgument)
+        #expect(error?.message.hasSuffix("at byte 16") == true)
+    }
+
+    /// What drives a page comes from an index in the order of the list: nothing is sorted but the page itself.
+    @Test(arguments: ["", "raw_tags.k=v", "device=d", "site=1"]) func pagesNeedNoSort(_ filter: String) throws {
+        let scene = try CatalogScene()
+        let query = PageQuery(
+            scope: filter.isEmpty ? 1 : nil, filter: try FilterParser.parse(filter), after: 5, size: 10, visits: 10)
+        let search = PageSearch(query)
+        let plan = try scene.database.read { connection in
+            try connection.query("EXPLAIN QUERY PLAN \(search.visited)", arguments: search.visitedArguments) {
+                $0.text(3)
+            }
+        }
+        #expect(!plan.isEmpty && !plan.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN o") }, "\(plan)")
+    }
+}

@@ -1,1 +1,0 @@
-// The tests of Catalog; its first file replaces this one.

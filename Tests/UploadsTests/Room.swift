@@ -1,1 +1,0 @@
-// The tests of Uploads; its first file replaces this one.
