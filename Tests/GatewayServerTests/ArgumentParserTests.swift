@@ -98,6 +98,11 @@ private struct Sample: Command {
         #expect(throws: UsageError(message, path: ["sample"])) { try parse(line) }
     }
 
+    @Test(arguments: ["", " a", "a ", "a\nb", "a\u{7F}"])
+    func anOrganizationThatCannotTravel(name: String) {
+        #expect(throws: ArgumentProblem.self) { try OrganizationArgument(argument: name) }
+    }
+
     @Test func theErrorSaysWhereToRead() {
         #expect("\(UsageError("no", path: ["device", "list"]))" == "no\nTry: data-gateway device list --help")
     }

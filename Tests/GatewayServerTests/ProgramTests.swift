@@ -81,6 +81,14 @@ final class Recorder: Sendable {
         #expect(await Recorder().run("site create -- --help") == .refused)
     }
 
+    @Test func outputThatCannotBeWrittenIsNoSuccess() async {
+        let recorder = Recorder()
+        var environment = recorder.environment()
+        environment.output = { (_) throws(ClientFailure) in throw ClientFailure("the disk is full") }
+        #expect(await Program.run(["--help"], in: environment) == .refused)
+        #expect(recorder.errors == "data-gateway: the disk is full")
+    }
+
     @Test func version() async {
         let recorder = Recorder()
         #expect(await recorder.run("--version") == .success)

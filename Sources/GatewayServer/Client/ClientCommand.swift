@@ -23,7 +23,7 @@ extension CommandEnvironment {
     func report(asJSON: Bool, _ command: () async throws -> Reply) async -> ExitCode {
         do {
             let reply = try await command()
-            output(asJSON ? reply.json.text : reply.text)
+            try output(asJSON ? reply.json.text : reply.text)
             return .success
         } catch {
             let failure = error as? ClientFailure ?? ClientFailure("\(error)")

@@ -3,7 +3,7 @@ import RPC
 /// What every command says about its way to the gateway, and about its output.
 struct ConnectionOptions: Sendable {
     var server: PeerAddress?
-    var organization: String?
+    var organization: OrganizationArgument?
     var json = false
 
     static var parameters: [Parameter<Self>] {
@@ -16,5 +16,19 @@ struct ConnectionOptions: Sendable {
                 "Act for another organization than your own; for admins of 'system'"),
             .flag("--json", \.json, "Print one JSON object, fields named as in the .proto files"),
         ]
+    }
+}
+
+/// The name of an organization, which travels as metadata: what cannot, is refused before the call.
+struct OrganizationArgument: ArgumentValue, Hashable, Sendable {
+    let name: String
+
+    init(argument: String) throws(ArgumentProblem) {
+        guard !argument.isEmpty, argument.unicodeScalars.allSatisfy({ !$0.isUnprintable }),
+            argument.first != " ", argument.last != " "
+        else {
+            throw ArgumentProblem("takes a name: not empty, without control characters or spaces around it")
+        }
+        name = argument
     }
 }

@@ -22,7 +22,7 @@ final class SignedInConnection: CallTransport {
         loop = EventLoop(name: "client")
         connection = try await GatewayConnection(
             to: ServerAddress.admin(options.server, environment, session), on: loop)
-        organization = options.organization
+        organization = options.organization?.name
         self.environment = environment
         self.session = Mutex(session)
         if session.isOver(at: environment.clock.now()) { try await refresh() }

@@ -5,16 +5,38 @@ import Platform
 struct CommandEnvironment: Sendable {
     var variables: [String: String]
     var clock: any WallClock
-    var output: @Sendable (String) -> Void
+    /// Writes a line to standard output.
+    var output: @Sendable (String) throws(ClientFailure) -> Void
+    /// Writes a line to standard error, as far as that takes it.
     var errorOutput: @Sendable (String) -> Void
 
-    /// Those of this process. What cannot be written is lost: whoever would read it has hung up.
+    /// Those of this process.
     static var process: CommandEnvironment {
         CommandEnvironment(
             variables: ProcessInfo.processInfo.environment,
             clock: SystemClock(),
-            output: { try? FileHandle.standardOutput.write(contentsOf: Data("\($0)\n".utf8)) },
-            errorOutput: { try? FileHandle.standardError.write(contentsOf: Data("\($0)\n".utf8)) })
+            output: { (line) throws(ClientFailure) in
+                let problem = write(line, to: STDOUT_FILENO)
+                // Who reads no further, as `head`, has what it wants.
+                guard problem == 0 || problem == EPIPE else {
+                    throw ClientFailure("cannot write to standard output: \(String(cString: strerror(problem)))")
+                }
+            },
+            errorOutput: { _ = write($0, to: STDERR_FILENO) })
+    }
+
+    /// - Returns: 0, or the `errno` of what went wrong.
+    private static func write(_ line: String, to descriptor: Int32) -> Int32 {
+        var rest = Array("\(line)\n".utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
     }
 
     /// A variable that is set and not empty.

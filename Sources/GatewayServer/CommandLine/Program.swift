@@ -50,8 +50,7 @@ enum Program {
         do {
             switch try request(words) {
             case .print(let text):
-                environment.output(text)
-                return .success
+                return await environment.report(asJSON: false) { Reply(json: .string(text), text: text) }
             case .perform(let command):
                 return await command.run(in: environment)
             }

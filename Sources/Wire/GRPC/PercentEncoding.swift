@@ -1,13 +1,18 @@
 /// The encoding of `grpc-message`: UTF-8, where every byte outside `0x20…0x7E` and `%` itself is `%XX`.
 ///
+/// A space at either end is `%20` as well: a field value must not begin or end with one, and peers drop such a field
+/// (RFC 9113, section 8.2.1).
+///
 /// Source: gRPC over HTTP/2, "Responses", rule Percent-Encoded.
 public enum PercentEncoding {
     public static func encode(_ text: String) -> [UInt8] {
         let digits: [UInt8] = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
+        let last = text.utf8.count - 1
         encoded.reserveCapacity(text.utf8.count)
-        for byte in text.utf8 {
-            if (0x20...0x7E).contains(byte) && byte != 0x25 {
+        for (index, byte) in text.utf8.enumerated() {
+            let isOuterSpace = byte == 0x20 && (index == 0 || index == last)
+            if (0x20...0x7E).contains(byte) && byte != 0x25 && !isOuterSpace {
                 encoded.append(byte)
             } else {
                 encoded.append(0x25)

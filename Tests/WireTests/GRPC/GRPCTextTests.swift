@@ -36,6 +36,8 @@ import Testing
 @Suite struct PercentEncodingTests {
     @Test func reservedAndNonASCII() {
         #expect(String(decoding: PercentEncoding.encode("50% ü\n~"), as: UTF8.self) == "50%25 %C3%BC%0A~")
+        #expect(String(decoding: PercentEncoding.encode("  a b  "), as: UTF8.self) == "%20 a b %20")
+        #expect(String(decoding: PercentEncoding.encode(" "), as: UTF8.self) == "%20")
     }
 
     @Test(arguments: ["", "plain", "100%", "a\u{0}b", "日本語", "%41"])
