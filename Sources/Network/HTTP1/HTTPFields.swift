@@ -17,7 +17,9 @@ public struct HTTPFields: Sendable, Equatable, ExpressibleByDictionaryLiteral {
     }
 
     public mutating func append(_ name: String, _ value: String) {
-        fields.append(Field(name: name.lowercased(), value: value))
+        // Not by Unicode's rules: they make ASCII of letters that are none, and a name would pass for another.
+        let isASCII = name.utf8.allSatisfy { $0 < 0x80 }
+        fields.append(Field(name: isASCII ? name.lowercased() : name, value: value))
     }
 
     /// The first value of a field; `name` in lower case.

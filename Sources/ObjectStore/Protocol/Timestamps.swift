@@ -6,20 +6,20 @@ enum Timestamps {
     static func http(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
         let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][civil.weekdayFromThursday]
-        let date = "\(two(civil.day)) \(months[civil.month - 1]) \(civil.year)"
+        let date = "\(padded(civil.day)) \(months[civil.month - 1]) \(padded(civil.year, to: 4))"
         return "\(weekday), \(date) \(clock(civil, ":")) GMT"
     }
 
     /// `2013-05-24T00:00:00.000Z`; the fraction is always there, and clients need it.
     static func xml(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
-        return "\(civil.year)-\(two(civil.month))-\(two(civil.day))T\(clock(civil, ":")).000Z"
+        return "\(padded(civil.year, to: 4))-\(padded(civil.month))-\(padded(civil.day))T\(clock(civil, ":")).000Z"
     }
 
     /// `20130524T000000Z`, as signatures have it.
     static func basic(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
-        return "\(civil.year)\(two(civil.month))\(two(civil.day))T\(clock(civil, ""))Z"
+        return "\(padded(civil.year, to: 4))\(padded(civil.month))\(padded(civil.day))T\(clock(civil, ""))Z"
     }
 
     static func parseHTTP(_ text: String) -> UnixTime? {
@@ -51,12 +51,13 @@ enum Timestamps {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func two(_ number: Int) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
+    private static func padded(_ number: Int, to digits: Int = 2) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 
     private static func clock(_ civil: CivilTime, _ separator: String) -> String {
-        [civil.hour, civil.minute, civil.second].map(two).joined(separator: separator)
+        [civil.hour, civil.minute, civil.second].map { padded($0) }.joined(separator: separator)
     }
 
     private static func number(_ text: Substring, digits: Int) -> Int? {

@@ -14,6 +14,7 @@ struct HTTPFrontTests {
         (["Host": "other"], .repeated("host")),
         (["Content-Length ": "1"], .nameNotToken),
         (["": "1"], .nameNotToken),
+        (["x-\u{212A}": "1"], .nameNotToken),
         (["X-A": "a\u{1}b"], .valueNotPrintable),
         (["Expect": "200-maybe"], .expectationUnknown),
     ]
