@@ -18,17 +18,3 @@ struct ConnectionOptions: Sendable {
         ]
     }
 }
-
-/// The name of an organization, which travels as metadata: what cannot, is refused before the call.
-struct OrganizationArgument: ArgumentValue, Hashable, Sendable {
-    let name: String
-
-    init(argument: String) throws(ArgumentProblem) {
-        guard !argument.isEmpty, argument.unicodeScalars.allSatisfy({ !$0.isUnprintable }),
-            argument.first != " ", argument.last != " "
-        else {
-            throw ArgumentProblem("takes a name: not empty, without control characters or spaces around it")
-        }
-        name = argument
-    }
-}

@@ -55,17 +55,3 @@ extension ArgumentChoice {
         self = choice
     }
 }
-
-/// `KEY=VALUE`; the value may hold further equals signs, and be empty.
-struct TagArgument: ArgumentValue, Hashable, Sendable {
-    let key: String
-    let value: String
-
-    init(argument: String) throws(ArgumentProblem) {
-        guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else {
-            throw ArgumentProblem("takes KEY=VALUE, not '\(argument)'")
-        }
-        key = String(argument[..<equals])
-        value = String(argument[argument.index(after: equals)...])
-    }
-}

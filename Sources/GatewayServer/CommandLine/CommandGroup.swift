@@ -1,0 +1,35 @@
+/// Commands that share their first words.
+struct CommandGroup: Sendable {
+    let name: String
+    let summary: String
+    let members: [CommandNode]
+
+    init(_ name: String, _ summary: String, _ members: [CommandNode]) {
+        self.name = name
+        self.summary = summary
+        self.members = members
+    }
+
+    /// Every command below, with the words that lead to it from here.
+    var leaves: [(path: [String], command: any Command.Type)] {
+        members.flatMap { member in
+            switch member {
+            case .command(let command): [(path: [command.name], command: command)]
+            case .group(let group): group.leaves.map { (path: [group.name] + $0.path, command: $0.command) }
+            }
+        }
+    }
+}
+
+/// A place in the tree of commands.
+enum CommandNode: Sendable {
+    case command(any Command.Type)
+    indirect case group(CommandGroup)
+
+    var name: String {
+        switch self {
+        case .command(let command): command.name
+        case .group(let group): group.name
+        }
+    }
+}

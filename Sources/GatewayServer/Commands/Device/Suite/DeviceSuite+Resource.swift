@@ -1,0 +1,12 @@
+import Proto
+
+extension DeviceSuite: Resource {
+    static let columns = ["name", "display_name", "site_id", "created_at"]
+
+    var fields: [ResourceField] {
+        [
+            .text("name", name), .number("site_id", siteID), .text("display_name", displayName),
+            .text("description", description), .time("created_at", createdAt), .time("updated_at", updatedAt),
+        ]
+    }
+}
