@@ -1,3 +1,5 @@
+import ObjectStore
+
 /// How uploads are opened, and how long they live.
 public struct UploadConfiguration: Sendable {
     /// Bytes of a part: a multiple of 4096, at least 65,536.
@@ -36,15 +38,6 @@ public enum UploadConfigurationError: Error, Sendable, CustomStringConvertible {
 extension UploadConfiguration {
     func check() throws(UploadConfigurationError) {
         guard partSize >= 65_536, partSize % 4096 == 0 else { throw .partSize(partSize) }
-        let isBucket =
-            (3...63).contains(bucket.utf8.count) && !bucket.hasPrefix("-") && !bucket.hasSuffix("-")
-            && bucket.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-        guard isBucket else { throw .bucket(bucket) }
+        guard ObjectName.isBucket(bucket) else { throw .bucket(bucket) }
     }
 }

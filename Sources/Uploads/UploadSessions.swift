@@ -30,7 +30,8 @@ struct UploadSessions: Sendable {
     }
 
     func begin(for caller: KeyOwner) async throws -> Issued {
-        let upload = newUpload(logicalID: identifiers.uuid(), owner: UploadOwner(caller), isRestart: false)
+        let upload = newUpload(
+            identifiers.uuid(), of: identifiers.uuid(), owner: UploadOwner(caller), isRestart: false, at: clock.now())
         try await database.write { connection in
             let records = UploadRecords(connection)
             try records.insertLogicalUpload(of: upload)
@@ -42,6 +43,7 @@ struct UploadSessions: Sendable {
     /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
     func restart(from uploadID: String, for caller: KeyOwner) async throws -> Issued {
         let owner = UploadOwner(caller)
+        let (id, now) = (identifiers.uuid(), clock.now())
         let (upload, discarded) = try await database.write { connection in
             let records = UploadRecords(connection)
             var former = try Self.owned(records.inForce(forUpload: uploadID), by: owner)
@@ -50,7 +52,8 @@ struct UploadSessions: Sendable {
             }
             former.state = .superseded
             try records.update(former)
-            let upload = newUpload(logicalID: former.logicalID, owner: former.owner, isRestart: true)
+            let upload = newUpload(
+                id, of: former.logicalID, owner: former.owner, isRestart: true, at: now)
             try records.insert(upload)
             return (upload, try store.discard(uploadID: former.id, in: connection))
         }
@@ -135,10 +138,10 @@ struct UploadSessions: Sendable {
         return upload
     }
 
-    private func newUpload(logicalID: String, owner: UploadOwner, isRestart: Bool) -> UploadRecord {
-        let now = clock.now()
-        let id = identifiers.uuid()
-        return UploadRecord(
+    private func newUpload(
+        _ id: String, of logicalID: String, owner: UploadOwner, isRestart: Bool, at now: UnixTime
+    ) -> UploadRecord {
+        UploadRecord(
             id: id, logicalID: logicalID, owner: owner,
             location: UploadLocation(
                 bucket: configuration.bucket, endpoint: endpoint.text, region: endpoint.region,

@@ -20,7 +20,9 @@ final class CatalogScene: Sendable {
     let identifiers: Identifiers
 
     init(visits: Int = 5000) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "catalog-\(UUID().uuidString)")
+        // What survives a crash is the database's and the store's to test, so that memory does here.
+        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        directory = URL(filePath: parent).appending(path: "catalog-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         database = try Database(
             path: directory.appending(path: "db").path,

@@ -25,7 +25,9 @@ final class Scene: Sendable {
     let uploads: Uploads
 
     init(_ configure: (inout UploadConfiguration) -> Void = { _ in }) throws {
-        directory = FileManager.default.temporaryDirectory.appending(path: "uploads-\(UUID().uuidString)")
+        // What survives a crash is the database's and the store's to test, so that memory does here.
+        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        directory = URL(filePath: parent).appending(path: "uploads-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         database = try Database(
             path: directory.appending(path: "db").path,
