@@ -35,10 +35,13 @@ struct Rooms: Sendable {
             configuration: configuration.deviceInit)
         store = try ObjectStore(directory: directory.store, database: database, keyring: keyring, clock: clock)
         let address = configuration.address(.objectStore)
+        var surface = configuration.objectStore
+        // Where the endpoint is a name, clients put the bucket before it.
+        surface.bucketDomains = [configuration.publicEndpoint?.host ?? address.host.lowercased()]
         storeServer = try ObjectStoreServer(
             host: address.host, port: UInt16(address.port), store: store,
             policy: StoreAccessPolicy(store: store, clock: clock, configuration: configuration.uploads),
-            configuration: configuration.objectStore)
+            configuration: surface)
         let endpoint = try configuration.publicEndpoint ?? StoreEndpoint("http://\(address.host):\(storeServer.port)")
         uploads = try Uploads(
             database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
