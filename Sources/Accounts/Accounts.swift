@@ -123,7 +123,9 @@ extension Accounts {
     public var sessionService: SessionService { SessionService(accounts: self) }
 
     /// For the admin listener.
-    public var adminAuthService: AdminAuthService { AdminAuthService(accounts: self) }
+    public func adminAuthService(devices: any DeviceDirectory) -> AdminAuthService {
+        AdminAuthService(accounts: self, devices: devices)
+    }
 
     /// For the admin listener.
     public var userAuthService: UserAuthService { UserAuthService(accounts: self) }

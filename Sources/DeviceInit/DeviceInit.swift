@@ -24,6 +24,8 @@ public final class DeviceInit: Sendable {
     public let initService: DeviceInitService
     /// For the admin listener.
     public let managementService: DeviceManagementService
+    /// What the key operations of Accounts ask about devices.
+    public var directory: any DeviceDirectory { DeviceRecords.Directory() }
 
     public init(
         database: Database, accounts: Accounts, keyring: Keyring, clock: any WallClock,

@@ -1,3 +1,4 @@
+import Accounts
 import Database
 import Foundation
 import Platform
@@ -23,6 +24,12 @@ struct DeviceRecord: Sendable {
     let reinitAllowedUntil: UnixTime?
     let createdAt: UnixTime
     let updatedAt: UnixTime
+
+    /// Where it is bound; `nil` while it is not.
+    var place: DeviceKeys.Place? {
+        guard let suiteID, let siteID else { return nil }
+        return DeviceKeys.Place(deviceID: id, suiteID: suiteID, siteID: siteID, organizationID: organizationID)
+    }
 }
 
 /// What a list of devices is narrowed to; `nil` = any.
@@ -172,6 +179,22 @@ enum DeviceRecords {
         arguments.append(limit)
         sql += " ORDER BY d.id LIMIT $\(arguments.count)"
         return try connection.query(sql, arguments: arguments, row: record)
+    }
+
+    /// Devices as the operators of keys see them.
+    struct Directory: DeviceDirectory {
+        func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice? {
+            guard let device = try find(DeviceID(id), organizationID: organizationID, in: connection) else {
+                return nil
+            }
+            return DirectoryDevice(place: device.place, isDisabled: device.isDisabled)
+        }
+
+        func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {
+            try connection.execute(
+                "UPDATE devices SET initialized_at = coalesce(initialized_at, $2), updated_at = $2 WHERE id = $1", id,
+                now.microseconds)
+        }
     }
 
     private static func record(_ row: Row) throws -> DeviceRecord {

@@ -56,7 +56,8 @@ struct DeviceRegistry: Sendable {
         try await database.write { connection in
             _ = try suite(id, of: caller, in: connection)
             if let device = try SuiteRecords.someDevice(of: id, in: connection) {
-                throw RPCError.failedPrecondition(
+                throw RPCError(
+                    bare: .failedPrecondition,
                     "\(ResourceName.device(device)) is bound to \(ResourceName.suite(id))")
             }
             try SuiteRecords.delete(id, in: connection)
@@ -90,7 +91,8 @@ struct DeviceRegistry: Sendable {
                 }
             }
             guard let registered else {
-                throw RPCError.failedPrecondition("no free device id was found for today: give one in device_id")
+                throw RPCError(
+                    bare: .failedPrecondition, "no free device id was found for today: give one in device_id")
             }
             return try finish(registered, by: caller, at: now, in: connection)
         }
@@ -152,7 +154,8 @@ struct DeviceRegistry: Sendable {
         try await change(id, by: caller) { device, now, connection in
             let suite = try suite(suiteID, of: caller, in: connection)
             if let bound = device.suiteID {
-                throw RPCError.failedPrecondition(
+                throw RPCError(
+                    bare: .failedPrecondition,
                     "\(ResourceName.device(id.text)) is bound to \(ResourceName.suite(bound)): remove it there first")
             }
             try DeviceRecords.bind(id, toSuite: suiteID, at: now, in: connection)
@@ -167,7 +170,8 @@ struct DeviceRegistry: Sendable {
         try await change(id, by: caller) { device, now, connection in
             _ = try suite(suiteID, of: caller, in: connection)
             guard device.suiteID == suiteID else {
-                throw RPCError.failedPrecondition(
+                throw RPCError(
+                    bare: .failedPrecondition,
                     "\(ResourceName.device(id.text)) is not bound to \(ResourceName.suite(suiteID))")
             }
             try DeviceRecords.bind(id, toSuite: nil, at: now, in: connection)
@@ -181,7 +185,8 @@ struct DeviceRegistry: Sendable {
             let device = try device(id, of: caller, in: connection)
             // Its uploads and objects name it for as long as they live, in other rooms' tables.
             guard device.initializedAt == nil else {
-                throw RPCError.failedPrecondition(
+                throw RPCError(
+                    bare: .failedPrecondition,
                     "\(ResourceName.device(id.text)) was given a key, and uploads may refer to it: disable it instead")
             }
             try DeviceRecords.delete(id, in: connection)
@@ -214,7 +219,7 @@ struct DeviceRegistry: Sendable {
 
     private func device(_ id: DeviceID, of caller: Caller, in connection: Connection) throws -> DeviceRecord {
         let device = try DeviceRecords.find(id, organizationID: caller.organization.id, in: connection)
-        guard let device else { throw RPCError(.deviceNotFound, "there is no device \(id.text)") }
+        guard let device else { throw RPCError.notFound("there is no device \(id.text)") }
         return device
     }
 

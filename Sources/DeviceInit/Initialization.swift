@@ -72,7 +72,7 @@ struct Initialization: Sendable {
         let key = try accounts.deviceKeys.state(of: id.text, at: now, in: connection)
         let refusal = InitializationRule.refusal(
             of: request, device, siteStatus: siteStatus, key: key, policy: policy, at: now)
-        guard refusal == nil, let suiteID = device.suiteID, let siteID = device.siteID else {
+        guard refusal == nil, let place = device.place else {
             throw refusal ?? RPCError(.deviceNotReady, "device \(id.text) is not ready: it is bound to no suite")
         }
         do {
@@ -81,8 +81,6 @@ struct Initialization: Sendable {
         } catch {
             throw RPCError.failedPrecondition("the tags of device \(id.text) break a rule: \(error.message)")
         }
-        let place = DeviceKeys.Place(
-            deviceID: id.text, suiteID: suiteID, siteID: siteID, organizationID: device.organizationID)
         return (place, device.tags)
     }
 

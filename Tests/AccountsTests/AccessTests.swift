@@ -84,7 +84,7 @@ import Wire
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
         let keyID = key.apiKey?.apiKeyID ?? ""
-        let service = world.accounts.adminAuthService
+        let service = world.adminService
         let before = try await world.exchange(key.credential).accessToken
         _ = try world.call(Self.upload, token: before)
 
@@ -115,7 +115,7 @@ import Wire
         let key = try await world.createKey(site: site.siteID, token: admin)
         func lastUsed() async throws -> Timestamp? {
             try await world.database.write { _ in }
-            let reply = try await world.accounts.adminAuthService.getApiKey(
+            let reply = try await world.adminService.getApiKey(
                 GetApiKeyRequest(apiKeyID: key.apiKey?.apiKeyID ?? ""),
                 context: world.call(AdminAuthServiceMethods.getApiKey, token: admin))
             return reply.apiKey?.lastUsedAt
@@ -140,7 +140,7 @@ import Wire
         let site = try await world.createSite(token: acme)
         let key = try await world.createKey(site: site.siteID, token: acme)
         _ = try await world.createSite(token: other)
-        let service = world.accounts.adminAuthService
+        let service = world.adminService
 
         for stranger in [other, system] {
             let calls: [() async throws -> Void] = [
@@ -178,7 +178,7 @@ import Wire
         let system = try await world.login().accessToken
         let acme = try await world.createOrganization("acme", token: system)
         let site = try await world.createSite("by system", token: system, organization: "acme")
-        let seen = try await world.accounts.adminAuthService.getSite(
+        let seen = try await world.adminService.getSite(
             GetSiteRequest(siteID: site.siteID), context: world.call(AdminAuthServiceMethods.getSite, token: acme))
         #expect(seen.site?.name == "by system")
         #expect(try world.audit().last == "user:system/admin acme CreateSite sites/\(site.siteID) OK 1")

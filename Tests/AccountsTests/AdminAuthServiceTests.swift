@@ -70,14 +70,68 @@ import Wire
         #expect(listed.users.map(\.userName) == ["admin", "eve"])
     }
 
-    @Test func whatIsNotOfferedYetSaysSo() async throws {
+    @Test func sitesAreRenamedAndDeletedWhenNothingIsTheirs() async throws {
         let world = try await World()
         let admin = try await world.login().accessToken
-        let error = await refusal {
-            _ = try await world.accounts.adminAuthService.deleteSite(
-                DeleteSiteRequest(siteID: 1), context: world.call(AdminAuthServiceMethods.deleteSite, token: admin))
+        let north = try await world.createSite("north", token: admin).siteID
+        _ = try await world.createSite("south", token: admin)
+        func update(_ request: UpdateSiteRequest) async throws -> Site? {
+            try await world.adminService.updateSite(
+                request, context: world.call(AdminAuthServiceMethods.updateSite, token: admin)
+            ).site
         }
-        #expect(error?.status == .unimplemented)
+        func delete(_ id: Int64) async throws {
+            _ = try await world.adminService.deleteSite(
+                DeleteSiteRequest(siteID: id), context: world.call(AdminAuthServiceMethods.deleteSite, token: admin))
+        }
+        let renamed = try await update(UpdateSiteRequest(siteID: north, name: "arctic"))
+        #expect((renamed?.name, renamed?.status) == ("arctic", 1))
+        let disabled = try await update(UpdateSiteRequest(siteID: north, status: 2))
+        #expect((disabled?.name, disabled?.status) == ("arctic", 2))
+        #expect(
+            await refusal { _ = try await update(UpdateSiteRequest(siteID: north, name: "south")) }?.status
+                == .alreadyExists)
+        for bad in [UpdateSiteRequest(siteID: north, name: ""), UpdateSiteRequest(siteID: north, status: 0)] {
+            #expect(await refusal { _ = try await update(bad) }?.detail == .invalidArgument)
+        }
+        #expect(await refusal { _ = try await update(UpdateSiteRequest(siteID: 99)) }?.status == .notFound)
+
+        let key = try await world.createKey(site: north, token: admin).apiKey?.apiKeyID ?? ""
+        let held = await refusal { try await delete(north) }
+        #expect(held?.status == .failedPrecondition)
+        #expect(held?.message.contains(key) == true)
+        _ = try await world.adminService.deleteApiKey(
+            DeleteApiKeyRequest(apiKeyID: key), context: world.call(AdminAuthServiceMethods.deleteApiKey, token: admin))
+        try await delete(north)
+        #expect(await refusal { try await delete(north) }?.status == .notFound)
+    }
+
+    @Test func organizationsGoWhenNothingIsTheirs() async throws {
+        let world = try await World()
+        let system = try await world.login().accessToken
+        let boss = try await world.createOrganization("acme", token: system)
+        let service = world.adminService
+        func delete(_ name: String) async throws {
+            _ = try await service.deleteOrganization(
+                DeleteOrganizationRequest(organization: name),
+                context: world.call(AdminAuthServiceMethods.deleteOrganization, token: system))
+        }
+        let renamed = try await service.updateOrganization(
+            UpdateOrganizationRequest(organization: "acme", displayName: "Acme Ltd"),
+            context: world.call(AdminAuthServiceMethods.updateOrganization, token: system))
+        #expect(renamed.organization?.displayName == "Acme Ltd")
+        #expect(await refusal { try await delete("system") }?.status == .failedPrecondition)
+        #expect(await refusal { try await delete("nowhere") }?.status == .notFound)
+        let site = try await world.createSite(token: boss).siteID
+        #expect(await refusal { try await delete("acme") }?.status == .failedPrecondition)
+        _ = try await service.deleteSite(
+            DeleteSiteRequest(siteID: site), context: world.call(AdminAuthServiceMethods.deleteSite, token: boss))
+        _ = try await world.createUser("eve", role: "viewer", token: boss)
+        #expect(await refusal { try await delete("acme") }?.message.contains("eve") == true)
+        _ = try await world.accounts.userAuthService.deleteUser(
+            DeleteUserRequest(userName: "eve"), context: world.call(UserAuthServiceMethods.deleteUser, token: boss))
+        try await delete("acme")
+        #expect(await refusal { _ = try world.call(AdminAuthServiceMethods.listSites, token: boss) } != nil)
     }
 
     @Test func theAuditLogCannotBeRewritten() async throws {
@@ -87,6 +141,134 @@ import Wire
             try await world.database.write { _ = try $0.execute("UPDATE audit SET actor = 'nobody'") }
         }
         #expect(try world.audit() == ["user:system/admin system Login users/1 OK 1"])
+    }
+}
+
+@Suite struct APIKeyTests {
+    private typealias Methods = AdminAuthServiceMethods
+
+    @Test func aRotatedSecretReplacesTheOldOne() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        let site = try await world.createSite(token: admin).siteID
+        let old = try await world.createKey(site: site, token: admin)
+        let id = old.apiKey?.apiKeyID ?? ""
+        let token = try await world.exchange(old.credential).accessToken
+        let rotated = try await world.adminService.rotateApiKeySecret(
+            RotateApiKeySecretRequest(apiKeyID: id), context: world.call(Methods.rotateApiKeySecret, token: admin))
+        #expect(rotated.apiKey?.apiKeyID == id)
+        let upload = DataGatewayServiceMethods.createLogicalUpload
+        #expect(await refusal { _ = try world.call(upload, token: token) }?.detail == .unauthenticated)
+        #expect(await refusal { _ = try await world.exchange(old.credential) }?.detail == .authInvalidCredential)
+        _ = try world.call(upload, token: try await world.exchange(rotated.credential).accessToken)
+    }
+
+    @Test func anUpdateChangesWhatItNames() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        let site = try await world.createSite(token: admin).siteID
+        let end = Timestamp(world.clock.now().adding(seconds: 100))
+        let key = try await world.createKey(site: site, token: admin, expiredAt: end)
+        let id = key.apiKey?.apiKeyID ?? ""
+        func update(_ request: UpdateApiKeyRequest) async throws -> ApiKey? {
+            try await world.adminService.updateApiKey(
+                request, context: world.call(Methods.updateApiKey, token: admin)
+            ).apiKey
+        }
+        let renamed = try await update(UpdateApiKeyRequest(apiKeyID: id, keyName: "dock"))
+        #expect((renamed?.keyName, renamed?.status, renamed?.expiredAt) == ("dock", 1, end))
+        #expect(try await update(UpdateApiKeyRequest(apiKeyID: id, clearExpiredAt: true))?.expiredAt == nil)
+        world.clock.advance(seconds: 200)
+        _ = try await world.exchange(key.credential)
+        #expect(try await update(UpdateApiKeyRequest(apiKeyID: id, status: 2))?.status == 2)
+        #expect(await refusal { _ = try await world.exchange(key.credential) }?.detail == .authKeyDisabled)
+        for bad in [
+            UpdateApiKeyRequest(apiKeyID: id, expiredAt: end), UpdateApiKeyRequest(apiKeyID: id, keyName: ""),
+            UpdateApiKeyRequest(
+                apiKeyID: id, expiredAt: Timestamp(world.clock.now().adding(seconds: 9)), clearExpiredAt: true),
+        ] {
+            #expect(await refusal { _ = try await update(bad) }?.detail == .invalidArgument)
+        }
+    }
+
+    @Test func deviceKeysAreMadeByTheirMode() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        let site = try await world.createSite(token: admin).siteID
+        func create(
+            _ mode: DeviceApiKeyMutationMode, device: String = OneDevice.id
+        ) async throws -> CreateOrRotateDeviceApiKeyResponse {
+            try await world.adminService.createOrRotateDeviceApiKey(
+                CreateOrRotateDeviceApiKeyRequest(deviceID: device, mutationMode: mode),
+                context: world.call(Methods.createOrRotateDeviceApiKey, token: admin))
+        }
+        #expect(await refusal { _ = try await create(.unspecified, device: "260427-000002") }?.status == .notFound)
+        #expect(await refusal { _ = try await create(.unrecognized(7)) }?.detail == .invalidArgument)
+        #expect(await refusal { _ = try await create(.rotateOnly) }?.status == .notFound)
+        let first = try await create(.createOnly)
+        #expect(await refusal { _ = try await create(.createOnly) }?.status == .alreadyExists)
+        let second = try await create(.rotateOnly)
+        #expect(await refusal { _ = try await world.exchange(first.credential) } != nil)
+        let third = try await create(.unspecified)
+        #expect(await refusal { _ = try await world.exchange(second.credential) } != nil)
+        let principal = try await world.exchange(third.credential).principal
+        #expect((principal?.deviceID, principal?.siteID, principal?.ownerKind) == (OneDevice.id, site, .device))
+
+        _ = try await world.createKey(site: site, token: admin)
+        func list(_ request: ListApiKeysRequest) async throws -> [ApiKeyOwnerKind?] {
+            try await world.adminService.listApiKeys(
+                request, context: world.call(Methods.listApiKeys, token: admin)
+            ).apiKeys.map(\.principal?.ownerKind)
+        }
+        #expect(try await list(ListApiKeysRequest()) == [.device, .site])
+        #expect(try await list(ListApiKeysRequest(ownerKind: .site)) == [.site])
+        #expect(try await list(ListApiKeysRequest(deviceID: OneDevice.id)) == [.device])
+        #expect(try await list(ListApiKeysRequest(siteID: site + 1)) == [])
+    }
+}
+
+@Suite struct UserTests {
+    private typealias Methods = UserAuthServiceMethods
+
+    @Test func aNewPasswordEndsSessionsAndTokens() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        _ = try await world.createUser("eve", role: "viewer", token: admin)
+        let session = try await world.login("eve", password: "long enough")
+        let objects = DataGatewayObjectServiceMethods.listObjects
+        _ = try world.call(objects, token: session.accessToken)
+        _ = try await world.accounts.userAuthService.updateUser(
+            UpdateUserRequest(userName: "eve", password: "another one"),
+            context: world.call(Methods.updateUser, token: admin))
+        #expect(await refusal { _ = try world.call(objects, token: session.accessToken) }?.detail == .unauthenticated)
+        #expect(await refusal { _ = try await world.refresh(session.refreshToken) } != nil)
+        #expect(await refusal { _ = try await world.login("eve", password: "long enough") } != nil)
+        _ = try await world.login("eve", password: "another one")
+    }
+
+    @Test func theLastAdminStays() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        let service = world.accounts.userAuthService
+        func demote(_ name: String, by token: String) async throws -> User? {
+            try await service.updateUser(
+                UpdateUserRequest(userName: name, role: "viewer"), context: world.call(Methods.updateUser, token: token)
+            ).user
+        }
+        func delete(_ name: String, by token: String) async throws {
+            _ = try await service.deleteUser(
+                DeleteUserRequest(userName: name), context: world.call(Methods.deleteUser, token: token))
+        }
+        #expect(await refusal { _ = try await demote("admin", by: admin) }?.status == .failedPrecondition)
+        #expect(await refusal { try await delete("admin", by: admin) }?.status == .failedPrecondition)
+        _ = try await world.createUser("second", role: "admin", token: admin)
+        let second = try await world.login("second", password: "long enough").accessToken
+        #expect(try await demote("admin", by: second)?.role == "viewer")
+        let error = await refusal { _ = try world.call(Methods.listUsers, token: admin) }
+        #expect(error?.detail == .unauthenticated)
+        try await delete("admin", by: second)
+        #expect(await refusal { try await delete("admin", by: second) }?.status == .notFound)
+        #expect(await refusal { try await delete("second", by: second) }?.status == .failedPrecondition)
     }
 }
 

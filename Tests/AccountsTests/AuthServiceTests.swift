@@ -53,7 +53,7 @@ import Wire
         world.clock.advance(seconds: 60)
         #expect(await refusal { _ = try await world.exchange(expiring.credential) }?.detail == .authKeyExpired)
         #expect(await refusal { _ = try await world.exchange(disabled.credential) }?.detail == .authKeyDisabled)
-        _ = try await world.accounts.adminAuthService.disableSite(
+        _ = try await world.adminService.disableSite(
             DisableSiteRequest(siteID: site.siteID),
             context: world.call(AdminAuthServiceMethods.disableSite, token: admin))
         #expect(await refusal { _ = try await world.exchange(good.credential) }?.detail == .authSiteDisabled)

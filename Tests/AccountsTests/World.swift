@@ -33,6 +33,8 @@ final class World: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
+    var adminService: AdminAuthService { accounts.adminAuthService(devices: OneDevice()) }
+
     /// A call as it reaches a handler.
     func call(
         _ method: MethodDescriptor, token: String? = nil, organization: String? = nil, host: String = "192.0.2.7"
@@ -66,14 +68,14 @@ final class World: Sendable {
 
     func createSite(_ name: String = "north", token: String, organization: String? = nil) async throws -> Site {
         let context = try call(AdminAuthServiceMethods.createSite, token: token, organization: organization)
-        let reply = try await accounts.adminAuthService.createSite(CreateSiteRequest(name: name), context: context)
+        let reply = try await adminService.createSite(CreateSiteRequest(name: name), context: context)
         return reply.site ?? Site()
     }
 
     func createKey(
         site: Int64, token: String, status: Int32 = 0, expiredAt: Timestamp? = nil
     ) async throws -> CreateSiteApiKeyResponse {
-        try await accounts.adminAuthService.createSiteApiKey(
+        try await adminService.createSiteApiKey(
             CreateSiteApiKeyRequest(siteID: site, keyName: "gate", status: status, expiredAt: expiredAt),
             context: try call(AdminAuthServiceMethods.createSiteApiKey, token: token))
     }
@@ -87,7 +89,7 @@ final class World: Sendable {
 
     /// Makes an organization with the admin `boss`, and logs them in.
     func createOrganization(_ name: String, token: String) async throws -> String {
-        _ = try await accounts.adminAuthService.createOrganization(
+        _ = try await adminService.createOrganization(
             CreateOrganizationRequest(
                 organization: name, bootstrapAdminUserName: "boss", bootstrapAdminPassword: "long enough"),
             context: try call(AdminAuthServiceMethods.createOrganization, token: token))
@@ -101,6 +103,19 @@ final class World: Sendable {
             }
         }
     }
+}
+
+/// A directory whose one device, in the organization 1, is bound to the site 1.
+struct OneDevice: DeviceDirectory {
+    static let id = "260427-000001"
+
+    func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice? {
+        guard id == Self.id, organizationID == 1 else { return nil }
+        return DirectoryDevice(
+            place: DeviceKeys.Place(deviceID: id, suiteID: 1, siteID: 1, organizationID: 1), isDisabled: false)
+    }
+
+    func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws {}
 }
 
 /// The refusal that `body` ends with; `nil` when it does not.

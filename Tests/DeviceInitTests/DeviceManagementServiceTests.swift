@@ -42,7 +42,7 @@ import Testing
         }
         #expect(
             await refusal { try await world.register("260427-000001", suite: "deviceSuites/99") }?.status == .notFound)
-        #expect(await refusal { _ = try await world.device("260427-000001") }?.detail == .deviceNotFound)
+        #expect(await refusal { _ = try await world.device("260427-000001") }?.status == .notFound)
         let noSite = await refusal {
             _ = try await world.devices.managementService.createDeviceSuite(
                 CreateDeviceSuiteRequest(siteID: 99, displayName: "x"),
@@ -57,12 +57,12 @@ import Testing
         try await world.register(id)
         let (_, south) = try await world.createPlace("south", token: world.admin)
         for suite in [world.suite, south] {
-            #expect(await refusal { try await world.add(id, to: suite) }?.detail == .failedPrecondition)
+            #expect(await refusal { try await world.add(id, to: suite) }?.status == .failedPrecondition)
         }
-        #expect(await refusal { try await world.remove(id, from: south) }?.detail == .failedPrecondition)
+        #expect(await refusal { try await world.remove(id, from: south) }?.status == .failedPrecondition)
         let unbound = try await world.remove(id, from: world.suite)
         #expect((unbound.suite, unbound.siteID) == ("", 0))
-        #expect(await refusal { try await world.remove(id, from: world.suite) }?.detail == .failedPrecondition)
+        #expect(await refusal { try await world.remove(id, from: world.suite) }?.status == .failedPrecondition)
         #expect(try await world.add(id, to: south).suite == south)
     }
 
@@ -151,13 +151,13 @@ import Testing
                 DeleteDeviceRequest(name: "devices/\(id)"), context: world.call(Methods.deleteDevice))
         }
         let held = await refusal(deleteSuite)
-        #expect(held?.detail == .failedPrecondition)
+        #expect(held?.status == .failedPrecondition)
         #expect(held?.message.contains(id) == true)
         try await deleteDevice()
-        #expect(await refusal(deleteDevice)?.detail == .deviceNotFound)
+        #expect(await refusal(deleteDevice)?.status == .notFound)
         try await world.register(id)
         _ = try await world.initialize(id)
-        #expect(await refusal(deleteDevice)?.detail == .failedPrecondition)
+        #expect(await refusal(deleteDevice)?.status == .failedPrecondition)
         try await world.remove(id, from: world.suite)
         try await deleteSuite()
         #expect(await refusal(deleteSuite)?.status == .notFound)
@@ -168,7 +168,7 @@ import Testing
         let boss = try await world.createOrganization("acme")
         let id = "260427-000001"
         try await world.register(id)
-        #expect(await refusal { _ = try await world.device(id, token: boss) }?.detail == .deviceNotFound)
+        #expect(await refusal { _ = try await world.device(id, token: boss) }?.status == .notFound)
         #expect(await refusal { try await world.register("260427-000002", token: boss) }?.status == .notFound)
         let (_, suite) = try await world.createPlace("theirs", token: boss)
         #expect(await refusal { try await world.add(id, to: suite) }?.status == .notFound)
@@ -181,6 +181,27 @@ import Testing
         let listed = try await world.devices.managementService.listDevices(
             ListDevicesRequest(), context: world.call(Methods.listDevices, token: boss))
         #expect(listed.devices.isEmpty)
+    }
+
+    @Test func aKeyMadeByAnOperatorCountsAsInitialization() async throws {
+        let world = try await World()
+        let id = "260427-000001"
+        try await world.register(id)
+        func createKey() async throws -> String {
+            try await world.adminService.createOrRotateDeviceApiKey(
+                CreateOrRotateDeviceApiKeyRequest(deviceID: id),
+                context: world.call(AdminAuthServiceMethods.createOrRotateDeviceApiKey)
+            ).credential
+        }
+        let key = try await createKey()
+        #expect(try world.upload(try await world.exchange(key).accessToken)?.deviceID == id)
+        #expect(try await world.device(id).status == .initialized)
+        #expect(await refusal { _ = try await world.initialize(id) }?.detail == .deviceAlreadyInitialized)
+        try await world.disable(id)
+        let held = try await createKey()
+        #expect(await refusal { _ = try await world.exchange(held) }?.detail == .authKeyDisabled)
+        try await world.remove(id, from: world.suite)
+        #expect(await refusal { _ = try await createKey() }?.status == .failedPrecondition)
     }
 
     @Test func lastSeenFollowsTheKey() async throws {

@@ -72,10 +72,10 @@ import Testing
         #expect(await refusal { _ = try await world.initialize(id) }?.detail == .deviceAlreadyInitialized)
 
         let keyID = try await world.exchange(key).principal?.apiKeyID ?? ""
-        _ = try await world.accounts.adminAuthService.disableApiKey(
+        _ = try await world.adminService.disableApiKey(
             DisableApiKeyRequest(apiKeyID: keyID), context: world.call(AdminAuthServiceMethods.disableApiKey))
         #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
-        _ = try await world.accounts.adminAuthService.enableApiKey(
+        _ = try await world.adminService.enableApiKey(
             EnableApiKeyRequest(apiKeyID: keyID), context: world.call(AdminAuthServiceMethods.enableApiKey))
         try await world.disable(id)
         #expect(await refusals() == [.deviceNotReady, .deviceNotReady])

@@ -47,7 +47,7 @@ final class World: Sendable {
     private static func createPlace(
         _ name: String, _ accounts: Accounts, _ devices: DeviceInit, token: String
     ) async throws -> (site: Int64, suite: String) {
-        let site = try await accounts.adminAuthService.createSite(
+        let site = try await accounts.adminAuthService(devices: devices.directory).createSite(
             CreateSiteRequest(name: name), context: call(AdminAuthServiceMethods.createSite, accounts, token: token))
         let id = site.site?.siteID ?? 0
         let suite = try await devices.managementService.createDeviceSuite(
@@ -55,6 +55,8 @@ final class World: Sendable {
             context: call(DeviceManagementServiceMethods.createDeviceSuite, accounts, token: token))
         return (id, suite.name)
     }
+
+    var adminService: AdminAuthService { accounts.adminAuthService(devices: devices.directory) }
 
     func createPlace(_ name: String, token: String) async throws -> (site: Int64, suite: String) {
         try await Self.createPlace(name, accounts, devices, token: token)
@@ -77,7 +79,7 @@ final class World: Sendable {
 
     /// Makes an organization and logs its admin in.
     func createOrganization(_ name: String) async throws -> String {
-        _ = try await accounts.adminAuthService.createOrganization(
+        _ = try await adminService.createOrganization(
             CreateOrganizationRequest(
                 organization: name, bootstrapAdminUserName: "boss", bootstrapAdminPassword: "long enough"),
             context: call(AdminAuthServiceMethods.createOrganization))
@@ -155,10 +157,10 @@ final class World: Sendable {
 
     func setSite(enabled: Bool) async throws {
         if enabled {
-            _ = try await accounts.adminAuthService.enableSite(
+            _ = try await adminService.enableSite(
                 EnableSiteRequest(siteID: site), context: call(AdminAuthServiceMethods.enableSite))
         } else {
-            _ = try await accounts.adminAuthService.disableSite(
+            _ = try await adminService.disableSite(
                 DisableSiteRequest(siteID: site), context: call(AdminAuthServiceMethods.disableSite))
         }
     }

@@ -71,7 +71,7 @@ enum APIKeyRecords {
 
     static func insert(
         id: String, organizationID: Int64, siteID: Int64, owner: APIKeyOwner, name: String, digest: [UInt8],
-        status: Availability, expiresAt: UnixTime?, at now: UnixTime, in connection: Connection
+        status: Availability, isHeld: Bool = false, expiresAt: UnixTime?, at now: UnixTime, in connection: Connection
     ) throws {
         var deviceID: String?
         var suiteID: Int64?
@@ -79,19 +79,52 @@ enum APIKeyRecords {
         try connection.execute(
             """
             INSERT INTO api_keys (id, organization_id, site_id, owner_kind, device_id, suite_id, name, digest, status,
-                expires_at, created_at, updated_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)
+                is_held, expires_at, created_at, updated_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
             """, id, organizationID, siteID, deviceID == nil ? 1 : 2, deviceID, suiteID, name, digest,
-            status.rawValue, expiresAt?.microseconds, now.microseconds)
+            status.rawValue, isHeld, expiresAt?.microseconds, now.microseconds)
     }
 
     /// Disabling raises the epoch, so that what was issued for the key stays dead when it is enabled again.
-    static func setStatus(id: String, _ status: Availability, at now: UnixTime, in connection: Connection) throws {
+    static func update(
+        id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime,
+        in connection: Connection
+    ) throws {
         try connection.execute(
             """
-            UPDATE api_keys SET status = $2, updated_at = $3, epoch = epoch + (CASE WHEN $2 = 2 THEN 1 ELSE 0 END)
+            UPDATE api_keys SET name = $2, status = $3, expires_at = $4, updated_at = $5,
+                epoch = epoch + (CASE WHEN $3 = 2 THEN 1 ELSE 0 END)
             WHERE id = $1
-            """, id, status.rawValue, now.microseconds)
+            """, id, name, status.rawValue, expiresAt?.microseconds, now.microseconds)
+    }
+
+    /// A new secret; the epoch is raised, and the key counts as never used.
+    static func rotate(id: String, digest: [UInt8], at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            """
+            UPDATE api_keys SET digest = $2, epoch = epoch + 1, last_used_at = NULL, updated_at = $3 WHERE id = $1
+            """, id, digest, now.microseconds)
+    }
+
+    static func delete(id: String, in connection: Connection) throws {
+        try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
+    }
+
+    /// Those of the organization that pass every part of the filter which is not `nil`.
+    static func all(
+        organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?, in connection: Connection
+    ) throws -> [APIKeyRecord] {
+        try connection.query(
+            """
+            \(select) WHERE k.organization_id = $1 AND ($2 IS NULL OR k.site_id = $2)
+                AND ($3 IS NULL OR (k.owner_kind = 2) = $3) AND ($4 IS NULL OR k.device_id = $4)
+            ORDER BY k.created_at, k.id
+            """, organizationID, siteID, isDevices, deviceID, row: record)
+    }
+
+    /// The id of some key of the site.
+    static func someKey(ofSite siteID: Int64, in connection: Connection) throws -> String? {
+        try connection.first("SELECT id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) { $0.text(0) }
     }
 
     /// Holds the device's key, where it has one, or lets it go. Holding raises the epoch.

@@ -69,6 +69,7 @@ enum AccountRecords {
                     updated_at INTEGER NOT NULL
                 ) STRICT;
                 CREATE INDEX api_keys_site ON api_keys (site_id);
+                CREATE INDEX api_keys_organization ON api_keys (organization_id, created_at);
 
                 CREATE TABLE audit (
                     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -34,6 +34,20 @@ enum OrganizationRecords {
         try connection.first("SELECT \(columns) FROM organizations WHERE name = $1", name, row: record)
     }
 
+    static func setDisplayName(
+        _ displayName: String, of name: String, at now: UnixTime, in connection: Connection
+    ) throws -> OrganizationRecord? {
+        try connection.first(
+            "UPDATE organizations SET display_name = $2, updated_at = $3 WHERE name = $1 RETURNING \(columns)", name,
+            displayName, now.microseconds, row: record)
+    }
+
+    /// - Throws: a constraint's error where anything but its users refers to it.
+    static func delete(id: Int64, in connection: Connection) throws {
+        try connection.execute("DELETE FROM users WHERE organization_id = $1", id)
+        try connection.execute("DELETE FROM organizations WHERE id = $1", id)
+    }
+
     static func name(id: Int64, in connection: Connection) throws -> String? {
         try connection.first("SELECT name FROM organizations WHERE id = $1", id) { $0.text(0) }
     }

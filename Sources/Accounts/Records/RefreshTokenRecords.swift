@@ -36,6 +36,10 @@ enum RefreshTokenRecords {
         try connection.execute("DELETE FROM refresh_tokens WHERE family = $1", family)
     }
 
+    static func deleteAll(userID: Int64, in connection: Connection) throws {
+        try connection.execute("DELETE FROM refresh_tokens WHERE user_id = $1", userID)
+    }
+
     static func deleteExpired(userID: Int64, before now: UnixTime, in connection: Connection) throws {
         try connection.execute(
             "DELETE FROM refresh_tokens WHERE user_id = $1 AND expires_at <= $2", userID, now.microseconds)

@@ -35,13 +35,18 @@ enum SiteRecords {
             "SELECT \(columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: record)
     }
 
-    static func setStatus(
-        id: Int64, organizationID: Int64, _ status: Availability, at now: UnixTime, in connection: Connection
+    /// - Throws: a unique constraint's error when the organization has another site of that name.
+    static func update(
+        id: Int64, name: String, status: Availability, at now: UnixTime, in connection: Connection
     ) throws -> SiteRecord? {
         try connection.first(
-            """
-            UPDATE sites SET status = $3, updated_at = $4 WHERE id = $1 AND organization_id = $2 RETURNING \(columns)
-            """, id, organizationID, status.rawValue, now.microseconds, row: record)
+            "UPDATE sites SET name = $2, status = $3, updated_at = $4 WHERE id = $1 RETURNING \(columns)", id, name,
+            status.rawValue, now.microseconds, row: record)
+    }
+
+    /// - Throws: a foreign key's error when anything refers to it.
+    static func delete(id: Int64, in connection: Connection) throws {
+        try connection.execute("DELETE FROM sites WHERE id = $1", id)
     }
 
     private static func record(_ row: Row) -> SiteRecord {

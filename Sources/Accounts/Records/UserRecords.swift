@@ -51,6 +51,29 @@ enum UserRecords {
         try connection.query("\(select) WHERE u.organization_id = $1 ORDER BY u.id", organizationID, row: record)
     }
 
+    static func adminCount(organizationID: Int64, in connection: Connection) throws -> Int {
+        try connection.first(
+            "SELECT count(*) FROM users WHERE organization_id = $1 AND role = 'admin'", organizationID
+        ) { $0.int(0) } ?? 0
+    }
+
+    /// Raises the epoch, so that every token issued before stops.
+    ///
+    /// - Parameter passwordHash: `nil` = as it was.
+    static func update(
+        id: Int64, role: Role, passwordHash: String?, at now: UnixTime, in connection: Connection
+    ) throws {
+        try connection.execute(
+            """
+            UPDATE users SET role = $2, password_hash = coalesce($3, password_hash), epoch = epoch + 1, updated_at = $4
+            WHERE id = $1
+            """, id, role.rawValue, passwordHash, now.microseconds)
+    }
+
+    static func delete(id: Int64, in connection: Connection) throws {
+        try connection.execute("DELETE FROM users WHERE id = $1", id)
+    }
+
     static func noteLogin(id: Int64, at now: UnixTime, in connection: Connection) throws {
         try connection.execute("UPDATE users SET last_login_at = $2 WHERE id = $1", id, now.microseconds)
     }

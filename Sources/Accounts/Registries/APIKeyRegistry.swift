@@ -14,7 +14,7 @@ struct APIKeyRegistry: Sendable {
         site siteID: Int64, name: String, status: Availability, expiresAt: UnixTime?, by caller: Caller
     ) async throws -> (key: APIKeyRecord, credential: Secret) {
         let now = clock.now()
-        if let expiresAt, expiresAt <= now { throw RPCError.invalidArgument("expired_at must be in the future") }
+        try Self.checkExpiry(expiresAt, at: now)
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
         let digest = token.digest(pepper: pepper)
         let key = try await database.write { connection in
@@ -35,14 +35,117 @@ struct APIKeyRegistry: Sendable {
         }.orNotFound("key \(id)")
     }
 
-    func setStatus(_ id: String, _ status: Availability, by caller: Caller) async throws -> APIKeyRecord {
+    /// - Parameters: what is `nil` passes every key.
+    func list(siteID: Int64?, isDevices: Bool?, deviceID: String?, for caller: Caller) throws -> [APIKeyRecord] {
+        try database.read { connection in
+            try APIKeyRecords.all(
+                organizationID: caller.organization.id, siteID: siteID, isDevices: isDevices, deviceID: deviceID,
+                in: connection)
+        }
+    }
+
+    /// When a key ends from now on.
+    enum Expiry: Sendable {
+        case asItWas
+        case never
+        case at(UnixTime)
+
+        func applied(to end: UnixTime?) -> UnixTime? {
+            switch self {
+            case .asItWas: end
+            case .never: nil
+            case .at(let new): new
+            }
+        }
+    }
+
+    /// - Parameters: what is `nil` stays as it was.
+    func update(
+        _ id: String, name: String? = nil, status: Availability? = nil, expiry: Expiry = .asItWas, by caller: Caller
+    ) async throws -> APIKeyRecord {
+        if case .at(let end) = expiry { try Self.checkExpiry(end, at: clock.now()) }
+        return try await change(id, by: caller) { key, now, connection in
+            try APIKeyRecords.update(
+                id: id, name: name ?? key.name, status: status ?? key.status,
+                expiresAt: expiry.applied(to: key.expiresAt),
+                at: now,
+                in: connection)
+        }
+    }
+
+    /// A new secret for the same key; what the old one opened closes with the next call.
+    func rotate(_ id: String, by caller: Caller) async throws -> (key: APIKeyRecord, credential: Secret) {
+        let token = OpaqueToken(.apiKey, id: id)
+        let digest = token.digest(pepper: pepper)
+        let key = try await change(id, by: caller) { _, now, connection in
+            try APIKeyRecords.rotate(id: id, digest: digest, at: now, in: connection)
+        }
+        return (key, Secret(token.text))
+    }
+
+    func delete(_ id: String, by caller: Caller) async throws {
         let now = clock.now()
-        return try await database.write { connection in
+        try await database.write { connection in
             _ = try APIKeyRecords.find(id: id, organizationID: caller.organization.id, in: connection)
                 .orNotFound("key \(id)")
-            try APIKeyRecords.setStatus(id: id, status, at: now, in: connection)
+            try APIKeyRecords.delete(id: id, in: connection)
+            try Audit.record(caller.did(to: "apiKeys/\(id)"), at: now, in: connection)
+        }
+    }
+
+    /// Gives a device a key, in the place of the one it may have.
+    func createOrRotateDeviceKey(
+        of deviceID: String, name: String, status: Availability, expiresAt: UnixTime?, mode: DeviceKeyMode,
+        devices: any DeviceDirectory, by caller: Caller
+    ) async throws -> (key: APIKeyRecord, credential: Secret) {
+        let now = clock.now()
+        try Self.checkExpiry(expiresAt, at: now)
+        let token = OpaqueToken(.apiKey, id: identifiers.uuid())
+        let digest = token.digest(pepper: pepper)
+        let key = try await database.write { connection in
+            let device = try devices.device(deviceID, organizationID: caller.organization.id, in: connection)
+                .orNotFound("device \(deviceID)")
+            guard let place = device.place else {
+                throw RPCError(bare: .failedPrecondition, "device \(deviceID) is bound to no suite")
+            }
+            switch (mode, try APIKeyRecords.find(deviceID: deviceID, in: connection)) {
+            case (.createOnly, .some): throw RPCError.alreadyExists("device \(deviceID) has a key")
+            case (.rotateOnly, nil): throw RPCError.notFound("device \(deviceID) has no key")
+            default: try APIKeyRecords.delete(deviceID: deviceID, in: connection)
+            }
+            try APIKeyRecords.insert(
+                id: token.id, organizationID: place.organizationID, siteID: place.siteID,
+                owner: .device(id: deviceID, suiteID: place.suiteID), name: name, digest: digest, status: status,
+                isHeld: device.isDisabled, expiresAt: expiresAt, at: now, in: connection)
+            try devices.noteKey(of: deviceID, at: now, in: connection)
+            try Audit.record(caller.did(to: "apiKeys/\(token.id)"), at: now, in: connection)
+            return try APIKeyRecords.find(id: token.id, in: connection).orNotFound("key \(token.id)")
+        }
+        return (key, Secret(token.text))
+    }
+
+    private func change(
+        _ id: String, by caller: Caller,
+        _ body: @escaping @Sendable (APIKeyRecord, UnixTime, Connection) throws -> Void
+    ) async throws -> APIKeyRecord {
+        let now = clock.now()
+        return try await database.write { connection in
+            let key = try APIKeyRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+                .orNotFound("key \(id)")
+            try body(key, now, connection)
             try Audit.record(caller.did(to: "apiKeys/\(id)"), at: now, in: connection)
             return try APIKeyRecords.find(id: id, in: connection).orNotFound("key \(id)")
         }
     }
+
+    private static func checkExpiry(_ end: UnixTime?, at now: UnixTime) throws(RPCError) {
+        if let end, end <= now { throw .invalidArgument("expired_at must be in the future") }
+    }
+}
+
+/// What CreateOrRotateDeviceApiKey may find.
+enum DeviceKeyMode: Sendable {
+    case createOrRotate
+    case createOnly
+    case rotateOnly
 }

@@ -28,14 +28,41 @@ struct SiteRegistry: Sendable {
         try database.read { try SiteRecords.all(organizationID: caller.organization.id, in: $0) }
     }
 
-    func setStatus(_ id: Int64, _ status: Availability, by caller: Caller) async throws -> SiteRecord {
+    /// - Parameters: what is `nil` stays as it was.
+    func update(
+        _ id: Int64, name: String? = nil, status: Availability? = nil, by caller: Caller
+    ) async throws -> SiteRecord {
         let now = clock.now()
         return try await database.write { connection in
-            let site = try SiteRecords.setStatus(
-                id: id, organizationID: caller.organization.id, status, at: now, in: connection
-            ).orNotFound("site \(id)")
+            let site = try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+                .orNotFound("site \(id)")
+            let name = name ?? site.name
+            do {
+                let updated = try SiteRecords.update(
+                    id: id, name: name, status: status ?? site.status, at: now, in: connection
+                ).orNotFound("site \(id)")
+                try Audit.record(caller.did(to: "sites/\(id)"), at: now, in: connection)
+                return updated
+            } catch DatabaseError.constraint(.unique, _) {
+                throw RPCError.alreadyExists("there is a site of the name \(name)")
+            }
+        }
+    }
+
+    func delete(_ id: Int64, by caller: Caller) async throws {
+        let now = clock.now()
+        try await database.write { connection in
+            _ = try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+                .orNotFound("site \(id)")
+            if let key = try APIKeyRecords.someKey(ofSite: id, in: connection) {
+                throw RPCError(bare: .failedPrecondition, "the API key \(key) belongs to site \(id)")
+            }
+            do {
+                try SiteRecords.delete(id: id, in: connection)
+            } catch DatabaseError.constraint(.foreignKey, _) {
+                throw RPCError(bare: .failedPrecondition, "a device suite belongs to site \(id)")
+            }
             try Audit.record(caller.did(to: "sites/\(id)"), at: now, in: connection)
-            return site
         }
     }
 }

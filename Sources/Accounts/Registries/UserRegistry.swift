@@ -31,6 +31,47 @@ struct UserRegistry: Sendable {
         try database.read { try UserRecords.all(organizationID: caller.organization.id, in: $0) }
     }
 
+    /// - Parameters: what is `nil` stays as it was. Either change ends the user's sessions and tokens.
+    func updateUser(_ name: String, password: Secret?, role: Role?, by caller: Caller) async throws -> UserRecord {
+        var hash: String?
+        if let password { hash = try await passwords.hash(password) }
+        let now = clock.now()
+        return try await database.write { [hash] connection in
+            let user = try user(name, of: caller, in: connection)
+            let role = role ?? user.role
+            if role != .admin { try checkAnotherAdmin(than: user, in: connection) }
+            if hash != nil || role != user.role {
+                try UserRecords.update(id: user.id, role: role, passwordHash: hash, at: now, in: connection)
+                try RefreshTokenRecords.deleteAll(userID: user.id, in: connection)
+            }
+            try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
+            return try self.user(name, of: caller, in: connection)
+        }
+    }
+
+    func deleteUser(_ name: String, by caller: Caller) async throws {
+        let now = clock.now()
+        try await database.write { connection in
+            let user = try user(name, of: caller, in: connection)
+            try checkAnotherAdmin(than: user, in: connection)
+            try UserRecords.delete(id: user.id, in: connection)
+            try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
+        }
+    }
+
+    private func user(_ name: String, of caller: Caller, in connection: Connection) throws -> UserRecord {
+        try UserRecords.find(organizationID: caller.organization.id, name: name, in: connection)
+            .orNotFound("user \(name)")
+    }
+
+    /// An organization without an admin could never be helped from inside.
+    private func checkAnotherAdmin(than user: UserRecord, in connection: Connection) throws {
+        guard user.role == .admin else { return }
+        guard try UserRecords.adminCount(organizationID: user.organization.id, in: connection) > 1 else {
+            throw RPCError(bare: .failedPrecondition, "\(user.name) is the last admin of \(user.organization.name)")
+        }
+    }
+
     /// Makes an organization and its first admin.
     func createOrganization(
         name: String, displayName: String, adminName: String, password: Secret, by caller: Caller
@@ -49,6 +90,40 @@ struct UserRegistry: Sendable {
             ).orNotFound("user \(adminName)")
             try Audit.record(caller.did(to: "organizations/\(name)"), at: now, in: connection)
             return (organization, admin)
+        }
+    }
+
+    func renameOrganization(
+        _ name: String, displayName: String, by caller: Caller
+    ) async throws -> OrganizationRecord {
+        let now = clock.now()
+        return try await database.write { connection in
+            let organization = try OrganizationRecords.setDisplayName(displayName, of: name, at: now, in: connection)
+                .orNotFound("organization \(name)")
+            try Audit.record(caller.did(to: "organizations/\(name)"), at: now, in: connection)
+            return organization
+        }
+    }
+
+    /// Its last user goes with it: the last admin cannot be deleted before.
+    func deleteOrganization(_ name: String, by caller: Caller) async throws {
+        let now = clock.now()
+        try await database.write { connection in
+            let organization = try OrganizationRecords.find(name: name, in: connection)
+                .orNotFound("organization \(name)")
+            guard organization.kind != .system else {
+                throw RPCError(bare: .failedPrecondition, "the organization \(name) is the gateway's own")
+            }
+            let users = try UserRecords.all(organizationID: organization.id, in: connection)
+            if users.count > 1, let user = users.last {
+                throw RPCError(bare: .failedPrecondition, "the user \(user.name) belongs to \(name)")
+            }
+            do {
+                try OrganizationRecords.delete(id: organization.id, in: connection)
+            } catch DatabaseError.constraint(.foreignKey, _) {
+                throw RPCError(bare: .failedPrecondition, "sites or devices belong to \(name)")
+            }
+            try Audit.record(caller.did(to: "organizations/\(name)"), at: now, in: connection)
         }
     }
 

@@ -51,6 +51,12 @@ public enum FieldRules {
         return status
     }
 
+    /// 1 enabled, 2 disabled: what a change names it must mean.
+    static func newStatus(_ number: Int32) throws(RPCError) -> Availability {
+        guard number != 0 else { throw .invalidArgument("status must be 1 (enabled) or 2 (disabled)") }
+        return try status(number)
+    }
+
     static func hasControlCharacter(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }

@@ -22,4 +22,17 @@ public struct UserAuthService: UserAuthServiceHandler {
     public func listUsers(_ request: ListUsersRequest, context: CallContext) async throws -> ListUsersResponse {
         ListUsersResponse(users: try accounts.users.users(for: try Caller(context)).map(\.message))
     }
+
+    public func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {
+        if let password = request.password { try FieldRules.password(password, field: "password") }
+        let user = try await accounts.users.updateUser(
+            request.userName, password: request.password.map { Secret($0) },
+            role: try request.role.map(FieldRules.role), by: try Caller(context))
+        return UpdateUserResponse(user: user.message)
+    }
+
+    public func deleteUser(_ request: DeleteUserRequest, context: CallContext) async throws -> DeleteUserResponse {
+        try await accounts.users.deleteUser(request.userName, by: try Caller(context))
+        return DeleteUserResponse()
+    }
 }

@@ -64,7 +64,7 @@ struct Rooms: Sendable {
             uploads.register(in: &router)
             catalog.register(in: &router)
         case .admin:
-            accounts.adminAuthService.register(in: &router)
+            accounts.adminAuthService(devices: deviceInit.directory).register(in: &router)
             accounts.userAuthService.register(in: &router)
             deviceInit.managementService.register(in: &router)
         case .deviceInit:

@@ -1,0 +1,52 @@
+import Platform
+import Proto
+import RPC
+
+extension AdminAuthService {
+    public func createOrganization(
+        _ request: CreateOrganizationRequest, context: CallContext
+    ) async throws -> CreateOrganizationResponse {
+        try FieldRules.accountName(request.organization, field: "organization")
+        try FieldRules.note(request.displayName, field: "display_name", limit: 128)
+        try FieldRules.accountName(request.bootstrapAdminUserName, field: "bootstrap_admin_user_name")
+        try FieldRules.password(request.bootstrapAdminPassword, field: "bootstrap_admin_password")
+        let (organization, admin) = try await accounts.users.createOrganization(
+            name: request.organization,
+            displayName: request.displayName.isEmpty ? request.organization : request.displayName,
+            adminName: request.bootstrapAdminUserName, password: Secret(request.bootstrapAdminPassword),
+            by: try Caller(context))
+        return CreateOrganizationResponse(organization: organization.message, bootstrapAdmin: admin.message)
+    }
+
+    public func getOrganization(
+        _ request: GetOrganizationRequest, context: CallContext
+    ) async throws -> GetOrganizationResponse {
+        GetOrganizationResponse(organization: try accounts.users.organization(request.organization).message)
+    }
+
+    public func listOrganizations(
+        _ request: ListOrganizationsRequest, context: CallContext
+    ) async throws -> ListOrganizationsResponse {
+        ListOrganizationsResponse(organizations: try accounts.users.organizations().map(\.message))
+    }
+
+    public func updateOrganization(
+        _ request: UpdateOrganizationRequest, context: CallContext
+    ) async throws -> UpdateOrganizationResponse {
+        guard let displayName = request.displayName else {
+            return UpdateOrganizationResponse(
+                organization: try accounts.users.organization(request.organization).message)
+        }
+        try FieldRules.title(displayName, field: "display_name")
+        let organization = try await accounts.users.renameOrganization(
+            request.organization, displayName: displayName, by: try Caller(context))
+        return UpdateOrganizationResponse(organization: organization.message)
+    }
+
+    public func deleteOrganization(
+        _ request: DeleteOrganizationRequest, context: CallContext
+    ) async throws -> DeleteOrganizationResponse {
+        try await accounts.users.deleteOrganization(request.organization, by: try Caller(context))
+        return DeleteOrganizationResponse()
+    }
+}
