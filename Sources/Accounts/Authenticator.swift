@@ -12,7 +12,7 @@ public struct Authenticator: Interceptor {
     let deferred: DeferredRecords
     let clock: any WallClock
 
-    public func admit(_ context: inout CallContext) throws(RPCError) {
+    public func admit(_ context: CallContext) throws(RPCError) {
         guard let access = AccessTable.access(to: context.method.path) else {
             throw .permissionDenied("nobody may call \(context.method.path)")
         }

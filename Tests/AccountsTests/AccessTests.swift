@@ -16,8 +16,8 @@ import Wire
         let token = try await world.login().accessToken
         func detail(_ headers: [(name: String, value: String)]) async -> DetailCode? {
             await refusal {
-                var context = CallContext(method: Self.sites, metadata: Metadata(headers))
-                try world.accounts.authenticator.admit(&context)
+                let context = CallContext(method: Self.sites, metadata: Metadata(headers))
+                try world.accounts.authenticator.admit(context)
             }?.detail
         }
         #expect(await detail([]) == .unauthenticated)

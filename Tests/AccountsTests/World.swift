@@ -42,8 +42,8 @@ final class World: Sendable {
         var metadata = Metadata()
         if let token { metadata.append(name: "authorization", value: "Bearer \(token)") }
         if let organization { metadata.append(name: "x-organization", value: organization) }
-        var context = CallContext(method: method, metadata: metadata, peer: PeerAddress(host: host, port: 40_000))
-        try accounts.authenticator.admit(&context)
+        let context = CallContext(method: method, metadata: metadata, peer: PeerAddress(host: host, port: 40_000))
+        try accounts.authenticator.admit(context)
         return context
     }
 

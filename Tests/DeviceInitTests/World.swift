@@ -67,8 +67,8 @@ final class World: Sendable {
     ) throws -> CallContext {
         var metadata = Metadata()
         if let token { metadata.append(name: "authorization", value: "Bearer \(token)") }
-        var context = CallContext(method: method, metadata: metadata, peer: PeerAddress(host: host, port: 40_000))
-        try accounts.authenticator.admit(&context)
+        let context = CallContext(method: method, metadata: metadata, peer: PeerAddress(host: host, port: 40_000))
+        try accounts.authenticator.admit(context)
         return context
     }
 

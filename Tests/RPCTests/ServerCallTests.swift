@@ -93,7 +93,7 @@ import Wire
     @Test func metadataPeerAndOrderReachTheInterceptors() throws {
         struct Recorder: Interceptor {
             let number: String
-            func admit(_ context: inout CallContext) throws(RPCError) {
+            func admit(_ context: CallContext) throws(RPCError) {
                 let soFar = context.identity as? String ?? ""
                 context.identity = soFar + number
                 if number == "2" {

@@ -2,9 +2,12 @@ import Platform
 import Wire
 
 /// What a handler knows about its call beside the message.
-public struct CallContext: Sendable {
+///
+/// Sendable although `identity` can be set: only interceptors set it, one after the other on the call's loop, before the
+/// handler is started.
+public final class CallContext: @unchecked Sendable {
     public let method: MethodDescriptor
-    /// The client's header fields, without those that the protocol itself uses.
+    /// The client's header fields, without those that the protocol itself uses and `user-agent`.
     public let metadata: Metadata
     /// Where the call came from.
     public let peer: PeerAddress

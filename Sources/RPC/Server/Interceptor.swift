@@ -5,7 +5,7 @@ public protocol Interceptor: Sendable {
     /// Called when the request's header has come, before any of its messages is read.
     ///
     /// - Throws: to refuse the call; its handler is not started.
-    func admit(_ context: inout CallContext) throws(RPCError)
+    func admit(_ context: CallContext) throws(RPCError)
 
     /// Called once for each call that has a method here, when its status is known.
     ///
@@ -14,7 +14,7 @@ public protocol Interceptor: Sendable {
 }
 
 extension Interceptor {
-    public func admit(_ context: inout CallContext) throws(RPCError) {}
+    public func admit(_ context: CallContext) throws(RPCError) {}
 
     public func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {}
 }

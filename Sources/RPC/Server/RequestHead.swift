@@ -50,7 +50,7 @@ struct RequestHead {
         case 13 where name.equals("grpc-encoding"):
             if !value.equals("identity") { fault = .encoding }
         case 20 where name.equals("grpc-accept-encoding"), 10 where name.equals(":authority"),
-            7 where name.equals(":scheme"):
+            7 where name.equals(":scheme"), 10 where name.equals("user-agent"), 14 where name.equals("content-length"):
             break
         default:
             metadata.append(name: name, value: value)

@@ -59,11 +59,11 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             return
         }
         let deadline = head.timeout.map { connection.loop.now &+ UInt64($0) }
-        var context = CallContext(
+        let context = CallContext(
             method: method.descriptor, metadata: head.metadata, peer: connection.peer, deadline: deadline)
         do throws(RPCError) {
             try head.checkProtocol()
-            for interceptor in connection.server.interceptors { try interceptor.admit(&context) }
+            for interceptor in connection.server.interceptors { try interceptor.admit(context) }
         } catch {
             state = .open(context, hasResponded: false)
             fail(error)

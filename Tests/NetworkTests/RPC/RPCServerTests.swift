@@ -146,7 +146,7 @@ private let echo = (
 
     @Test func interceptorRefusesBeforeTheHandler() async throws {
         struct Refusal: Interceptor {
-            func admit(_ context: inout CallContext) throws(RPCError) {
+            func admit(_ context: CallContext) throws(RPCError) {
                 throw RPCError(.unauthenticated, "no token for \(context.method.name) from \(context.peer.host)")
             }
         }
