@@ -4,26 +4,36 @@ import Platform
 /// That a database and a data directory belong together and are of the same age.
 ///
 /// Both hold one random id and a number that every start raises, in the database first. An older backup of one beside
-/// the other shows as another number: files without a row may then be the only copy of something, and no sweep runs.
+/// the other shows as another number, a disk that is not mounted as none. Files without a row, and rows without a file,
+/// may then be the only copy of something: nothing is touched, the numbers neither, so that it shows at every start.
 struct StoreIdentity: Equatable {
     let id: String
     let generation: Int64
 
-    /// Raises the generation of both.
-    ///
-    /// - Returns: whether they belong together; they do from here on only in number, so that the operator is told once.
+    /// - Returns: whether they belong together; then the generation of both was raised.
     static func advance(directory: String, database: Database) throws -> Bool {
         let path = directory + "/identity"
         let onDisk = PrivateFile.read(path).flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)) }
-        let recorded = try database.read { try StoreRecords($0).identity() }
-        let next = StoreIdentity(
-            id: recorded?.id ?? onDisk?.id ?? Hex.lower(Random.bytes(16)),
-            generation: max(recorded?.generation ?? 0, onDisk?.generation ?? 0) + 1)
+        let (recorded, isEmpty) = try database.read {
+            (try StoreRecords($0).identity(), try StoreRecords($0).isEmpty())
+        }
+        let next: StoreIdentity
+        switch (recorded, onDisk) {
+        case (nil, nil):
+            next = StoreIdentity(id: Hex.lower(Random.bytes(16)), generation: 1)
+        case (let recorded?, nil) where recorded.generation == 1 && isEmpty:
+            // The very first start crashed between the two writes.
+            next = recorded
+        case (let recorded?, let onDisk?)
+        where recorded.id == onDisk.id && (0...1).contains(recorded.generation - onDisk.generation):
+            // The database may be one ahead, by such a crash.
+            next = StoreIdentity(id: recorded.id, generation: recorded.generation + 1)
+        default:
+            return false
+        }
         try database.writeBlocking { try StoreRecords($0).setIdentity(next) }
         try PrivateFile.write(Array("\(next.id) \(next.generation)\n".utf8), to: path)
-        guard let recorded, let onDisk else { return recorded == nil && onDisk == nil }
-        // The database may be one ahead: a crash between the two writes.
-        return recorded.id == onDisk.id && (0...1).contains(recorded.generation - onDisk.generation)
+        return true
     }
 
     init(id: String, generation: Int64) {
@@ -43,6 +53,13 @@ extension StoreRecords {
         try connection.first("SELECT id, generation FROM store_identity") {
             StoreIdentity(id: $0.text(0), generation: $0.int64(1))
         }
+    }
+
+    /// Whether nothing was ever stored.
+    fileprivate func isEmpty() throws -> Bool {
+        try connection.first(
+            "SELECT EXISTS (SELECT 1 FROM store_objects) OR EXISTS (SELECT 1 FROM store_multiparts)"
+        ) { !$0.bool(0) } ?? true
     }
 
     fileprivate func setIdentity(_ identity: StoreIdentity) throws {

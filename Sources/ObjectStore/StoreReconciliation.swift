@@ -3,7 +3,7 @@ import Platform
 
 /// What was found at a start, where the data directory and the database did not agree.
 public struct StoreReconciliation: Sendable, Equatable {
-    /// The database is not of the data directory's age: nothing was removed or moved.
+    /// The database is not of the data directory's age: nothing was looked at, and nothing changed.
     public var isForeign = false
     /// Files of discarded uploads, and old ones of uploads under way that no row speaks of.
     public var removed = 0
@@ -15,51 +15,55 @@ public struct StoreReconciliation: Sendable, Equatable {
 
 extension ObjectStore {
     /// Runs before the first request: nothing else touches the directory. Goes folder by folder, in bounded memory.
+    ///
+    /// - Parameter orphanAge: how old a file of an upload under way must be to be removed without a row; seconds.
     static func reconcile(
         _ data: DataDirectory, _ database: Database, now: UnixTime, orphanAge: Int64
     ) throws -> StoreReconciliation {
+        guard try StoreIdentity.advance(directory: data.path, database: database) else {
+            return StoreReconciliation(isForeign: true)
+        }
         var result = StoreReconciliation()
-        result.isForeign = try !StoreIdentity.advance(directory: data.path, database: database)
         let removals = try database.read { try StoreRecords($0).scheduledRemovals() }
-        for fileID in removals where !result.isForeign {
+        for fileID in removals {
             try data.remove(fileID)
             result.removed += 1
+        }
+        if !removals.isEmpty {
+            try database.writeBlocking { try StoreRecords($0).removed(removals) }
         }
         for folder in DataDirectory.folders {
             let uses = try database.read { try StoreRecords($0).files(withPrefix: folder) }
             let entries = try data.files(inFolder: folder)
             for entry in entries {
-                switch uses[entry.fileID] {
-                case .object:
+                if let use = uses[entry.fileID] {
                     // The crash came between the commit and the mode.
-                    if !entry.isFinished { data.seal(entry.fileID) }
-                case .part, .multipart:
-                    break
-                case nil where result.isForeign:
-                    break
-                case nil where entry.isFinished:
+                    if use.kind == .object, !entry.isFinished { data.seal(entry.fileID) }
+                } else if entry.isFinished {
                     try data.quarantine(entry.fileID)
                     result.quarantined += 1
-                case nil where entry.modifiedAt < now.adding(seconds: -orphanAge):
+                } else if entry.modifiedAt < now.adding(seconds: -orphanAge) {
                     try data.remove(entry.fileID)
                     result.removed += 1
-                case nil:
-                    break
                 }
             }
-            let lost = Set(uses.keys).subtracting(entries.map(\.fileID))
-            result.lost += lost.count
-            if !lost.isEmpty {
-                try database.writeBlocking { connection in
-                    for fileID in lost {
-                        try StoreRecords(connection).markLost(fileID)
-                    }
-                }
-            }
-        }
-        if !removals.isEmpty, !result.isForeign {
-            try database.writeBlocking { try StoreRecords($0).removed(removals) }
+            result.lost += try markLost(uses, present: Set(entries.map(\.fileID)), database)
         }
         return result
+    }
+
+    /// - Returns: how many files are gone.
+    private static func markLost(
+        _ uses: [String: FileUse], present: Set<String>, _ database: Database
+    ) throws -> Int {
+        let changed = uses.filter { $0.value.isLost == present.contains($0.key) }.map(\.key)
+        if !changed.isEmpty {
+            try database.writeBlocking { connection in
+                for fileID in changed {
+                    try StoreRecords(connection).markLost(fileID, !present.contains(fileID))
+                }
+            }
+        }
+        return uses.count { !present.contains($0.key) }
     }
 }

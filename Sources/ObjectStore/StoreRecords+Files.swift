@@ -31,32 +31,38 @@ extension StoreRecords {
     /// What rows say of the data files whose ids begin with `prefix` (two hex digits).
     func files(withPrefix prefix: String) throws -> [String: FileUse] {
         var uses: [String: FileUse] = [:]
-        let end = prefix + "g"
-        let queries: [(String, FileUse)] = [
-            ("SELECT file_id FROM store_parts WHERE file_id >= $1 AND file_id < $2", .part),
-            ("SELECT file_id FROM store_multiparts WHERE file_id >= $1 AND file_id < $2", .multipart),
-            ("SELECT file_id FROM store_objects WHERE file_id >= $1 AND file_id < $2", .object),
-        ]
-        for (sql, use) in queries {
-            for fileID in try connection.query(sql, prefix, end, row: { $0.text(0) }) {
-                // An object that was made of parts has the file of its multipart upload.
-                uses[fileID] = use
+        for (table, lost, kind) in [
+            ("store_parts", "0", FileUse.Kind.part), ("store_multiparts", "lost", .multipart),
+            ("store_objects", "lost", .object),
+        ] {
+            let sql = "SELECT file_id, \(lost) FROM \(table) WHERE file_id >= $1 AND file_id < $2"
+            // "g" comes after every hex digit.
+            for (fileID, isLost) in try connection.query(sql, prefix, prefix + "g", row: { ($0.text(0), $0.bool(1)) }) {
+                // An object that was made of parts has the file of its multipart upload, and is the later.
+                uses[fileID] = FileUse(kind: kind, isLost: isLost)
             }
         }
         return uses
     }
 
-    /// The file is gone: whatever needs it cannot be completed or read any more.
-    func markLost(_ fileID: String) throws {
-        try connection.execute("UPDATE store_objects SET lost = 1 WHERE file_id = $1", fileID)
-        try connection.execute("UPDATE store_multiparts SET lost = 1 WHERE file_id = $1", fileID)
-        try connection.execute("DELETE FROM store_parts WHERE file_id = $1", fileID)
+    /// The file is gone: whatever needs it cannot be completed or read, until it is there again.
+    func markLost(_ fileID: String, _ isLost: Bool) throws {
+        try connection.execute("UPDATE store_objects SET lost = $2 WHERE file_id = $1", fileID, isLost)
+        try connection.execute("UPDATE store_multiparts SET lost = $2 WHERE file_id = $1", fileID, isLost)
+        if isLost {
+            try connection.execute("DELETE FROM store_parts WHERE file_id = $1", fileID)
+        }
     }
 }
 
 /// What a data file is, by its row.
-enum FileUse {
-    case part
-    case multipart
-    case object
+struct FileUse: Equatable {
+    enum Kind {
+        case part
+        case multipart
+        case object
+    }
+
+    let kind: Kind
+    let isLost: Bool
 }

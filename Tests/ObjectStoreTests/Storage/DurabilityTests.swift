@@ -126,21 +126,63 @@ struct DurabilityTests {
         #expect(try isFinished() == true)
     }
 
-    @Test func sweepsNothingBesideAnotherDatabase() throws {
+    @Test func touchesNothingBesideAnotherDatabase() throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
-        let (old, _) = try store.store.data.create()
+        let (orphan, _) = try store.store.data.create()
         let past = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds - 31 * 86_400))
-        try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: store.path(old))
-        // An older backup of the database: two starts ago.
+        try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: store.path(orphan))
+        // An older backup of the database; and however often it is started.
+        try change(store, "UPDATE store_identity SET generation = generation - 1")
+        for _ in 0..<2 {
+            try store.restart()
+            #expect(store.store.reconciliation == StoreReconciliation(isForeign: true))
+            #expect(try store.files().count == 2)
+        }
+        try change(store, "UPDATE store_identity SET generation = generation + 1")
         try store.restart()
         #expect(store.store.reconciliation == StoreReconciliation(removed: 1))
-        let (again, _) = try store.store.data.create()
-        try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: store.path(again))
-        try change(store, "UPDATE store_identity SET generation = generation - 1")
+    }
+
+    @Test func takesADiskThatIsNotMountedForNoLoss() throws {
+        let store = try TestStore()
+        _ = try store.client().put(content(10))
+        let folder = store.directory.appending(path: "store")
+        let aside = store.directory.appending(path: "aside")
+        try FileManager.default.moveItem(at: folder, to: aside)
         try store.restart()
         #expect(store.store.reconciliation == StoreReconciliation(isForeign: true))
-        #expect(try store.files().count == 2)
+        try FileManager.default.removeItem(at: folder)
+        try FileManager.default.moveItem(at: aside, to: folder)
+        try store.restart()
+        #expect(store.store.reconciliation == StoreReconciliation())
+        #expect(try store.client().get() == content(10))
+    }
+
+    @Test(arguments: [true, false])
+    func goesOnAfterACrashBetweenTheTwoNumbers(atFirstStart: Bool) throws {
+        let store = try TestStore()
+        let identity = store.directory.appending(path: "store/identity")
+        if atFirstStart {
+            try FileManager.default.removeItem(at: identity)
+        } else {
+            try change(store, "UPDATE store_identity SET generation = generation + 1")
+        }
+        try store.restart()
+        #expect(store.store.reconciliation == StoreReconciliation())
+    }
+
+    @Test func findsAgainWhatWasLost() throws {
+        let store = try TestStore()
+        _ = try store.client().put(content(10))
+        let path = try #require(try store.files().first.map(store.path))
+        try FileManager.default.moveItem(atPath: path, toPath: path + "-aside")
+        try store.restart()
+        #expect(store.store.reconciliation == StoreReconciliation(lost: 1))
+        try FileManager.default.moveItem(atPath: path + "-aside", toPath: path)
+        try store.restart()
+        #expect(store.store.reconciliation == StoreReconciliation())
+        #expect(try store.client().get() == content(10))
     }
 
     @Test func dropsOtherMultipartUploads() throws {
