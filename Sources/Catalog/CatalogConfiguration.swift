@@ -9,7 +9,7 @@ public struct CatalogConfiguration: Sendable {
     /// File ids in one RequestDownload.
     public var downloadFiles = 1000
     /// Rows that one page of ListObjects looks at where its filter has no index of its own.
-    public var pageVisits = 5000
+    public var pageVisits = 2000
 
     public init() {}
 }

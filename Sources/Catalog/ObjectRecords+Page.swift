@@ -26,17 +26,16 @@ extension ObjectRecords {
     /// row, and only on so many rows, so that the cost of a page does not grow with the catalog.
     func page(_ query: PageQuery) throws -> ObjectPage {
         let search = PageSearch(query)
-        let rows = try connection.query(search.page, arguments: search.pageArguments) { row in
+        let stop = search.visited.isEmpty ? nil : try lastVisited(search)
+        let (sql, arguments) = search.page(downTo: stop)
+        let rows = try connection.query(sql, arguments: arguments) { row in
             (position: row.int64(0), object: Self.object(row))
         }
-        if rows.count > query.size {
-            return ObjectPage(objects: rows.prefix(query.size).map(\.object), next: rows[query.size - 1].position)
-        }
-        let last = search.isExact ? nil : try lastVisited(search)
-        return ObjectPage(objects: rows.map(\.object), next: last)
+        guard rows.count > query.size else { return ObjectPage(objects: rows.map(\.object), next: stop) }
+        return ObjectPage(objects: rows.prefix(query.size).map(\.object), next: rows[query.size - 1].position)
     }
 
-    /// Where the search stopped because it had looked at all the rows that it may; `nil` where it came to the end.
+    /// Where the search has looked at all the rows that it may; `nil` where it comes to the end before.
     private func lastVisited(_ search: PageSearch) throws -> Int64? {
         try connection.query(search.visited, arguments: search.visitedArguments) { row in
             row.int(0) == search.visits ? row.optionalInt64(1) : nil
@@ -44,52 +43,66 @@ extension ObjectRecords {
     }
 }
 
-/// The two statements of a page. Values are arguments always; the texts differ with the kinds of terms only.
+/// The statements of a page. Values are arguments always; the texts differ with the kinds of terms only.
 struct PageSearch {
-    /// Whether the driving condition is the only one.
-    let isExact: Bool
     let visits: Int
-    let page: String
-    let pageArguments: [(any Bindable)?]
+    /// Counts the rows that the driving condition finds, and says where they end; empty where it is the only condition,
+    /// and every row that is looked at fits.
     let visited: String
     let visitedArguments: [(any Bindable)?]
+    private let size: Int
+    private let table: String
+    /// On the driving table, `d`.
+    private let driving: [String]
+    private let drivingArguments: Arguments
+    /// On the object, `o`.
+    private let others: [Condition]
 
     init(_ query: PageQuery) {
         var conditions = query.filter.terms.compactMap(Condition.init)
         if let scope = query.scope { conditions.append(.organization(scope)) }
         let driver = conditions.indices.filter { conditions[$0].isDriving }
             .min { conditions[$0].rank < conditions[$1].rank }
-        let driving = driver.map { conditions.remove(at: $0) }
+        let first = driver.map { conditions.remove(at: $0) }
 
         var arguments = Arguments()
-        let table: String
-        var drivingSQL: [String] = []
-        if case .tag(let key, let value) = driving {
+        var driving: [String] = []
+        if case .tag(let key, let value) = first {
             table = "object_tags"
-            drivingSQL = ["o.key = \(arguments.bind(key))", "o.value = \(arguments.bind(value))"]
+            driving = ["d.key = \(arguments.bind(key))", "d.value = \(arguments.bind(value))"]
         } else {
             table = "objects"
-            drivingSQL = driving.map { [$0.sql(&arguments)] } ?? []
+            driving = first.map { [$0.sql("d", &arguments)] } ?? []
         }
-        if let after = query.after { drivingSQL.append("o.position < \(arguments.bind(after))") }
-        isExact = conditions.isEmpty
-        visits = isExact ? query.size + 1 : max(query.visits, query.size + 1)
+        if let after = query.after { driving.append("d.position < \(arguments.bind(after))") }
+        self.driving = driving
+        drivingArguments = arguments
+        others = conditions
+        size = query.size
+        visits = max(query.visits, query.size)
         let candidates = """
-            SELECT o.position FROM \(table) o \(Self.clause(drivingSQL)) ORDER BY o.position DESC
-            LIMIT \(arguments.bind(visits))
+            SELECT d.position FROM \(table) d \(driving.isEmpty ? "" : "WHERE \(driving.joined(separator: " AND "))")
+            ORDER BY d.position DESC LIMIT \(arguments.bind(visits))
             """
-        visited = "SELECT count(*), min(c.position) FROM (\(candidates)) c"
+        visited = others.isEmpty ? "" : "SELECT count(*), min(c.position) FROM (\(candidates)) c"
         visitedArguments = arguments.values
-        let others = conditions.map { $0.sql(&arguments) }
-        page = """
-            SELECT \(ObjectRecords.columns) FROM (\(candidates)) c JOIN objects o ON o.position = c.position
-            \(Self.clause(others)) ORDER BY o.position DESC LIMIT \(arguments.bind(query.size + 1))
-            """
-        pageArguments = arguments.values
     }
 
-    private static func clause(_ conditions: [String]) -> String {
-        conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+    /// One row more than the page has, to see whether there is another one.
+    ///
+    /// The object is joined to what drives the search, even where that is the same row, since a condition on the driving
+    /// table could have the engine choose another index than the one whose rows were counted. CROSS JOIN is never turned
+    /// round in SQLite.
+    func page(downTo stop: Int64?) -> (sql: String, arguments: [(any Bindable)?]) {
+        var arguments = drivingArguments
+        var conditions = ["o.position = d.position"] + driving
+        if let stop { conditions.append("d.position >= \(arguments.bind(stop))") }
+        conditions += others.map { $0.sql("o", &arguments) }
+        let sql = """
+            SELECT \(ObjectRecords.columns) FROM \(table) d CROSS JOIN objects o
+            WHERE \(conditions.joined(separator: " AND ")) ORDER BY d.position DESC LIMIT \(arguments.bind(size + 1))
+            """
+        return (sql, arguments.values)
     }
 }
 
@@ -103,7 +116,7 @@ private struct Arguments {
     }
 }
 
-/// One condition on a row of `objects o`.
+/// One condition on a row of `objects`.
 private enum Condition {
     case objectID(String)
     case tag(key: String, value: String)
@@ -141,20 +154,21 @@ private enum Condition {
         }
     }
 
-    func sql(_ arguments: inout Arguments) -> String {
+    /// - Parameter row: what the statement calls the row.
+    func sql(_ row: String, _ arguments: inout Arguments) -> String {
         switch self {
-        case .objectID(let id): "o.id = \(arguments.bind(id))"
+        case .objectID(let id): "\(row).id = \(arguments.bind(id))"
         case .tag(let key, let value):
             """
-            EXISTS (SELECT 1 FROM object_tags t WHERE t.position = o.position AND t.key = \(arguments.bind(key))
+            EXISTS (SELECT 1 FROM object_tags t WHERE t.position = \(row).position AND t.key = \(arguments.bind(key))
                 AND t.value = \(arguments.bind(value)))
             """
-        case .device(let id): "o.device_id = \(arguments.bind(id))"
-        case .site(let id): "o.site_id = \(arguments.bind(id))"
-        case .organization(let id): "o.organization_id = \(arguments.bind(id))"
+        case .device(let id): "\(row).device_id = \(arguments.bind(id))"
+        case .site(let id): "\(row).site_id = \(arguments.bind(id))"
+        case .organization(let id): "\(row).organization_id = \(arguments.bind(id))"
         case .interval(let column, let interval):
-            "o.\(column) >= \(arguments.bind(interval.lower ?? .min))"
-                + " AND o.\(column) < \(arguments.bind(interval.upper ?? .max))"
+            "\(row).\(column) >= \(arguments.bind(interval.lower ?? .min))"
+                + " AND \(row).\(column) < \(arguments.bind(interval.upper ?? .max))"
         }
     }
 }

@@ -19,7 +19,7 @@ final class CatalogScene: Sendable {
     let service: ObjectService
     let identifiers: Identifiers
 
-    init(visits: Int = 5000) throws {
+    init(visits: Int = 2000) throws {
         // What survives a crash is the database's and the store's to test, so that memory does here.
         let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         directory = URL(filePath: parent).appending(path: "catalog-\(UUID().uuidString)")
@@ -99,6 +99,7 @@ final class CatalogScene: Sendable {
         var sizes: [Int64] = []
         var token = ""
         repeat {
+            try #require(sizes.count < 10_000, "the walk does not end")
             let page = try await list(filter, size: size, token: token)
             sizes += page.objects.map(\.sizeBytes)
             token = page.nextPageToken

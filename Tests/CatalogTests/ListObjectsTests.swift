@@ -163,17 +163,26 @@ struct ListObjectsTests {
         #expect(error?.message.hasSuffix("at byte 16") == true)
     }
 
-    /// What drives a page comes from an index in the order of the list: nothing is sorted but the page itself.
-    @Test(arguments: ["", "raw_tags.k=v", "device=d", "site=1"]) func pagesNeedNoSort(_ filter: String) throws {
+    /// Every row of a page comes from an index in the order of the list: nothing is sorted, nothing scanned that a
+    /// condition could find.
+    @Test(arguments: [
+        ("", "objects_by_organization"), ("raw_tags.k=v", "object_tags_by_value"),
+        ("raw_tags.k=v raw_tags.l=w device=d", "object_tags_by_value"), ("device=d site=1", "objects_by_device"),
+        ("site=1 size>1", "objects_by_site"), ("size>1", "objects_by_organization"),
+    ])
+    func whatDrivesAPage(_ filter: String, _ index: String) throws {
         let scene = try CatalogScene()
-        let query = PageQuery(
-            scope: filter.isEmpty ? 1 : nil, filter: try FilterParser.parse(filter), after: 5, size: 10, visits: 10)
-        let search = PageSearch(query)
-        let plan = try scene.database.read { connection in
-            try connection.query("EXPLAIN QUERY PLAN \(search.visited)", arguments: search.visitedArguments) {
-                $0.text(3)
+        for after: Int64? in [nil, 5] {
+            let search = PageSearch(
+                PageQuery(scope: 1, filter: try FilterParser.parse(filter), after: after, size: 10, visits: 10))
+            for (sql, arguments) in [search.page(downTo: 2), (search.visited, search.visitedArguments)] where sql != ""
+            {
+                let plan = try scene.database.read { connection in
+                    try connection.query("EXPLAIN QUERY PLAN \(sql)", arguments: arguments) { $0.text(3) }
+                }
+                #expect(plan.contains { $0.hasPrefix("SEARCH d USING COVERING INDEX \(index)") }, "\(plan)")
+                #expect(!plan.contains { $0.contains("TEMP B-TREE") || $0 == "SCAN o" || $0 == "SCAN d" }, "\(plan)")
             }
         }
-        #expect(!plan.isEmpty && !plan.contains { $0.contains("TEMP B-TREE") || $0.hasPrefix("SCAN o") }, "\(plan)")
     }
 }
