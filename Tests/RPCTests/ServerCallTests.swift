@@ -55,10 +55,49 @@ import Wire
         #expect(reply["grpc-status"] == "3")
     }
 
-    @Test func anEncodingIsRefusedWithWhatIsAccepted() throws {
-        let reply = try RawClient(echo()).call(adding: [("grpc-encoding", "gzip")], body: message)
+    @Test func anUnknownEncodingIsRefusedWithWhatIsAccepted() throws {
+        let reply = try RawClient(echo()).call(adding: [("grpc-encoding", "snappy")], body: message)
         #expect(reply["grpc-status"] == "12")
-        #expect(reply["grpc-accept-encoding"] == "identity")
+        #expect(reply["grpc-accept-encoding"] == "identity,gzip,deflate")
+    }
+
+    @Test(arguments: MessageEncoding.allCases)
+    func messagesAreCompressedBothWays(encoding: MessageEncoding) throws {
+        var router = Router()
+        router.add(Self.method) { (request: HealthCheckRequest, context) in
+            context.compressesResponses = true
+            return request
+        }
+        let plain = HealthCheckRequest(service: String(repeating: "a", count: 500)).encoded()
+        var frame = [0, 0, 0, 0, 0] + plain.withUnsafeBytes { encoding.compress($0) }
+        MessagePrefix.write(to: &frame, compressed: true)
+        let names = [("grpc-encoding", encoding.rawValue), ("grpc-accept-encoding", "x, \(encoding.rawValue)")]
+        let reply = try RawClient(router).call(adding: names, body: frame)
+        #expect(reply["grpc-status"] == "0")
+        #expect(reply["grpc-encoding"] == encoding.rawValue)
+        #expect(reply.body.first == 1)
+        #expect(reply.body.count < 100)
+        let message = try Array(reply.body.dropFirst(5)).withUnsafeBytes { try encoding.decompress($0, limit: 1000) }
+        #expect(message == plain)
+    }
+
+    @Test func aClientThatTakesNoCompressionGetsNone() throws {
+        var router = Router()
+        router.add(Self.method) { (request: HealthCheckRequest, context) in
+            context.compressesResponses = true
+            return request
+        }
+        let reply = try RawClient(router).call(body: message)
+        #expect(reply["grpc-encoding"] == nil)
+        #expect(reply.body == message)
+    }
+
+    @Test func aZipBombIsRefused() throws {
+        let bomb = [UInt8](repeating: 0, count: 100_000).withUnsafeBytes { MessageEncoding.gzip.compress($0) }
+        var frame = [0, 0, 0, 0, 0] + bomb
+        MessagePrefix.write(to: &frame, compressed: true)
+        let reply = try RawClient(echo()).call(adding: [("grpc-encoding", "gzip")], body: frame)
+        #expect(reply["grpc-status"] == "8")
     }
 
     @Test(

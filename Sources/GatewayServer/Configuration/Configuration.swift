@@ -15,6 +15,9 @@ struct Configuration: Sendable {
     /// Where clients reach the store; `nil` = where it listens.
     var publicEndpoint: StoreEndpoint?
 
+    /// Whether the gRPC listeners answer reflection; `nil` = those on loopback do.
+    var reflection: Bool?
+
     init(_ options: ServeOptions) throws(ConfigurationError) {
         var reader = try ConfigurationReader(path: options.configurationPath)
         listeners = try Self.listeners(&reader, options)
@@ -27,7 +30,8 @@ struct Configuration: Sendable {
         objectStore.report = { requestID, error in
             Log.write("store request failed", ["request_id": requestID, "error": "\(error)"])
         }
-        let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)
+        reflection = try reader.flag("listeners.reflection")
+        let allowsCleartext = try reader.flag("listeners.allow_cleartext") ?? false
         try reader.finish()
         try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isReinitSet)
     }

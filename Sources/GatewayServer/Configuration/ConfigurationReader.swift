@@ -76,9 +76,10 @@ struct ConfigurationReader {
         return text
     }
 
-    mutating func flag(_ key: String, default standard: Bool) throws(ConfigurationError) -> Bool {
+    /// `nil` where the key is not there.
+    mutating func flag(_ key: String) throws(ConfigurationError) -> Bool? {
         known.insert(key)
-        guard let value = values[key] else { return standard }
+        guard let value = values[key] else { return nil }
         guard case .flag(let flag) = value else { throw ConfigurationError("\(key) must be true or false") }
         return flag
     }

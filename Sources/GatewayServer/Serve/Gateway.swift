@@ -1,5 +1,6 @@
 import Foundation
 import Network
+import Proto
 import RPC
 
 /// A running gateway: its rooms, and the listeners where they can be reached.
@@ -27,8 +28,10 @@ final class Gateway: Sendable {
         var addresses: [ListenerName: PeerAddress] = [:]
         var rpcListeners: [RPCListener] = []
         for name in [ListenerName.auth, .gateway, .admin, .deviceInit] {
-            let server = Self.server(rooms.router(name), rooms, state)
-            let listener = try RPCListener(configuration.address(name), server: server, loops: loops)
+            let address = configuration.address(name)
+            let reflects = configuration.reflection ?? address.isLoopback
+            let server = Self.server(rooms.router(name), rooms, state, reflects: reflects)
+            let listener = try RPCListener(address, server: server, loops: loops)
             addresses[name] = listener.address
             rpcListeners.append(listener)
         }
@@ -45,10 +48,18 @@ final class Gateway: Sendable {
         }
     }
 
-    /// A server for `services`, with health beside them.
-    private static func server(_ services: Router, _ rooms: Rooms, _ state: ServingState) -> RPCServer {
+    /// A server for `services`, with health beside them, and reflection where `reflects`.
+    private static func server(
+        _ services: Router, _ rooms: Rooms, _ state: ServingState, reflects: Bool
+    ) -> RPCServer {
         var router = services
         HealthService(services: services.services, state: state).register(in: &router)
+        if reflects {
+            let names = router.services + [ServerReflectionMethods.service, V1AlphaServerReflectionMethods.service]
+            let reflection = ReflectionService(services: names, files: ProtoFiles.all)
+            reflection.register(in: &router)
+            ReflectionServiceV1Alpha(reflection).register(in: &router)
+        }
         return RPCServer(router: router, interceptors: [FailureLog(), rooms.accounts.authenticator])
     }
 

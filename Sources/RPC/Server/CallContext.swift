@@ -3,8 +3,8 @@ import Wire
 
 /// What a handler knows about its call beside the message.
 ///
-/// Sendable although `identity` can be set: only interceptors set it, one after the other on the call's loop, before the
-/// handler is started.
+/// Sendable although two properties can be set: interceptors do so before the handler is started, the handler while it
+/// runs, all on the call's loop.
 public final class CallContext: @unchecked Sendable {
     public let method: MethodDescriptor
     /// The client's header fields, without those that the protocol itself uses and `user-agent`.
@@ -15,6 +15,9 @@ public final class CallContext: @unchecked Sendable {
     public let deadline: UInt64?
     /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.
     public var identity: (any Sendable)?
+    /// Whether messages that are sent from now on are compressed, where the client takes that. To be decided before the
+    /// first one leaves, if any is to be.
+    public var compressesResponses = false
 
     public init(
         method: MethodDescriptor, metadata: Metadata = Metadata(), peer: PeerAddress = .unknown,

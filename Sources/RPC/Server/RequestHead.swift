@@ -19,6 +19,10 @@ struct RequestHead {
     private(set) var takesTrailers = false
     /// Nanoseconds; `nil` = none.
     private(set) var timeout: Int64?
+    /// How the client's compressed messages are compressed; `nil` = it sends none.
+    private(set) var encoding: MessageEncoding?
+    /// What the client takes, the best first.
+    private(set) var accepted: [MessageEncoding] = []
     private(set) var metadata = Metadata()
     private(set) var fault = Fault.none
     private var bytes = 0
@@ -48,13 +52,22 @@ struct RequestHead {
             timeout = GRPCTimeout.parse(value)
             if timeout == nil { fault = .badTimeout }
         case 13 where name.equals("grpc-encoding"):
-            if !value.equals("identity") { fault = .encoding }
-        case 20 where name.equals("grpc-accept-encoding"), 10 where name.equals(":authority"),
+            encoding = MessageEncoding(rawValue: String(decoding: value.prefix(20), as: UTF8.self))
+            if encoding == nil && !value.equals("identity") { fault = .encoding }
+        case 20 where name.equals("grpc-accept-encoding"):
+            if !value.equals("identity") { accept(value) }
+        case 10 where name.equals(":authority"),
             7 where name.equals(":scheme"), 10 where name.equals("user-agent"), 14 where name.equals("content-length"):
             break
         default:
             metadata.append(name: name, value: value)
         }
+    }
+
+    private mutating func accept(_ value: UnsafeBufferPointer<UInt8>) {
+        let names = String(decoding: value, as: UTF8.self).split(separator: ",")
+        let known = names.compactMap { MessageEncoding(rawValue: $0.trimmingPrefix(" ").lowercased()) }
+        accepted = MessageEncoding.allCases.filter(known.contains)
     }
 
     /// `application/grpc`, with `+proto` or parameters behind it.

@@ -5,6 +5,14 @@ import Wire
 /// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").
 enum ResponseHeaders {
     static let ok = HeaderBlock(permanent: [(":status", "200"), ("content-type", "application/grpc")])
+    /// As `ok`, for a response whose messages may be compressed.
+    static func ok(_ encoding: MessageEncoding) -> HeaderBlock { encoding == .gzip ? okGzip : okDeflate }
+
+    private static let okGzip = HeaderBlock(
+        permanent: [(":status", "200"), ("content-type", "application/grpc"), ("grpc-encoding", "gzip")])
+    private static let okDeflate = HeaderBlock(
+        permanent: [(":status", "200"), ("content-type", "application/grpc"), ("grpc-encoding", "deflate")])
+
     static let okTrailers = HeaderBlock(permanent: [("grpc-status", "0")])
 
     /// A refusal on the level of HTTP, for peers that do not speak gRPC.
@@ -37,7 +45,9 @@ enum ResponseHeaders {
         if let milliseconds = error.retryAfterMilliseconds {
             fields.append(("retry-after-ms", Array("\(milliseconds)".utf8)))
         }
-        if error.status == .unimplemented { fields.append(("grpc-accept-encoding", Array("identity".utf8))) }
+        if error.status == .unimplemented {
+            fields.append(("grpc-accept-encoding", Array("identity,gzip,deflate".utf8)))
+        }
         return fields
     }
 }

@@ -95,10 +95,26 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private func deliver(_ message: UnsafeRawBufferPointer, isCompressed: Bool, to driver: CallDriver) {
         guard case .open = state else { return }
         do throws(RPCError) {
-            if isCompressed { throw RPCError(bare: .internalError, "a compressed message without grpc-encoding") }
-            try driver.receive(message: message)
+            if isCompressed {
+                try decompress(message).withUnsafeBufferPointer { (bytes) throws(RPCError) in
+                    try driver.receive(message: UnsafeRawBufferPointer(bytes))
+                }
+            } else {
+                try driver.receive(message: message)
+            }
         } catch {
             fail(error)
+        }
+    }
+
+    private func decompress(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8] {
+        guard let encoding = head.encoding else {
+            throw RPCError(bare: .internalError, "a compressed message without grpc-encoding")
+        }
+        do {
+            return try encoding.decompress(message, limit: connection.server.maxMessageSize)
+        } catch {
+            throw error.rpcError
         }
     }
 
@@ -144,11 +160,21 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Sends a message that has its prefix, after the response's header section.
     func send(_ frame: [UInt8]) {
         guard case .open(let context, let hasResponded) = state else { return }
+        let encoding = context.compressesResponses ? head.accepted.first : nil
         if !hasResponded {
-            respond(ResponseHeaders.ok)
+            respond(encoding.map { ResponseHeaders.ok($0) } ?? ResponseHeaders.ok)
             state = .open(context, hasResponded: true)
         }
-        write(frame)
+        write(encoding.map { compressed(frame, $0) } ?? frame)
+    }
+
+    private func compressed(_ frame: [UInt8], _ encoding: MessageEncoding) -> [UInt8] {
+        let message = frame.withUnsafeBytes {
+            encoding.compress(UnsafeRawBufferPointer(rebasing: $0[MessagePrefix.byteCount...]))
+        }
+        var frame = [UInt8](repeating: 0, count: MessagePrefix.byteCount) + message
+        MessagePrefix.write(to: &frame, compressed: true)
+        return frame
     }
 
     private func succeed() {
@@ -204,7 +230,7 @@ extension RequestHead {
         case .badTimeout:
             throw .invalidArgument("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
         case .encoding:
-            throw .unimplemented("grpc-encoding is not supported here: send messages uncompressed")
+            throw .unimplemented("grpc-encoding must be identity, gzip or deflate")
         case .none where !takesTrailers:
             throw RPCError(bare: .internalError, "the request lacks te: trailers; does a proxy drop trailers?")
         case .none, .tooLarge, .notPost:

@@ -1,0 +1,83 @@
+import Proto
+import Wire
+
+/// `grpc.reflection.v1.ServerReflection`: what a listener serves, for tools that were not compiled against it.
+public struct ReflectionService: ServerReflectionHandler {
+    public typealias Context = CallContext
+
+    private let services: [String]
+    private let index: DescriptorIndex
+
+    /// - Parameters:
+    ///   - services: the full names served at this listener.
+    ///   - files: the descriptors of all that they use.
+    public init(services: [String], files: [FileDescriptor]) {
+        self.services = services.sorted()
+        index = DescriptorIndex(files)
+    }
+
+    public func serverReflectionInfo(
+        _ requests: RequestStream<ServerReflectionRequest>, responses: ResponseWriter<ServerReflectionResponse>,
+        context: CallContext
+    ) async throws {
+        for try await request in requests { try await responses.write(response(to: request)) }
+    }
+
+    func response(to request: ServerReflectionRequest) -> ServerReflectionResponse {
+        var response = ServerReflectionResponse(validHost: request.host, originalRequest: request)
+        response.messageResponse = answer(request)
+        return response
+    }
+
+    private func answer(_ request: ServerReflectionRequest) -> ServerReflectionResponse.MessageResponse {
+        switch request.messageRequest {
+        case .listServices:
+            return .listServicesResponse(ListServiceResponse(service: services.map { ServiceResponse(name: $0) }))
+        case .fileByFilename(let name):
+            return found(index.files(named: name), "file", name)
+        case .fileContainingSymbol(let symbol):
+            return found(index.files(declaring: symbol), "symbol", symbol)
+        case .fileContainingExtension(let wanted):
+            return found(nil, "extension", "\(wanted.extensionNumber) of \(wanted.containingType)")
+        case .allExtensionNumbersOfType(let type):
+            // proto3 has no extensions: a type that is known has none.
+            return index.isDeclared(type)
+                ? .allExtensionNumbersResponse(ExtensionNumberResponse(baseTypeName: type)) : found(nil, "type", type)
+        case nil:
+            return failure(.invalidArgument, "the request names nothing to look up")
+        }
+    }
+
+    private func found(
+        _ files: [[UInt8]]?, _ kind: String, _ name: String
+    ) -> ServerReflectionResponse.MessageResponse {
+        files.map { .fileDescriptorResponse(FileDescriptorResponse(fileDescriptorProto: $0)) }
+            ?? failure(.notFound, "there is no \(kind) \(name.prefix(200))")
+    }
+
+    private func failure(_ code: StatusCode, _ message: String) -> ServerReflectionResponse.MessageResponse {
+        .errorResponse(ErrorResponse(errorCode: Int32(code.rawValue), errorMessage: message))
+    }
+}
+
+/// `grpc.reflection.v1alpha.ServerReflection`: the same under its older name, which most tools still ask first.
+public struct ReflectionServiceV1Alpha: V1AlphaServerReflectionHandler {
+    public typealias Context = CallContext
+
+    private let current: ReflectionService
+
+    public init(_ current: ReflectionService) {
+        self.current = current
+    }
+
+    /// The messages of both versions are the same on the wire.
+    public func serverReflectionInfo(
+        _ requests: RequestStream<V1AlphaServerReflectionRequest>,
+        responses: ResponseWriter<V1AlphaServerReflectionResponse>, context: CallContext
+    ) async throws {
+        for try await request in requests {
+            let response = current.response(to: try ServerReflectionRequest(decoding: request.encoded()))
+            try await responses.write(try V1AlphaServerReflectionResponse(decoding: response.encoded()))
+        }
+    }
+}
