@@ -2,11 +2,12 @@
 
 import datetime
 
+import grpc
 import pytest
 
 from support.gateway import eventually
 from support.parties import Fleet, Uploader, exchange, init_device, unique, unique_device_id
-from support.refusal import refused
+from support.refusal import Refusal, refused
 from support.uploads import Upload, content
 
 UNKNOWN = "019aa000-0000-7000-8000-000000000000"
@@ -107,3 +108,19 @@ def test_every_detail_code(fleet, stubs, code, status, provoke):
     assert refusal.message
     for secret in ["SELECT", "sqlite", "/tmp/", "Sources/"]:
         assert secret not in refusal.message + refusal.detail.message
+
+
+def test_walking_through_device_ids_is_rate_limited(gateway_with, stubs):
+    """With UNAVAILABLE, which clients in the field retry, and when to come back; never RESOURCE_EXHAUSTED."""
+    gateway = gateway_with()
+    for number in range(1000):
+        refusal = Refusal()
+        try:
+            init_device(gateway, stubs, f"991231-{number:06d}")
+        except grpc.RpcError as error:
+            refusal.read(stubs, error)
+        if refusal.detail.code == "DATA_GATEWAY_RATE_LIMITED":
+            break
+        assert refusal.detail.code == "DATA_GATEWAY_DEVICE_NOT_FOUND"
+    assert (refusal.status.name, refusal.detail.code) == ("UNAVAILABLE", "DATA_GATEWAY_RATE_LIMITED")
+    assert int(refusal.trailers["retry-after-ms"]) > 0

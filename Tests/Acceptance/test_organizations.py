@@ -52,7 +52,7 @@ def test_only_system_makes_and_ends_organizations(ours, stubs, method, fields):
 
 
 def test_sites_of_another_organization_are_not_found(ours, their_fleet, stubs):
-    for method in ["GetSite", "EnableSite", "DisableSite"]:
+    for method in ["GetSite", "EnableSite", "DisableSite", "DeleteSite"]:
         with refused(stubs, "NOT_FOUND"):
             ours.admin(method, site_id=their_fleet.site_id)
     with refused(stubs, "NOT_FOUND"):
@@ -64,13 +64,13 @@ def test_sites_of_another_organization_are_not_found(ours, their_fleet, stubs):
 
 def test_devices_of_another_organization_are_not_found(ours, our_fleet, their_fleet, stubs):
     device = their_fleet.register()
-    for method in ["GetDevice", "DisableDevice", "EnableDevice"]:
-        with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_DEVICE_NOT_FOUND"):
+    for method in ["GetDevice", "DisableDevice", "EnableDevice", "DeleteDevice"]:
+        with refused(stubs, "NOT_FOUND"):
             ours.devices(method, name=device.name)
-    with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_DEVICE_NOT_FOUND"):
+    with refused(stubs, "NOT_FOUND"):
         ours.devices("RemoveDeviceFromSuite", suite=their_fleet.suite, device=device.name)
     loose = their_fleet.user.devices("RegisterDevice", device_id=unique_device_id())
-    with refused(stubs, "NOT_FOUND", "DATA_GATEWAY_DEVICE_NOT_FOUND"):
+    with refused(stubs, "NOT_FOUND"):
         ours.devices("AddDeviceToSuite", suite=our_fleet.suite, device=loose.name)
     with refused(stubs, "NOT_FOUND"):
         ours.devices("RegisterDevice", device_id=unique_device_id(), suite=their_fleet.suite)
@@ -85,7 +85,7 @@ def test_suites_of_another_organization_are_not_found(ours, their_fleet, stubs):
 
 def test_keys_of_another_organization_are_not_found(ours, theirs, their_fleet, stubs):
     key = theirs.admin("CreateSiteApiKey", site_id=their_fleet.site_id, key_name=unique("key")).api_key
-    for method in ["GetApiKey", "DisableApiKey", "EnableApiKey"]:
+    for method in ["GetApiKey", "DisableApiKey", "EnableApiKey", "RotateApiKeySecret", "DeleteApiKey"]:
         with refused(stubs, "NOT_FOUND"):
             ours.admin(method, api_key_id=key.api_key_id)
 

@@ -33,8 +33,11 @@ def load(protos: Path, out: Path) -> SimpleNamespace:
     """Generates the stubs of everything below `protos` into `out` and imports them, by package."""
     _protoc(protos, f"--python_out={out}", f"--grpc_python_out={out}")
     sys.path.insert(0, str(out))
-    # Files of the package grpc.* land in OUT/grpc, which the real grpc package would hide.
+    # Files of the package grpc.* land in OUT/grpc, which the real grpc package would hide; and grpcio makes names like
+    # grpc.reflection stand for packages of its own, where they are installed.
     grpc.__path__.append(str(out / "grpc"))
+    for name in ("grpc.health", "grpc.reflection"):
+        sys.modules.pop(name, None)
     stubs = SimpleNamespace(**{name: SimpleNamespace() for name in PACKAGES.values()})
     for file in descriptors(protos, out).file:
         if file.package not in PACKAGES:
