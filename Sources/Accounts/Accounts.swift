@@ -15,8 +15,9 @@ public final class Accounts: Sendable {
         public var rememberedTokens = 8192
         /// Passwords that may wait to be hashed, one at a time.
         public var waitingPasswords = 64
-        /// Failed logins a minute for one account, and for one address.
-        public var failedLoginsOfAccount = 10
+        /// Failed logins a minute for one account from one address, for one account, and from one address.
+        public var failedLoginsOfAccountFromAddress = 10
+        public var failedLoginsOfAccount = 100
         public var failedLoginsOfAddress = 60
         /// Wrong credentials a minute for one key that exists.
         public var wrongCredentialsOfKey = 20
@@ -65,8 +66,7 @@ public final class Accounts: Sendable {
             wrongSecrets: Throttle(perMinute: configuration.wrongCredentialsOfKey))
         sessions = Sessions(
             database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
-            configuration: configuration, failuresOfAccount: Throttle(perMinute: configuration.failedLoginsOfAccount),
-            failuresOfAddress: Throttle(perMinute: configuration.failedLoginsOfAddress))
+            configuration: configuration, failures: LoginFailures(configuration))
         sites = SiteRegistry(database: database, clock: clock)
         keys = APIKeyRegistry(database: database, clock: clock, identifiers: identifiers, pepper: pepper)
         users = UserRegistry(database: database, clock: clock, passwords: passwords)

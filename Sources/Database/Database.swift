@@ -15,6 +15,8 @@ public final class Database: Sendable {
         public var parkedReaders = 16
         /// Pages of write-ahead log after which the writer checkpoints, between two batches. A page is 4 KiB.
         public var checkpointPages = 1000
+        /// Called once, on the writer's thread, when a commit or a checkpoint failed so that no write is taken any more.
+        public var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
         public init() {}
     }
@@ -30,7 +32,8 @@ public final class Database: Sendable {
         let connection = try Connection(path: path, mode: .writer)
         try connection.migrate(migrations)
         writer = Writer(
-            connection: connection, capacity: options.waitingWrites, checkpointPages: options.checkpointPages)
+            connection: connection, capacity: options.waitingWrites, checkpointPages: options.checkpointPages,
+            onEnd: options.onWriterEnded)
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
     }
 

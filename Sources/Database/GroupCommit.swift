@@ -4,10 +4,17 @@
 /// transaction, the neighbours' rows with it (tried on 3.40.1). So nobody is answered before COMMIT returned, and when
 /// the engine undid a batch each of its writes is run once more, alone, and fails or succeeds for itself.
 struct GroupCommit {
+    /// Nobody can say what the file holds: an fsync failed.
+    struct Uncertain: Error {
+        let cause: DatabaseError
+        /// The writes of the batch that nobody has told yet.
+        var unanswered: [any PendingWrite] = []
+    }
+
     let connection: Connection
 
-    /// - Throws: when a COMMIT failed so that nobody can say what the file holds. Every write was answered even then.
-    func commit(_ batch: [any PendingWrite]) throws(DatabaseError) {
+    /// - Returns: whether a write failed because the disk is full.
+    func commit(_ batch: [any PendingWrite]) throws(Uncertain) -> Bool {
         do {
             try connection.execute("BEGIN IMMEDIATE")
             connection.expectsTransaction = true
@@ -19,11 +26,11 @@ struct GroupCommit {
         do {
             try connection.execute("COMMIT")
         } catch {
-            guard error.leavesOutcomeOpen else { return try retry(batch, after: error) }
-            for write in batch { write.answer(error) }
-            throw error
+            if error.leavesOutcomeOpen { throw Uncertain(cause: error, unanswered: batch) }
+            return try retry(batch, after: error)
         }
         for write in batch { write.answer(nil) }
+        return false
     }
 
     private func savepoint(_ write: any PendingWrite) throws(DatabaseError) {
@@ -40,20 +47,21 @@ struct GroupCommit {
     }
 
     /// After a transaction that came to nothing: each write once more, alone; one that was alone has failed.
-    private func retry(_ batch: [any PendingWrite], after error: DatabaseError) throws(DatabaseError) {
+    private func retry(_ batch: [any PendingWrite], after error: DatabaseError) throws(Uncertain) -> Bool {
         // Where this fails the next BEGIN does too, and says so.
         if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
         if batch.count == 1 {
             for write in batch { write.answer(error) }
-            return
+            return error == .full
         }
+        var isFull = false
         for (index, write) in batch.enumerated() {
             do {
-                try commit([write])
+                isFull = try commit([write]) || isFull
             } catch {
-                for unwritten in batch[(index + 1)...] { unwritten.answer(DatabaseError.writerEnded) }
-                throw error
+                throw Uncertain(cause: error.cause, unanswered: error.unanswered + batch[(index + 1)...])
             }
         }
+        return isFull
     }
 }

@@ -11,14 +11,17 @@ final class Writer: Sendable {
     private let stopped = DispatchSemaphore(value: 0)
 
     /// - Parameter connection: belongs to the writer's thread from here on.
-    init(connection: sending Connection, capacity: Int, checkpointPages: Int) {
+    init(
+        connection: sending Connection, capacity: Int, checkpointPages: Int,
+        onEnd: @escaping @Sendable (DatabaseError) -> Void
+    ) {
         let queue = WriteQueue(capacity: capacity)
         let stopped = stopped
         self.queue = queue
         let handover = Mutex<Connection?>(connection)
         let thread = Thread {
             if let connection = handover.withLock({ $0.take() }) {
-                Self.run(connection, queue, checkpointPages)
+                Self.run(connection, queue, checkpointPages, onEnd)
             }
             stopped.signal()
         }
@@ -33,26 +36,48 @@ final class Writer: Sendable {
         stopped.signal()
     }
 
-    private static func run(_ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int) {
-        let groupCommit = GroupCommit(connection: connection)
-        var checkpointed = 0
+    private static func run(
+        _ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int, _ onEnd: (DatabaseError) -> Void
+    ) {
         do {
-            while let batch = queue.take() {
-                try groupCommit.commit(batch)
-                // While a reader holds the log it grows on, and what was moved already need not be looked at again.
-                let logged = connection.loggedPages
-                if logged < checkpointed { checkpointed = 0 }
-                if logged - checkpointed >= checkpointPages {
-                    try connection.checkpoint(truncating: false)
-                    checkpointed = logged
-                }
-            }
-            try connection.checkpoint(truncating: true)
+            try serve(connection, queue, checkpointPages)
         } catch {
             queue.close(refusing: .writerEnded)
-            while let batch = queue.take() {
-                for write in batch { write.answer(DatabaseError.writerEnded) }
+            onEnd(error.cause)
+            var unanswered = error.unanswered
+            while let batch = queue.take() { unanswered += batch }
+            for write in unanswered { write.answer(DatabaseError.writerEnded) }
+        }
+    }
+
+    private static func serve(
+        _ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int
+    ) throws(GroupCommit.Uncertain) {
+        let groupCommit = GroupCommit(connection: connection)
+        var checkpointed = 0
+        while let batch = queue.take() {
+            let isFull = try groupCommit.commit(batch)
+            // While a reader holds the log it grows on, and what was moved already need not be looked at again.
+            let logged = connection.loggedPages
+            if logged < checkpointed { checkpointed = 0 }
+            // A log that was moved begins anew: on a full disk that is where the next deletion finds room.
+            if isFull || logged - checkpointed >= checkpointPages {
+                try checkpoint(connection, truncating: false)
+                checkpointed = logged
             }
+        }
+        try checkpoint(connection, truncating: true)
+    }
+
+    private static func checkpoint(
+        _ connection: Connection, truncating: Bool
+    ) throws(GroupCommit.Uncertain) {
+        do {
+            try connection.checkpoint(truncating: truncating)
+        } catch .full {
+            // What found no room in the database file stays in the log.
+        } catch {
+            throw GroupCommit.Uncertain(cause: error)
         }
     }
 }

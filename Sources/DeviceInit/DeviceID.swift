@@ -1,4 +1,3 @@
-import Glibc
 import Platform
 import RPC
 
@@ -22,11 +21,9 @@ struct DeviceID: Sendable, Hashable {
 
     /// Today (UTC) and six random digits: ids that count up could be guessed, and an init hands out a key.
     static func assigned(at now: UnixTime) throws(RPCError) -> DeviceID {
-        var seconds = time_t(now.seconds)
-        var day = tm()
-        gmtime_r(&seconds, &day)
+        let day = CivilTime(now)
         let number = Random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
-        let date = [Int(day.tm_year) % 100, Int(day.tm_mon) + 1, Int(day.tm_mday)].map { digits($0, 2) }.joined()
+        let date = [day.year % 100, day.month, day.day].map { digits($0, 2) }.joined()
         return try DeviceID("\(date)-\(digits(Int(number), 6))")
     }
 

@@ -116,6 +116,7 @@ import Wire
         var refusals: Set<RPCError> = []
         for (organization, name, password) in [
             ("system", "admin", "wrong"), ("system", "nobody", World.adminPassword),
+            ("system", String(repeating: "x", count: 100_000), World.adminPassword),
             ("elsewhere", "admin", World.adminPassword), ("", "", ""),
         ] {
             let error = await refusal {
@@ -127,7 +128,7 @@ import Wire
     }
 
     @Test func failuresAreLimitedByAccountAndSuccessesAreNot() async throws {
-        let world = try await World { $0.failedLoginsOfAccount = 2 }
+        let world = try await World { $0.failedLoginsOfAccountFromAddress = 2 }
         for _ in 0..<5 { _ = try await world.login() }
         for _ in 0..<2 {
             #expect(await refusal { _ = try await world.login(password: "wrong") }?.detail == .authInvalidCredential)
@@ -135,8 +136,18 @@ import Wire
         let limited = await refusal { _ = try await world.login() }
         #expect(limited?.status == .unavailable)
         #expect(limited?.detail == nil)
+        _ = try await world.login(host: "198.51.100.1")
         world.clock.advance(seconds: 60)
         _ = try await world.login()
+    }
+
+    @Test func failuresFromManyAddressesAreLimitedToo() async throws {
+        let world = try await World { $0.failedLoginsOfAccount = 3 }
+        for index in 0..<3 {
+            let error = await refusal { _ = try await world.login(password: "wrong", host: "198.51.100.\(index)") }
+            #expect(error?.detail == .authInvalidCredential)
+        }
+        #expect(await refusal { _ = try await world.login(host: "198.51.100.9") }?.status == .unavailable)
     }
 
     @Test func failuresAreLimitedByAddress() async throws {

@@ -19,21 +19,21 @@ struct Sessions: Sendable {
     let deferred: DeferredRecords
     let pepper: [UInt8]
     let configuration: Accounts.Configuration
-    /// Attempts that failed, by account.
-    let failuresOfAccount: Throttle
-    /// Attempts that failed, by address.
-    let failuresOfAddress: Throttle
+    /// Attempts that failed.
+    let failures: LoginFailures
 
     func login(
         organization: String, userName: String, password: Secret, peer: String, at now: UnixTime
     ) async throws -> Opened {
-        let account = "\(organization)/\(userName)"
+        // No account has such a name, and what is sent as one can be long.
+        guard FieldRules.isAccountName(organization), FieldRules.isAccountName(userName) else {
+            throw Self.wrongPassword
+        }
+        let attempt = LoginFailures.Attempt(account: "\(organization)/\(userName)", peer: peer)
         // Counted before the password is looked at and given back when it was right: otherwise many attempts at once
         // would all find the count low.
-        if let wait = failuresOfAccount.take(account, at: now) { throw Self.tooMany(wait) }
-        if let wait = failuresOfAddress.take(peer, at: now) {
-            failuresOfAccount.giveBack(account)
-            throw Self.tooMany(wait)
+        if let wait = failures.count(attempt, at: now) {
+            throw RPCError(bare: .unavailable, "too many failed logins", retryAfterMilliseconds: wait)
         }
         let user = try database.read { try UserRecords.find(organization: organization, name: userName, in: $0) }
         let isRight = try await passwords.verify(password, against: user?.passwordHash)
@@ -41,8 +41,7 @@ struct Sessions: Sendable {
             deferred.noteDenial("Login", Self.wrongPassword.code, host: peer, at: now)
             throw Self.wrongPassword
         }
-        failuresOfAccount.giveBack(account)
-        failuresOfAddress.giveBack(peer)
+        failures.giveBack(attempt)
         let newHash = passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password) : nil
         return try await open(user, newHash: newHash, peer: peer, at: now)
     }
@@ -136,8 +135,4 @@ struct Sessions: Sendable {
     private static let wrongPassword = RPCError(
         .authInvalidCredential, "the organization, the user name or the password is wrong")
     private static let wrongRefreshToken = RPCError(.authInvalidCredential, "the refresh token is not valid")
-
-    private static func tooMany(_ wait: Int) -> RPCError {
-        RPCError(bare: .unavailable, "too many failed logins", retryAfterMilliseconds: wait)
-    }
 }

@@ -4,14 +4,16 @@ import RPC
 public enum FieldRules {
     /// The name of an organization or a user: 1 to 64 of `a-z A-Z 0-9 . _ @ + -`, beginning with a letter or digit.
     static func accountName(_ text: String, field: String) throws(RPCError) {
-        let isWellFormed =
-            (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { isAlphanumeric($0) || "._@+-".utf8.contains($0) }
-            && text.utf8.first.map(isAlphanumeric) == true
-        guard isWellFormed else {
+        guard isAccountName(text) else {
             throw .invalidArgument(
                 "\(field) must be 1 to 64 letters, digits or . _ @ + - and begin with a letter or digit")
         }
+    }
+
+    static func isAccountName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { isAlphanumeric($0) || "._@+-".utf8.contains($0) }
+            && text.utf8.first.map(isAlphanumeric) == true
     }
 
     /// A name for people: 1 to 128 bytes of UTF-8 without control characters.

@@ -11,7 +11,7 @@ public struct AuthService: AuthServiceHandler {
     public func exchangeCredential(
         _ request: ExchangeCredentialRequest, context: CallContext
     ) async throws -> ExchangeCredentialResponse {
-        try await withAuthErrors {
+        try await withBareUnavailability {
             let (token, expiresAt, key) = try accounts.keyExchange.exchange(
                 request.credential, peer: context.peer.host, at: accounts.clock.now())
             return ExchangeCredentialResponse(
@@ -21,7 +21,7 @@ public struct AuthService: AuthServiceHandler {
     }
 
     public func login(_ request: LoginRequest, context: CallContext) async throws -> LoginResponse {
-        try await withAuthErrors {
+        try await withBareUnavailability {
             let now = accounts.clock.now()
             let session = try await accounts.sessions.login(
                 organization: request.organization, userName: request.userName, password: Secret(request.password),
@@ -37,7 +37,7 @@ public struct AuthService: AuthServiceHandler {
     public func refreshToken(
         _ request: RefreshTokenRequest, context: CallContext
     ) async throws -> RefreshTokenResponse {
-        try await withAuthErrors {
+        try await withBareUnavailability {
             let now = accounts.clock.now()
             let session = try await accounts.sessions.refresh(
                 request.refreshToken, peer: context.peer.host, at: now)
@@ -49,18 +49,13 @@ public struct AuthService: AuthServiceHandler {
         }
     }
 
-    private func withAuthErrors<T>(_ body: () async throws -> T) async throws -> T {
+    private func withBareUnavailability<T>(_ body: () async throws -> T) async throws -> T {
         do {
             return try await body()
         } catch {
-            var refusal: RPCError
-            switch error {
-            case let error as RPCError: refusal = error
-            case let error as any RPCErrorConvertible: refusal = error.rpcError
-            default: throw error
-            }
-            if refusal.status == .unavailable { refusal.detail = nil }
-            if refusal.detail == .internalError { refusal.detail = .authInternalError }
+            let refusal = error as? RPCError ?? (error as? any RPCErrorConvertible)?.rpcError
+            guard var refusal, refusal.status == .unavailable else { throw error }
+            refusal.detail = nil
             throw refusal
         }
     }

@@ -21,7 +21,7 @@ final class Gateway: Sendable {
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
         directory = try DataDirectory(dataDirectory)
-        let rooms = try await Rooms(configuration, directory: directory)
+        let rooms = try await Rooms(configuration, directory: directory, state: state)
         self.rooms = rooms
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }

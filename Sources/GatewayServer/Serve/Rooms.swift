@@ -19,14 +19,19 @@ struct Rooms: Sendable {
     let uploads: Uploads
     let catalog: Catalog
 
-    init(_ configuration: Configuration, directory: DataDirectory) async throws {
+    init(_ configuration: Configuration, directory: DataDirectory, state: ServingState) async throws {
         let clock = SystemClock()
         let identifiers = Identifiers(clock: clock)
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
+        var options = Database.Options()
+        options.onWriterEnded = { error in
+            Log.write("the database takes no more writes: restart to recover", ["error": "\(error)"])
+            state.stopServing()
+        }
         database = try Database(
             path: directory.database,
             migrations: Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations
-                + Uploads.migrations)
+                + Uploads.migrations, options: options)
         accounts = try Accounts(
             database: database, keyring: keyring, keysDirectory: directory.keys, clock: clock,
             identifiers: identifiers, configuration: configuration.accounts)

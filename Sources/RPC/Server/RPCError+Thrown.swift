@@ -8,6 +8,7 @@ extension RPCError {
             self = error
         case let error as any RPCErrorConvertible:
             self = error.rpcError
+            if detail == .internalError && method.service.hasPrefix("archebase.auth.") { detail = .authInternalError }
         case is CancellationError:
             self.init(bare: .cancelled, "the call was cancelled")
         case _ where method.service.hasPrefix("archebase.auth."):
