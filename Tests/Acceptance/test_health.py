@@ -1,5 +1,6 @@
 """grpc.health.v1 and the readiness probes of clients in the field."""
 
+import grpc
 import pytest
 
 from support.gateway import LISTENERS
@@ -36,6 +37,24 @@ def test_health_says_not_found_for_an_unknown_service(gateway, stubs):
     health = stubs.health.HealthStub(gateway.channel("auth"))
     with refused(stubs, "NOT_FOUND"):
         call(health.Check, stubs.health.HealthCheckRequest(service="no.such.Service"))
+
+
+@pytest.mark.parametrize("listener", GRPC_LISTENERS)
+def test_health_lists_and_is_watched(gateway, stubs, listener):
+    health = stubs.health.HealthStub(gateway.channel(listener))
+    statuses = call(health.List, stubs.health.HealthListRequest()).statuses
+    assert set(SERVICES[listener]) < set(statuses)
+    watch = health.Watch(stubs.health.HealthCheckRequest(), timeout=TIMEOUT)
+    assert next(watch).status == stubs.health.HealthCheckResponse.SERVING
+    watch.cancel()
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
+def test_compressed_messages(gateway, stubs, compression):
+    with grpc.insecure_channel(gateway.listeners["auth"], compression=compression) as channel:
+        stub = stubs.auth.AuthServiceStub(channel)
+        with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
+            call(stub.ExchangeCredential, stubs.auth.ExchangeCredentialRequest(credential="x" * 10_000))
 
 
 def test_an_unknown_method_is_unimplemented(gateway, stubs):

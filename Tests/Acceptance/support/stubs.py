@@ -18,7 +18,6 @@ PACKAGES = {
     "archebase.meta.v1": "meta",
     "archebase.session.v1": "session",
     "grpc.health.v1": "health",
-    "grpc.reflection.v1": "reflection",
 }
 
 
@@ -33,11 +32,9 @@ def load(protos: Path, out: Path) -> SimpleNamespace:
     """Generates the stubs of everything below `protos` into `out` and imports them, by package."""
     _protoc(protos, f"--python_out={out}", f"--grpc_python_out={out}")
     sys.path.insert(0, str(out))
-    # Files of the package grpc.* land in OUT/grpc, which the real grpc package would hide; and grpcio makes names like
-    # grpc.reflection stand for packages of its own, where they are installed.
+    # Health lands in OUT/grpc, which the real grpc package would hide, or take for grpcio-health-checking.
     grpc.__path__.append(str(out / "grpc"))
-    for name in ("grpc.health", "grpc.reflection"):
-        sys.modules.pop(name, None)
+    sys.modules.pop("grpc.health", None)
     stubs = SimpleNamespace(**{name: SimpleNamespace() for name in PACKAGES.values()})
     for file in descriptors(protos, out).file:
         if file.package not in PACKAGES:
