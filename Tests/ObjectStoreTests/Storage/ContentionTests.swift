@@ -176,7 +176,6 @@ struct ContentionTests {
         DispatchQueue.global().async(group: done) {
             writes.exclusively("m") { order.withLock { $0.append("completed") } }
         }
-        // A new part waits as well; it comes through only when both are done.
         leave.signal()
         done.wait()
         #expect(order.withLock { $0 } == ["written", "completed"])
