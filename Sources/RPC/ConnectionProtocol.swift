@@ -14,6 +14,12 @@ public protocol ConnectionProtocol: AnyObject {
     /// Nothing more will be received or sent.
     var isFinished: Bool { get }
 
+    /// The socket is to be closed at once, whatever waits.
+    var isAborted: Bool { get }
+
+    /// Bytes that were given out wait for room in the socket, or do no longer.
+    func socketBlocked(_ isBlocked: Bool)
+
     /// Begins an orderly end: calls under way go on, new ones are not taken.
     func shutDown()
 

@@ -48,6 +48,8 @@ final class RawClient: HTTP2SessionHost {
 
     func outputPending() {}
 
+    var now: UInt64 { 1_000_000_000 }
+
     static let callHeaders: [(String, String)] = [
         (":method", "POST"), (":scheme", "http"), (":path", "/test.Service/Echo"), (":authority", "test"),
         ("content-type", "application/grpc"), ("te", "trailers"),

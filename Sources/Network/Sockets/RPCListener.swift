@@ -13,7 +13,10 @@ public final class RPCListener: Sendable {
     public init(_ address: PeerAddress, server: RPCServer, loops: [EventLoop]) throws(ListenError) {
         let sockets = try ListeningSocket.shared(address, count: loops.count)
         self.address = sockets.first?.address ?? address
-        acceptors = zip(loops, sockets).map { Acceptor(loop: $0, descriptor: $1.descriptor, server: server) }
+        let limit = AddressLimit(server.maxConnectionsPerAddress)
+        acceptors = zip(loops, sockets).map { loop, socket in
+            Acceptor(loop: loop, descriptor: socket.descriptor, server: server, limit: limit)
+        }
         for acceptor in acceptors { acceptor.start() }
     }
 
@@ -33,15 +36,17 @@ private final class Acceptor: @unchecked Sendable {
     private let loop: EventLoop
     private let descriptor: Int32
     private let server: RPCServer
+    private let limit: AddressLimit
     private let socket = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
     private var connections: [ObjectIdentifier: SocketConnection] = [:]
     private var isStopping = false
     private var whenEmpty: CheckedContinuation<Void, Never>?
 
-    init(loop: EventLoop, descriptor: Int32, server: RPCServer) {
+    init(loop: EventLoop, descriptor: Int32, server: RPCServer, limit: AddressLimit) {
         self.loop = loop
         self.descriptor = descriptor
         self.server = server
+        self.limit = limit
     }
 
     private var stream: UnsafeMutablePointer<uv_stream_t> {
@@ -66,13 +71,18 @@ private final class Acceptor: @unchecked Sendable {
         uv_tcp_init(loop.uv, client)
         let clientStream = UnsafeMutableRawPointer(client).assumingMemoryBound(to: uv_stream_t.self)
         guard uv_accept(stream, clientStream) == 0 else {
-            uv_close(UnsafeMutableRawPointer(client).assumingMemoryBound(to: uv_handle_t.self)) { handle in
-                UnsafeMutableRawPointer(handle)?.assumingMemoryBound(to: uv_tcp_t.self).deallocate()
-            }
+            Self.discard(client)
             return
         }
-        let speaker = ServerConnection(server: server, loop: loop, peer: Self.peer(client))
+        let peer = Self.peer(client)
+        guard limit.enter(peer.host) else {
+            server.metrics.limitReached("connections_per_address")
+            Self.discard(client)
+            return
+        }
+        let speaker = ServerConnection(server: server, loop: loop, peer: peer)
         let connection = SocketConnection(loop: loop, socket: client, speaker: speaker) { [self] connection in
+            limit.leave(peer.host)
             connections.removeValue(forKey: ObjectIdentifier(connection))
             if connections.isEmpty {
                 whenEmpty?.resume()
@@ -81,6 +91,12 @@ private final class Acceptor: @unchecked Sendable {
         }
         connections[ObjectIdentifier(connection)] = connection
         if isStopping { connection.shutDown() }
+    }
+
+    private static func discard(_ socket: UnsafeMutablePointer<uv_tcp_t>) {
+        uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            UnsafeMutableRawPointer(handle)?.assumingMemoryBound(to: uv_tcp_t.self).deallocate()
+        }
     }
 
     private static func peer(_ socket: UnsafePointer<uv_tcp_t>) -> PeerAddress {

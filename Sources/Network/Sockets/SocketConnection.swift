@@ -81,7 +81,12 @@ final class SocketConnection {
     /// Sends all that the speaker has, as far as the kernel takes it.
     func flush() {
         isFlushScheduled = false
-        guard !isWriting, !isClosing else { return }
+        guard !isClosing else { return }
+        guard !speaker.isAborted else {
+            close()
+            return
+        }
+        guard !isWriting else { return }
         let buffer = loop.writeBuffer
         var filled = 0
         do throws(HTTP2Error) {
@@ -124,12 +129,14 @@ final class SocketConnection {
         rest.append(contentsOf: next)
         PendingWrite.start(rest, on: stream) { [unowned self] status in finishedWriting(status) }
         isWriting = true
+        speaker.socketBlocked(true)
         uv_read_stop(stream)
         return false
     }
 
     private func finishedWriting(_ status: Int32) {
         isWriting = false
+        speaker.socketBlocked(false)
         guard !isClosing else { return }
         guard status == 0 else {
             close()

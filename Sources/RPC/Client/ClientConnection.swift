@@ -37,6 +37,12 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         session = nil
     }
 
+    public var isAborted: Bool { false }
+
+    public func socketBlocked(_ isBlocked: Bool) {}
+
+    public var now: UInt64 { loop.now }
+
     public func outputPending() { onOutput() }
 
     public func receivedGoAway() { isClosing = true }

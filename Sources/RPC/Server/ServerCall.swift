@@ -49,6 +49,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         guard case .head = state else { return }
         if let status = head.refusedByHTTP {
             state = .ended
+            if case .tooLarge = head.fault { connection.refusedHeaders() }
             respondAndFinish(ResponseHeaders.http(status))
             return
         }
@@ -147,6 +148,13 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Starts the handler, here and now; it sends its messages, and its return or throw ends the call.
     func run(_ body: @escaping @Sendable (ServerCall, CallContext) async throws -> Void) {
         guard case .open(let context, _) = state else { return }
+        let connection = connection
+        guard connection.server.metrics.handlerStarts(limit: connection.server.maxHandlers) else {
+            connection.server.metrics.limitReached("handlers")
+            fail(RPCError.overloaded(context.method))
+            return
+        }
+        connection.handlers += 1
         task = Task.immediate(executorPreference: connection.loop.executor) {
             do {
                 try await body(self, context)
@@ -154,6 +162,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             } catch {
                 self.fail(error)
             }
+            connection.handlers -= 1
+            connection.server.metrics.handlerEnded()
         }
     }
 
@@ -205,6 +215,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
                 driver?.cancel()
                 task?.cancel()
             }
+            connection.server.metrics.callEnded(status)
             for interceptor in connection.server.interceptors {
                 interceptor.finished(context, status: status, error: error)
             }

@@ -1,70 +1,127 @@
 import Wire
 
-/// What the connections of one listener share.
-public final class RPCServer: Sendable {
-    public let router: Router
-    /// Asked in this order.
-    public let interceptors: [any Interceptor]
-    public let settings: HTTP2Settings
-    /// The largest request message, in bytes.
-    public let maxMessageSize: Int
-
-    public init(
-        router: Router, interceptors: [any Interceptor] = [], settings: HTTP2Settings = HTTP2Settings(),
-        maxMessageSize: Int = 4 * 1024 * 1024
-    ) {
-        self.router = router
-        self.interceptors = interceptors
-        self.settings = settings
-        self.maxMessageSize = maxMessageSize
-    }
-}
-
 /// The server's side of one connection.
 public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
+    /// What our PINGs are for; the number comes back in the acknowledgement.
+    private enum Ping: UInt8 {
+        case keepalive = 1
+        case drain = 2
+    }
+
     let server: RPCServer
     let loop: any CallLoop
     let peer: PeerAddress
     public var onOutput: () -> Void = {}
+    public private(set) var isAborted = false
+    /// Handlers that have not ended, also those whose stream was reset: a client cannot have more of them at once by
+    /// resetting its streams (CVE-2023-44487).
+    var handlers = 0
     private var session: HTTP2Session?
-    private var isShuttingDown = false
+    private var lifecycle: ConnectionLifecycle
+    private var timer: LoopTimer?
+    private var isDraining = false
+    private var isDrained = false
+    private var producedAtTick: UInt64 = 0
+    private var isSocketBlocked = false
 
     public init(server: RPCServer, loop: any CallLoop, peer: PeerAddress) {
         self.server = server
         self.loop = loop
         self.peer = peer
+        lifecycle = ConnectionLifecycle(server.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
         session = HTTP2Session(role: .server, settings: server.settings, host: self)
+        server.metrics.connectionOpened()
+        scheduleTick()
     }
 
-    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) { try session?.receive(bytes) }
+    // MARK: ConnectionProtocol
+
+    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+        lifecycle.received(at: now)
+        try session?.receive(bytes)
+    }
 
     public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? { try session?.nextOutput() }
 
     public var isFinished: Bool {
         guard let session else { return true }
-        return session.isFinished || (isShuttingDown && session.activeStreams == 0)
+        return session.isFinished || (isDrained && session.activeStreams == 0)
     }
 
+    public func socketBlocked(_ isBlocked: Bool) { isSocketBlocked = isBlocked }
+
     public func shutDown() {
-        guard !isShuttingDown else { return }
+        guard !isDraining else { return }
+        isDraining = true
+        lifecycle.shutDown(at: now)
         // First announced, then a PING's round trip later enforced, so that no call on its way is lost.
         session?.submitShutdownNotice()
-        session?.submitPing()
+        session?.submitPing(Ping.drain.rawValue)
     }
 
     public func connectionLost() {
+        timer?.cancel()
+        timer = nil
         session?.abandon()
         session = nil
+        server.metrics.connectionClosed()
     }
 
     // MARK: HTTP2SessionHost
 
-    public func openStream() -> HTTP2Stream? { ServerCall(connection: self) }
+    public var now: UInt64 { loop.now }
+
+    public func openStream() -> HTTP2Stream? {
+        guard handlers < Int(server.settings.maxConcurrentStreams) else {
+            server.metrics.limitReached("handlers_per_connection")
+            return nil
+        }
+        return ServerCall(connection: self)
+    }
 
     public func outputPending() { onOutput() }
 
-    public func receivedPingAcknowledgement() {
-        isShuttingDown = true
+    public func receivedSettings() { lifecycle.shookHands() }
+
+    public func receivedPingAcknowledgement(_ number: UInt8) {
+        guard number == Ping.drain.rawValue, isDraining else { return }
+        isDrained = true
         session?.submitGoAway()
+    }
+
+    public func exceeded(_ limit: String) { server.metrics.limitReached(limit) }
+
+    /// A call's header section was over the limit.
+    func refusedHeaders() {
+        server.metrics.limitReached("header_list_size")
+        session?.peerSentOversizedHeaders()
+    }
+
+    // MARK: time
+
+    private func scheduleTick() {
+        timer = loop.schedule(at: now &+ lifecycle.tickInterval) { [weak self] in self?.tick() }
+    }
+
+    private func tick() {
+        guard let session else { return }
+        lifecycle.streamsChanged(session.activeStreams, at: now)
+        let isStuck = session.producedBytes == producedAtTick && session.hasUnsentBytes
+        lifecycle.stalled(session.isWithinHeaderSection || isSocketBlocked || isStuck, at: now)
+        producedAtTick = session.producedBytes
+        switch lifecycle.tick(at: now) {
+        case .none:
+            break
+        case .ping:
+            session.submitPing(Ping.keepalive.rawValue)
+        case .shutDown(let reason):
+            server.metrics.limitReached(reason)
+            shutDown()
+        case .abort(let reason):
+            server.metrics.limitReached(reason)
+            isAborted = true
+            onOutput()
+        }
+        scheduleTick()
     }
 }

@@ -11,6 +11,7 @@ enum HTTP2Library {
             let header = frame.pointee
             guard header.hd.type == UInt8(NGHTTP2_HEADERS.rawValue), header.headers.cat == NGHTTP2_HCAT_REQUEST
             else { return 0 }
+            session.isWithinHeaderSection = true
             if !session.peerOpens(header.hd.stream_id) {
                 nghttp2_submit_rst_stream(
                     handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.hd.stream_id,
@@ -31,27 +32,19 @@ enum HTTP2Library {
             HTTP2Library.received(frame, handle, context)
             return 0
         }
-        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { handle, _, id, bytes, count, _ in
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { handle, _, id, bytes, count, context in
             guard let stream = HTTP2Session.stream(handle, id) else {
                 // Nobody will read it, but the connection's window has to stay open for the others.
                 nghttp2_session_consume_connection(handle, count)
                 return 0
             }
+            HTTP2Library.session(context)?.dataFlowed()
             stream.receive(data: UnsafeRawBufferPointer(start: bytes, count: count))
             return 0
         }
-        nghttp2_session_callbacks_set_on_frame_send_callback(table) { handle, frame, _ in
+        nghttp2_session_callbacks_set_on_frame_send_callback(table) { handle, frame, context in
             guard let frame else { return 0 }
-            let header = frame.pointee.hd
-            let endsStream = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
-            let isBody =
-                header.type == UInt8(NGHTTP2_HEADERS.rawValue) || header.type == UInt8(NGHTTP2_DATA.rawValue)
-            guard isBody, endsStream, nghttp2_session_check_server_session(handle) != 0,
-                let stream = HTTP2Session.stream(handle, header.stream_id), !stream.hasReceivedEnd
-            else { return 0 }
-            // The answer is complete: the client need not send what nobody will read (RFC 9113, section 8.1).
-            nghttp2_submit_rst_stream(
-                handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, HTTP2ErrorCode.noError.rawValue)
+            HTTP2Library.sent(frame, handle, context)
             return 0
         }
         nghttp2_session_callbacks_set_on_stream_close_callback(table) { handle, id, code, context in
@@ -85,6 +78,12 @@ enum HTTP2Library {
         let header = frame.pointee.hd
         switch nghttp2_frame_type(rawValue: UInt32(header.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
+            if header.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+                session(context)?.isWithinHeaderSection = false
+                session(context)?.dataFlowed()
+            } else if header.length == 0, header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) == 0 {
+                session(context)?.peerSentControlFrame()
+            }
             guard let stream = HTTP2Session.stream(handle, header.stream_id) else { return }
             if header.type == UInt8(NGHTTP2_HEADERS.rawValue) {
                 stream.receiveHeadersEnd(isTrailers: frame.pointee.headers.cat == NGHTTP2_HCAT_HEADERS)
@@ -94,9 +93,37 @@ enum HTTP2Library {
                 stream.receiveEnd()
             }
         case NGHTTP2_PING where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
-            session(context)?.peerSentPingAcknowledgement()
+            session(context)?.peerSentPingAcknowledgement(frame.pointee.ping.opaque_data.0)
+        case NGHTTP2_PING, NGHTTP2_PRIORITY:
+            session(context)?.peerSentControlFrame()
+        case NGHTTP2_SETTINGS where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0:
+            session(context)?.peerSentControlFrame()
+            session(context)?.peerSentSettings()
         case NGHTTP2_GOAWAY:
             session(context)?.peerSentGoAway()
+        default:
+            break
+        }
+    }
+
+    private static func sent(
+        _ frame: UnsafePointer<nghttp2_frame>, _ handle: OpaquePointer?, _ context: UnsafeMutableRawPointer?
+    ) {
+        let header = frame.pointee.hd
+        let endsStream = header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
+        switch nghttp2_frame_type(rawValue: UInt32(header.type)) {
+        case NGHTTP2_DATA where !endsStream:
+            session(context)?.dataFlowed()
+        case NGHTTP2_HEADERS where endsStream, NGHTTP2_DATA where endsStream:
+            guard nghttp2_session_check_server_session(handle) != 0,
+                let stream = HTTP2Session.stream(handle, header.stream_id), !stream.hasReceivedEnd
+            else { return }
+            // The answer is complete: the client need not send what nobody will read (RFC 9113, section 8.1).
+            nghttp2_submit_rst_stream(
+                handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, HTTP2ErrorCode.noError.rawValue)
+        case NGHTTP2_RST_STREAM where frame.pointee.rst_stream.error_code != HTTP2ErrorCode.noError.rawValue:
+            // A client resets streams because it wants to.
+            if nghttp2_session_check_server_session(handle) != 0 { session(context)?.peerMadeUsReset() }
         default:
             break
         }

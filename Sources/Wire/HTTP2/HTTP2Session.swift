@@ -6,15 +6,22 @@ public protocol HTTP2SessionHost: AnyObject {
     func openStream() -> HTTP2Stream?
     /// There is something to send: `nextOutput` is to be called soon.
     func outputPending()
-    /// The peer answered our PING, or sent GOAWAY.
-    func receivedPingAcknowledgement()
+    /// The peer answered the PING with this number, or sent GOAWAY, or SETTINGS of its own.
+    func receivedPingAcknowledgement(_ number: UInt8)
     func receivedGoAway()
+    func receivedSettings()
+    /// Nanoseconds of the monotonic clock.
+    var now: UInt64 { get }
+    /// The peer broke a limit, and the connection is being ended; the name is for metrics.
+    func exceeded(_ limit: String)
 }
 
 extension HTTP2SessionHost {
     public func openStream() -> HTTP2Stream? { nil }
-    public func receivedPingAcknowledgement() {}
+    public func exceeded(_ limit: String) {}
+    public func receivedPingAcknowledgement(_ number: UInt8) {}
     public func receivedGoAway() {}
+    public func receivedSettings() {}
 }
 
 /// One HTTP/2 connection (RFC 9113) without a socket: bytes in, bytes out. Frames, HPACK and flow control are nghttp2's.
@@ -30,12 +37,18 @@ public final class HTTP2Session {
     private let settings: HTTP2Settings
     /// Owns this session, and so outlives it.
     private unowned(unsafe) let host: any HTTP2SessionHost
+    private var conduct: PeerConduct
+    /// A header section has begun and has not ended.
+    public internal(set) var isWithinHeaderSection = false
+    /// Bytes of bodies that went into DATA frames so far.
+    public internal(set) var producedBytes: UInt64 = 0
     /// Streams that are open.
     public private(set) var activeStreams = 0
 
     public init(role: Role, settings: HTTP2Settings = HTTP2Settings(), host: any HTTP2SessionHost) {
         self.settings = settings
         self.host = host
+        conduct = PeerConduct(settings)
         var created: OpaquePointer?
         let status =
             role == .server
@@ -96,6 +109,16 @@ public final class HTTP2Session {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
+    /// Whether a stream has bytes that no flow-control window has let out yet.
+    public var hasUnsentBytes: Bool {
+        var stream = firstStream
+        while let current = stream {
+            if current.unsentBytes > 0 { return true }
+            stream = current.next
+        }
+        return false
+    }
+
     // MARK: the connection as a whole
 
     /// Announces that the connection will be closed, while streams on their way are still taken (RFC 9113, section 6.8).
@@ -112,8 +135,9 @@ public final class HTTP2Session {
         host.outputPending()
     }
 
-    public func submitPing() {
-        nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    /// - Parameter number: what the acknowledgement will bring back.
+    public func submitPing(_ number: UInt8) {
+        nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), [number, 0, 0, 0, 0, 0, 0, 0])
         host.outputPending()
     }
 
@@ -197,7 +221,27 @@ public final class HTTP2Session {
         release(stream)
     }
 
-    func peerSentPingAcknowledgement() { host.receivedPingAcknowledgement() }
+    // MARK: conduct
+
+    func dataFlowed() { conduct.dataFlowed() }
+
+    func peerSentControlFrame() { judge(conduct.controlFrame(at: host.now)) }
+
+    func peerMadeUsReset() { judge(conduct.madeUsReset(at: host.now)) }
+
+    /// To be called where a header section was refused for its size.
+    public func peerSentOversizedHeaders() { judge(conduct.oversizedHeaders(at: host.now)) }
+
+    private func judge(_ excess: PeerConduct.Excess?) {
+        guard let excess else { return }
+        nghttp2_session_terminate_session(session, HTTP2ErrorCode.enhanceYourCalm.rawValue)
+        host.exceeded(excess.rawValue)
+        host.outputPending()
+    }
+
+    func peerSentSettings() { host.receivedSettings() }
+
+    func peerSentPingAcknowledgement(_ number: UInt8) { host.receivedPingAcknowledgement(number) }
 
     func peerSentGoAway() { host.receivedGoAway() }
 

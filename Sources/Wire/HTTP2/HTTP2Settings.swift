@@ -10,6 +10,14 @@ public struct HTTP2Settings: Sendable {
     public var maxHeaderListSize: UInt32 = 16 * 1024
     /// Fields of one header section.
     public var maxHeaderFields = 100
+    /// PING, SETTINGS, PRIORITY and empty DATA frames that may come at once while no data flows, and in the long run.
+    public var controlFrameBurst = 200
+    public var controlFramesPerSecond = 10
+    /// Streams that a peer may make us reset at once, and in the long run.
+    public var resetBurst = 200
+    public var resetsPerSecond = 20
+    /// Header sections over their limit that are refused one by one; then the connection is, one a second forgiven.
+    public var oversizedHeaderBurst = 20
 
     public init() {}
 }

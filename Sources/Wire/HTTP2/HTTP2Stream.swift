@@ -108,6 +108,7 @@ open class HTTP2Stream {
             sent += taken
             if sent == outgoing.count { advance() }
         }
+        session?.producedBytes += UInt64(filled)
         let isEmpty = outgoing.isEmpty
         if isEmpty && isFinishing {
             flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue

@@ -1,0 +1,120 @@
+/// How long a server's connection may do what. All times in nanoseconds.
+public struct LifecycleLimits: Sendable {
+    private static let second: UInt64 = 1_000_000_000
+
+    /// Until the client's preface and SETTINGS are there.
+    public var handshake = 10 * second
+    /// From the first to the last frame of a header section, and from a socket that takes no bytes to one that does.
+    public var stall = 30 * second
+    /// Without a call; 0 = for ever.
+    public var idle = 1800 * second
+    /// Without a byte from the client, before it is asked whether it is there (gRFC A8).
+    public var keepaliveInterval = 120 * second
+    /// For its answer.
+    public var keepaliveTimeout = 20 * second
+    /// Until the client is told to connect anew (gRFC A9); each connection's own is up to a tenth more or less. 0 = never.
+    public var age: UInt64 = 0
+    /// For calls under way after that.
+    public var ageGrace = 300 * second
+
+    public init() {}
+}
+
+/// When a connection is to be asked for a sign of life, ended in order, or broken off. Pure: time comes in.
+struct ConnectionLifecycle: Sendable {
+    enum Action: Sendable, Equatable {
+        case none
+        /// Ask whether the client is there.
+        case ping
+        /// Take no new call, let those under way end.
+        case shutDown(String)
+        /// Close now; the name is for metrics.
+        case abort(String)
+    }
+
+    private enum State: Sendable {
+        case handshaking(since: UInt64)
+        case open
+        /// A PING is under way.
+        case pinged(at: UInt64)
+        case shuttingDown(deadline: UInt64)
+    }
+
+    private let limits: LifecycleLimits
+    private let endOfAge: UInt64
+    private var state: State
+    private var lastReceived: UInt64
+    private var idleSince: UInt64?
+    private var stalledSince: UInt64?
+
+    /// - Parameter jitter: 0 to 1, drawn for each connection, so that those that came together do not leave together.
+    init(_ limits: LifecycleLimits, jitter: Double, now: UInt64) {
+        self.limits = limits
+        let spread = 0.9 + 0.2 * min(1, max(0, jitter))
+        endOfAge = limits.age == 0 ? .max : now + UInt64(Double(limits.age) * spread)
+        state = .handshaking(since: now)
+        lastReceived = now
+        idleSince = now
+    }
+
+    /// How often `tick` is to be called, in nanoseconds.
+    var tickInterval: UInt64 {
+        let bounds = [
+            limits.handshake, limits.stall, limits.keepaliveInterval, limits.keepaliveTimeout, limits.idle, limits.age,
+        ]
+        let shortest = bounds.filter { $0 > 0 }.min() ?? 1_000_000_000
+        return max(50_000_000, min(5_000_000_000, shortest / 4))
+    }
+
+    mutating func received(at now: UInt64) {
+        lastReceived = now
+        if case .pinged = state { state = .open }
+    }
+
+    /// The first frames came, and were right.
+    mutating func shookHands() {
+        if case .handshaking = state { state = .open }
+    }
+
+    /// - Parameter streams: how many are open.
+    mutating func streamsChanged(_ streams: Int, at now: UInt64) {
+        if streams > 0 { idleSince = nil } else if idleSince == nil { idleSince = now }
+    }
+
+    /// Something waits: a header section for its end, or our bytes for room in the socket or in a flow-control window.
+    mutating func stalled(_ isStalled: Bool, at now: UInt64) {
+        if !isStalled { stalledSince = nil } else if stalledSince == nil { stalledSince = now }
+    }
+
+    /// The end was begun by us.
+    mutating func shutDown(at now: UInt64) {
+        if case .shuttingDown = state { return }
+        state = .shuttingDown(deadline: now + limits.ageGrace)
+    }
+
+    mutating func tick(at now: UInt64) -> Action {
+        if let stalledSince, now - stalledSince >= limits.stall { return .abort("stalled") }
+        switch state {
+        case .handshaking(let since):
+            return now - since >= limits.handshake ? .abort("handshake_timeout") : .none
+        case .pinged(let at):
+            return now - at >= limits.keepaliveTimeout ? .abort("keepalive_timeout") : .none
+        case .shuttingDown(let deadline):
+            return now >= deadline ? .abort("shutdown_timeout") : .none
+        case .open:
+            if now >= endOfAge {
+                shutDown(at: now)
+                return .shutDown("max_age")
+            }
+            if limits.idle > 0, let idleSince, now - idleSince >= limits.idle {
+                shutDown(at: now)
+                return .shutDown("idle")
+            }
+            if limits.keepaliveInterval > 0, now - lastReceived >= limits.keepaliveInterval {
+                state = .pinged(at: now)
+                return .ping
+            }
+            return .none
+        }
+    }
+}
