@@ -79,7 +79,9 @@ class Demo:
     # The operator
 
     def command(self, *arguments: str, input: str = "") -> str:
-        detail("$ data-gateway " + " ".join(argument if " " not in argument else repr(argument) for argument in arguments))
+        detail(
+            "$ data-gateway " + " ".join(argument if " " not in argument else repr(argument) for argument in arguments)
+        )
         environment = os.environ | {
             "DATA_GATEWAY_ADMIN": self.listeners["admin"],
             "DATA_GATEWAY_AUTH": self.listeners["auth"],
@@ -134,7 +136,10 @@ class Demo:
         self.example("device_upload.py", device_id, file.name, "--tag", "demo_run=1")
         say("A user signs in, finds the file by its tag, and downloads it with the URL that the gateway gives")
         self.example(
-            "user_download.py", "status:verified raw_tags.demo_run=1", "--to", "downloads",
+            "user_download.py",
+            "status:verified raw_tags.demo_run=1",
+            "--to",
+            "downloads",
             DATA_GATEWAY_PASSWORD=self.password,
         )
         (received,) = (self.directory / "downloads").iterdir()

@@ -117,7 +117,11 @@ def test_a_resume_initiates_again(uploader, stubs):
     etags = [go.upload_part(resumed, number, piece) for number, piece in enumerate(pieces, start=1)]
     assert go.complete(resumed, etags).status == 200
     uploader.complete(
-        upload.id, file_size=len(data), completed_part_count=3, oss_object_etag=etag_of(pieces), part_size_bytes=PART_SIZE
+        upload.id,
+        file_size=len(data),
+        completed_part_count=3,
+        oss_object_etag=etag_of(pieces),
+        part_size_bytes=PART_SIZE,
     )
     # What the interrupted multipart upload held is dropped with the completion.
     assert not go.has_parts(interrupted)

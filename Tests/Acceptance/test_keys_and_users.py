@@ -64,7 +64,10 @@ def test_keys_are_listed_by_site_owner_and_device(admin, stubs):
 
 def test_a_device_key_is_created_once_and_rotated(admin, fleet, gateway, stubs):
     device = fleet.register()
-    create, rotate = stubs.auth.DEVICE_API_KEY_MUTATION_MODE_CREATE_ONLY, stubs.auth.DEVICE_API_KEY_MUTATION_MODE_ROTATE_ONLY
+    create, rotate = (
+        stubs.auth.DEVICE_API_KEY_MUTATION_MODE_CREATE_ONLY,
+        stubs.auth.DEVICE_API_KEY_MUTATION_MODE_ROTATE_ONLY,
+    )
     make = lambda mode: admin.admin(  # noqa: E731
         "CreateOrRotateDeviceApiKey", device_id=device.device_id, key_name="key", mutation_mode=mode
     )

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from support.raw import RawStore, fetch
-from support.uploads import Upload, content
+from support.uploads import content
 
 
 @pytest.fixture
@@ -189,7 +189,11 @@ def test_a_range_past_the_end(raw):
 
 
 def test_operations_that_we_do_not_have(raw):
-    for method, query in [("GET", [("acl", "")]), ("PUT", [("tagging", "")]), ("POST", [("append", ""), ("position", "0")])]:
+    for method, query in [
+        ("GET", [("acl", "")]),
+        ("PUT", [("tagging", "")]),
+        ("POST", [("append", ""), ("position", "0")]),
+    ]:
         assert raw.request(method, query, b"" if method != "GET" else None).error() == (501, "NotImplemented")
 
 

@@ -1,4 +1,4 @@
-"""CreateLogicalUpload, restart, ReissueUploadCredentials, AbortUpload, CompleteUpload: what each promises and refuses."""
+"""CreateLogicalUpload, restart, Reissue, AbortUpload, CompleteUpload: what each promises, and what it refuses."""
 
 import re
 import time
@@ -99,7 +99,9 @@ def test_restarting_an_upload_that_ended(upload, stubs, end):
         upload.put(SOME).complete()
     else:
         upload.uploader.abort(upload.logical_id)
-    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION", "DATA_GATEWAY_UPLOAD_NOT_REFRESHABLE"):
+    with refused(
+        stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION", "DATA_GATEWAY_UPLOAD_NOT_REFRESHABLE"
+    ):
         upload.uploader.create(restart_from=upload.id)
 
 

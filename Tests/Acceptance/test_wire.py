@@ -1,4 +1,4 @@
-"""Names, field numbers and codes are what clients in the field were built with: `wire.txt` lists them, `protos/` has them.
+"""Names, field numbers and codes are what clients in the field were built with: `wire.txt` lists them.
 
 A line may be added to `wire.txt`; none may change or go, for a client built years ago must keep working.
 """

@@ -54,8 +54,14 @@ class Credentials:
     @classmethod
     def of(cls, issued) -> "Credentials":
         return cls(
-            issued.bucket, issued.endpoint, issued.object_key, issued.sts_access_key_id, issued.sts_access_key_secret,
-            issued.sts_security_token, issued.object_store_region, issued.part_size_bytes,
+            issued.bucket,
+            issued.endpoint,
+            issued.object_key,
+            issued.sts_access_key_id,
+            issued.sts_access_key_secret,
+            issued.sts_security_token,
+            issued.object_store_region,
+            issued.part_size_bytes,
         )
 
 
@@ -82,9 +88,7 @@ class AlibabaV2:
         return self._call("initiate_multipart_upload", oss.InitiateMultipartUploadRequest).upload_id
 
     def upload_part(self, upload_id: str, number: int, data: bytes) -> Part:
-        reply = self._call(
-            "upload_part", oss.UploadPartRequest, upload_id=upload_id, part_number=number, body=data
-        )
+        reply = self._call("upload_part", oss.UploadPartRequest, upload_id=upload_id, part_number=number, body=data)
         return Part(number, reply.etag, len(data))
 
     def list_parts(self, upload_id: str, max_parts: int | None = None, marker: int | None = None) -> Parts:
@@ -99,7 +103,9 @@ class AlibabaV2:
             parts=[oss.UploadPart(part_number=part.number, etag=part.etag) for part in parts]
         )
         reply = self._call(
-            "complete_multipart_upload", oss.CompleteMultipartUploadRequest, upload_id=upload_id,
+            "complete_multipart_upload",
+            oss.CompleteMultipartUploadRequest,
+            upload_id=upload_id,
             complete_multipart_upload=body,
         )
         assert reply.headers["ETag"] == reply.etag, "the header and the document name different ETags"
