@@ -76,9 +76,4 @@ public struct DeviceKeys: Sendable {
         try APIKeyRecords.move(
             deviceID: place.deviceID, suiteID: place.suiteID, siteID: place.siteID, at: now, in: connection)
     }
-
-    /// Removes the key for good.
-    public func delete(_ deviceID: String, in connection: Connection) throws {
-        try APIKeyRecords.delete(deviceID: deviceID, in: connection)
-    }
 }

@@ -2,7 +2,7 @@ import Platform
 import Proto
 import RPC
 
-/// Sites, API keys and organizations, for operators. The keys and organizations are in files of their own.
+/// Sites, API keys and organizations, for operators.
 public struct AdminAuthService: AdminAuthServiceHandler {
     let accounts: Accounts
     let devices: any DeviceDirectory

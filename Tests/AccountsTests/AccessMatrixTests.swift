@@ -1,0 +1,75 @@
+import Platform
+import Proto
+import RPC
+import Testing
+import Wire
+
+@testable import Accounts
+
+/// Every method of every service, called by every kind of caller. What is expected is written down here once more, in
+/// the contract's words, so that a slip in the table shows.
+@Suite struct AccessMatrixTests {
+    private static let open: Set<String> = [
+        "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "Login", "RefreshToken",
+        "ExchangeSystemCredential", "Logout", "InitDevice", "ReinitDevice",
+    ]
+    private static let uploads: Set<String> = [
+        "CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload",
+    ]
+    private static let viewing: Set<String> = ["ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems"]
+    private static let operating: Set<String> = [
+        "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",
+        "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
+        "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
+        "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
+        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit",
+    ]
+    private static let administering: Set<String> = [
+        "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
+        "UpdateUser", "DeleteUser", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
+    ]
+    private static let system: Set<String> = [
+        "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
+        "PresignObject", "ReadObject",
+    ]
+
+    @Test func everyCallerIsLetInWhereTheContractSays() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        let boss = try await world.createOrganization("acme", token: admin)
+        let site = try await world.createSite(token: admin).siteID
+        let siteKey = try await world.createKey(site: site, token: admin)
+        let deviceKey = try await world.adminService.createOrRotateDeviceApiKey(
+            CreateOrRotateDeviceApiKeyRequest(deviceID: OneDevice.id),
+            context: world.call(AdminAuthServiceMethods.createOrRotateDeviceApiKey, token: admin))
+        func user(_ role: String) async throws -> String {
+            _ = try await world.createUser("the-\(role)", role: role, token: boss)
+            return try await world.login("the-\(role)", organization: "acme", password: "long enough").accessToken
+        }
+        let view = Self.open.union(Self.viewing)
+        let operate = view.union(Self.operating)
+        let administer = operate.union(Self.administering)
+        let expectations: [(caller: String, token: String?, methods: Set<String>)] = [
+            ("nobody", nil, Self.open),
+            ("device", try await world.exchange(deviceKey.credential).accessToken, Self.open.union(Self.uploads)),
+            ("site", try await world.exchange(siteKey.credential).accessToken, Self.open.union(Self.uploads)),
+            ("viewer", try await user("viewer"), view),
+            ("operator", try await user("operator"), operate),
+            ("admin", boss, administer),
+            ("admin of system", admin, administer.union(Self.system)),
+        ]
+        for (caller, token, methods) in expectations {
+            for method in AccessTableTests.services.joined() {
+                let error = await refusal { _ = try world.call(method, token: token) }
+                #expect((error == nil) == methods.contains(method.name), "\(caller) \(method.path)")
+            }
+        }
+        world.clock.advance(seconds: 900)
+        for (caller, token, _) in expectations {
+            for method in AccessTableTests.services.joined() where !Self.open.contains(method.name) {
+                let error = await refusal { _ = try world.call(method, token: token) }
+                #expect(error?.detail == .unauthenticated, "\(caller), later \(method.path)")
+            }
+        }
+    }
+}
