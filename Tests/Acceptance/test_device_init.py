@@ -1,10 +1,12 @@
 """InitDevice and ReinitDevice: how a device gets its first key, and its next."""
 
+import datetime
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
 
+from support.gateway import eventually
 from support.parties import Fleet, Uploader, exchange, init_device, unique_device_id
 from support.refusal import refused
 from support.uploads import Upload, content
@@ -91,6 +93,23 @@ def test_a_key_that_an_operator_disabled(uploader, admin, gateway, stubs, init):
     assert init(uploader.device_id, "ReinitDevice").api_key
 
 
+@METHODS
+@pytest.mark.parametrize("how", ["disabled", "expired", "deleted"])
+def test_a_key_that_an_operator_took_away(uploader, admin, gateway, stubs, init, how, method):
+    """A device does not come back by itself from what an operator did to its key."""
+    key_id = exchange(gateway, stubs, uploader.credential).principal.api_key_id
+    if how == "disabled":
+        admin.admin("DisableApiKey", api_key_id=key_id)
+    elif how == "expired":
+        soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=1)
+        admin.admin("UpdateApiKey", api_key_id=key_id, expired_at=soon)
+        eventually(lambda: datetime.datetime.now(datetime.timezone.utc) > soon)
+    else:
+        admin.admin("DeleteApiKey", api_key_id=key_id)
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):
+        init(uploader.device_id, method)
+
+
 def test_init_twice(uploader, stubs, init):
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_ALREADY_INITIALIZED"):
         init(uploader.device_id)
@@ -162,3 +181,30 @@ def test_a_device_taken_out_of_service_is_stopped_on_its_next_call(uploader, adm
     with pytest.raises(Exception) as error:
         upload.store.put(content(1000))
     assert (error.value.status, error.value.code) == (403, "AccessDenied")
+
+
+def test_a_device_enabled_again_goes_on_with_its_key(uploader, admin, gateway, stubs):
+    upload = Upload.create(uploader)
+    name = f"devices/{uploader.device_id}"
+    admin.devices("DisableDevice", name=name)
+    with refused(stubs, "UNAUTHENTICATED", "AUTH_KEY_DISABLED"):
+        uploader.sign_in()
+    admin.devices("EnableDevice", name=name)
+    uploader.sign_in()
+    upload.credentials = upload.reissued()
+    upload.put(content(1000)).complete()
+
+
+def test_a_device_that_moved_goes_on_at_its_new_site(uploader, admin, gateway, stubs):
+    upload = Upload.create(uploader)
+    elsewhere = Fleet.create(admin)
+    name = f"devices/{uploader.device_id}"
+    admin.devices("RemoveDeviceFromSuite", suite=uploader.suite, device=name)
+    assert admin.devices("AddDeviceToSuite", suite=elsewhere.suite, device=name).site_id == elsewhere.site_id
+    assert exchange(gateway, stubs, uploader.credential).principal.site_id == elsewhere.site_id
+    uploader.sign_in()
+    upload.credentials = upload.reissued()
+    upload.put(content(1000)).complete()
+    admin.admin("DisableSite", site_id=elsewhere.site_id)
+    with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
+        uploader.create()

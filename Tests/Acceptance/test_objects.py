@@ -297,3 +297,13 @@ def test_many_devices_at_once(fleet, admin, run):
         list(pool.map(one, range(24)))
     sizes = sorted(found.size_bytes for found in admin.list_all(filter=f"raw_tags.run={run}", page_size=5))
     assert sizes == [1024 * 1024 + number for number in range(24)]
+
+
+def test_a_location_ends_with_its_user(file_ids, admin, gateway, stubs):
+    name, password = unique("user"), "a password of some length"
+    admin.users("CreateUser", user_name=name, password=password, role="viewer")
+    user = User.login(gateway, stubs, "system", name, password)
+    (location,) = user.objects("RequestDownload", file_ids=file_ids[:1]).files
+    assert fetch_url(location.read.uri).status == 200
+    admin.users("DeleteUser", user_name=name)
+    assert fetch_url(location.read.uri).status == 403

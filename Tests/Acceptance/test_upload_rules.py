@@ -8,7 +8,7 @@ import pytest
 
 from support.gateway import eventually
 from support.oss import StoreError
-from support.parties import Fleet, unique
+from support.parties import Fleet, Uploader, unique
 from support.refusal import refused
 from support.uploads import FILE_NAME_TAG, Upload, content
 
@@ -51,6 +51,25 @@ def test_every_upload_has_ids_and_a_key_of_its_own(uploader):
 def test_the_default_part_size(gateway_with, login):
     uploader = Fleet.create(login(gateway_with())).uploader()
     assert uploader.create().credentials.part_size_bytes == 67_108_864
+
+
+def test_uploads_belong_to_the_site_and_not_to_its_key(fleet, admin, gateway, stubs):
+    first, second = (
+        Uploader(
+            gateway, stubs, admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key")).credential
+        ).sign_in()
+        for _ in range(2)
+    )
+    upload = Upload.create(first)
+    upload.uploader = second
+    upload.credentials = upload.reissued()
+    upload.put(SOME).complete()
+
+
+def test_the_uploads_of_a_device_are_not_its_sites(upload, fleet, admin, gateway, stubs):
+    key = admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key"))
+    with refused(stubs, "PERMISSION_DENIED", "DATA_GATEWAY_UPLOAD_NOT_OWNED"):
+        Uploader(gateway, stubs, key.credential).sign_in().recovery(upload.logical_id)
 
 
 # Restart
@@ -185,18 +204,33 @@ def test_abort_is_idempotent_and_removes_what_was_stored(upload, stored, gateway
     assert (error.value.status, error.value.code) == (404, "NoSuchUpload")
 
 
-def test_abort_frees_the_disk(gateway_with, login):
+def test_what_is_no_longer_needed_frees_the_disk(gateway_with, login):
     gateway = gateway_with({"uploads": {"part_size_bytes": 65536}})
-    upload = Upload.create(Fleet.create(login(gateway)).uploader())
+    uploader = Fleet.create(login(gateway)).uploader()
     data = gateway.data / "store" / "data"
 
     def files() -> int:
         return sum(path.is_file() for path in data.rglob("*"))
 
-    upload.multipart(content(100_000))
+    aborted = Upload.create(uploader).multipart(content(100_000))
     assert files() == 1
-    upload.uploader.abort(upload.logical_id)
+    uploader.abort(aborted.logical_id)
     eventually(lambda: files() == 0)
+
+    superseded = Upload.create(uploader)
+    superseded.send_parts(content(100_000), superseded.store.initiate())
+    assert files() == 1
+    restarted = Upload.create(uploader, restart_from=superseded.id)
+    eventually(lambda: files() == 0)
+
+    # Three multipart uploads, as a client that resumed twice leaves them: the two that were not completed go.
+    for _ in range(2):
+        restarted.send_parts(content(100_000), restarted.store.initiate())
+    restarted.multipart(content(100_000))
+    assert files() == 3
+    restarted.complete()
+    eventually(lambda: files() == 1)
+    assert restarted.store.get() == content(100_000)
 
 
 def test_abort_of_a_completed_upload_changes_nothing(upload):
