@@ -16,19 +16,19 @@ struct UploadSweep: Sendable {
     let store: ObjectStore
     let clock: any WallClock
     let configuration: UploadConfiguration
-    /// Uploads looked at in one transaction.
-    var batch = 100
+    /// Uploads in one transaction. Each may have ten thousand parts, and other writes wait meanwhile.
+    var batch = 16
 
     /// - Returns: how many uploads were swept.
     func run() async throws -> Int {
         let now = clock.now()
         var swept = 0
         var position = SweepPosition.start
-        while true {
+        while !Task.isCancelled {
             let ended = try database.read { [position] connection in
                 try UploadRecords(connection).ended(by: now, after: position, limit: batch)
             }
-            guard let last = ended.last else { return swept }
+            guard let last = ended.last else { break }
             position = last
             let discarded = try await database.write { connection in
                 try ended.compactMap { try sweep($0.uploadID, at: now, in: connection) }
@@ -36,6 +36,7 @@ struct UploadSweep: Sendable {
             discarded.forEach(store.removeFiles)
             swept += discarded.count
         }
+        return swept
     }
 
     /// - Returns: `nil` where the upload is to stay, by what the transaction sees.

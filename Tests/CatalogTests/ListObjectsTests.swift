@@ -156,6 +156,22 @@ struct ListObjectsTests {
         }
     }
 
+    @Test func noCharacterOfATokenMayChange() async throws {
+        let scene = try CatalogScene()
+        for size: Int64 in 1...2 { try scene.add(size: size) }
+        let token = Array(try await scene.list(size: 1).nextPageToken)
+        #expect(token.count > 20)
+        for index in token.indices {
+            for other: Character in ["A", "B", "_"] where other != token[index] {
+                var changed = token
+                changed[index] = other
+                await #expect(throws: RPCError.self, "\(index)") {
+                    try await scene.list(size: 1, token: String(changed))
+                }
+            }
+        }
+    }
+
     @Test func aFilterThatIsNoneIsRefusedWithThePosition() async throws {
         let scene = try CatalogScene()
         let error = await #expect(throws: RPCError.self) { try await scene.list("status:verified OR size>1") }

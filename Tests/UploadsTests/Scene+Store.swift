@@ -1,0 +1,76 @@
+import Accounts
+import Platform
+import Proto
+
+@testable import ObjectStore
+@testable import Uploads
+
+/// Rows such as the store writes them; the bytes are left out.
+extension Scene {
+    @discardableResult
+    func initiate(_ uploadID: String, parts: Int = 0, isLost: Bool = false) throws -> String {
+        let id = identifiers.uuid()
+        let location = try record(uploadID).location
+        let now = clock.now()
+        try database.writeBlocking { connection in
+            let records = StoreRecords(connection)
+            try records.insert(
+                MultipartRecord(
+                    id: id, uploadID: uploadID, bucket: location.bucket, key: location.key, fileID: "file-\(id)",
+                    partSize: location.partSize, contentType: nil, createdAt: now, isCompleted: false, isLost: false))
+            for number in 0..<parts {
+                try records.put(
+                    PartRecord(
+                        number: number + 1, size: location.partSize, md5: Array(repeating: 1, count: 16), crc64: 0,
+                        fileID: nil, storedAt: now),
+                    of: id)
+            }
+            if isLost { try connection.execute("UPDATE store_multiparts SET lost = 1 WHERE id = $1", id) }
+        }
+        return id
+    }
+
+    /// The object put whole (`parts` 0) or completed from parts.
+    @discardableResult
+    func store(_ uploadID: String, size: Int64 = 1000, parts: Int = 0) throws -> CompleteUploadRequest {
+        let location = try record(uploadID).location
+        let multipart = parts == 0 ? nil : try initiate(uploadID, parts: parts)
+        let etag = parts == 0 ? "\"0123456789ABCDEF0123456789ABCDEF\"" : "\"ABCDEF0123456789ABCDEF0123456789-\(parts)\""
+        let object = StoredObject(
+            bucket: location.bucket, key: location.key, uploadID: uploadID, size: size, etag: etag, partCount: parts,
+            crc64: 1, createdAt: clock.now(), fileID: "object-\(uploadID)", multipartID: multipart, contentType: nil)
+        try database.writeBlocking { connection in
+            if let multipart { try StoreRecords(connection).markCompleted(multipart) }
+            _ = try StoreRecords(connection).replaceObject(with: object)
+        }
+        return CompleteUploadRequest(
+            uploadID: uploadID, fileSize: size, completedPartCount: Int32(parts), ossObjectEtag: etag,
+            partSizeBytes: location.partSize)
+    }
+
+    /// A data-plane request, as the store passes one on.
+    @discardableResult
+    func touch(_ uploadID: String, by caller: Caller) throws -> AccessDecision {
+        let decision = try decide(uploadID, by: caller)
+        switch decision {
+        case .allowed(_, true), .readOnly(true):
+            let now = clock.now()
+            try database.writeBlocking { [policy] in try policy.recordActivity(uploadID: uploadID, at: now, in: $0) }
+        case .allowed, .readOnly, .denied, .noSuchUpload: break
+        }
+        return decision
+    }
+
+    func decide(_ uploadID: String, by caller: Caller) throws -> AccessDecision {
+        let key: APIKeyReference =
+            switch caller.principal {
+            case .device(let device): device.key
+            case .site(let site): site.key
+            case .user: APIKeyReference(id: "", epoch: 0)
+            }
+        let claims = CredentialClaims(
+            uploadID: uploadID, bucket: configuration.bucket, key: "key", operations: [.read, .write],
+            expiresAt: clock.now().adding(seconds: 60), subject: .apiKey(id: key.id, epoch: key.epoch))
+        return try database.read { try policy.decide(claims, in: $0) }
+    }
+}
