@@ -40,8 +40,10 @@ final class RawClient: HTTP2SessionHost {
     private let connection: ServerConnection
 
     init(_ router: Router, interceptors: [any Interceptor] = []) {
+        var limits = RPCLimits()
+        limits.maxMessageSize = 1000
         connection = ServerConnection(
-            server: RPCServer(router: router, interceptors: interceptors, maxMessageSize: 1000), loop: StillLoop(),
+            server: RPCServer(router: router, interceptors: interceptors, limits: limits), loop: StillLoop(),
             peer: PeerAddress(host: "192.0.2.1", port: 4711))
         session = HTTP2Session(role: .client, host: self)
     }

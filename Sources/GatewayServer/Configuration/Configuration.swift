@@ -8,19 +8,20 @@ import Uploads
 /// Everything that can be set, read once at start: the command line before the file before the defaults.
 struct Configuration: Sendable {
     var listeners: [ListenerName: PeerAddress]
+    var rpc: RPCLimits
     var accounts = Accounts.Configuration()
     var deviceInit = DeviceInit.Configuration()
     var uploads: UploadConfiguration
     var objectStore = ObjectStoreServer.Configuration()
     /// Where clients reach the store; `nil` = where it listens.
     var publicEndpoint: StoreEndpoint?
-
     /// Whether the gRPC listeners answer reflection; `nil` = those on loopback do.
     var reflection: Bool?
 
     init(_ options: ServeOptions) throws(ConfigurationError) {
         var reader = try ConfigurationReader(path: options.configurationPath)
         listeners = try Self.listeners(&reader, options)
+        rpc = try Self.rpcLimits(&reader)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
         uploads = try Self.uploads(&reader)

@@ -27,17 +27,21 @@ final class Gateway: Sendable {
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
         var addresses: [ListenerName: PeerAddress] = [:]
         var rpcListeners: [RPCListener] = []
+        var metrics: [(listener: String, metrics: ServerMetrics)] = []
         for name in [ListenerName.auth, .gateway, .admin, .deviceInit] {
             let address = configuration.address(name)
             let reflects = configuration.reflection ?? address.isLoopback
-            let server = Self.server(rooms.router(name), rooms, state, reflects: reflects)
+            let server = RPCServer(
+                router: Self.router(rooms.router(name), state, reflects: reflects),
+                interceptors: [FailureLog(), rooms.accounts.authenticator], limits: configuration.rpc)
+            metrics.append((name.rawValue, server.metrics))
             let listener = try RPCListener(address, server: server, loops: loops)
             addresses[name] = listener.address
             rpcListeners.append(listener)
         }
         self.rpcListeners = rpcListeners
         let opsAddress = configuration.address(.ops)
-        ops = try HTTPDaemon(host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state))
+        ops = try HTTPDaemon(host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state, metrics: metrics))
         addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
         addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
         listeners = ListenerName.allCases.compactMap { name in
@@ -48,10 +52,8 @@ final class Gateway: Sendable {
         }
     }
 
-    /// A server for `services`, with health beside them, and reflection where `reflects`.
-    private static func server(
-        _ services: Router, _ rooms: Rooms, _ state: ServingState, reflects: Bool
-    ) -> RPCServer {
+    /// What a listener serves: `services`, health beside them, and reflection where `reflects`.
+    private static func router(_ services: Router, _ state: ServingState, reflects: Bool) -> Router {
         var router = services
         HealthService(services: services.services, state: state).register(in: &router)
         if reflects {
@@ -60,7 +62,7 @@ final class Gateway: Sendable {
             reflection.register(in: &router)
             ReflectionServiceV1Alpha(reflection).register(in: &router)
         }
-        return RPCServer(router: router, interceptors: [FailureLog(), rooms.accounts.authenticator])
+        return router
     }
 
     /// Lets what is under way end, takes nothing new, and closes everything.

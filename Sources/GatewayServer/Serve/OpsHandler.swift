@@ -1,27 +1,33 @@
 import Network
 import RPC
 
-/// The ops listener: whether the process lives, and whether it takes calls.
+/// The ops listener: whether the process lives, whether it takes calls, and what it counted.
 struct OpsHandler: HTTPRequestHandler {
     let state: ServingState
+    /// Each gRPC listener's, by its name.
+    let metrics: [(listener: String, metrics: ServerMetrics)]
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         guard head.method == "GET" || head.method == "HEAD" else {
-            return .respond(Self.text(405, "method not allowed", ["Allow": "GET, HEAD"]))
+            return .respond(Self.text(405, "method not allowed\n", ["Allow": "GET, HEAD"]))
         }
         switch head.target.prefix(while: { $0 != "?" }) {
         case "/healthz":
-            return .respond(Self.text(200, "ok"))
+            return .respond(Self.text(200, "ok\n"))
         case "/readyz":
-            return .respond(state.isServing ? Self.text(200, "ready") : Self.text(503, "draining"))
+            return .respond(state.isServing ? Self.text(200, "ready\n") : Self.text(503, "draining\n"))
+        case "/metrics":
+            return .respond(Self.text(200, PrometheusText.render(metrics), type: "text/plain; version=0.0.4"))
         default:
-            return .respond(Self.text(404, "there is /healthz and /readyz"))
+            return .respond(Self.text(404, "there is /healthz, /readyz and /metrics\n"))
         }
     }
 
-    private static func text(_ status: Int, _ line: String, _ extra: HTTPFields = [:]) -> HTTPResponse {
+    private static func text(
+        _ status: Int, _ text: String, _ extra: HTTPFields = [:], type: String = "text/plain"
+    ) -> HTTPResponse {
         var fields = extra
-        fields.append("Content-Type", "text/plain; charset=utf-8")
-        return HTTPResponse(status: status, fields: fields, body: .bytes(Array("\(line)\n".utf8)))
+        fields.append("Content-Type", "\(type); charset=utf-8")
+        return HTTPResponse(status: status, fields: fields, body: .bytes(Array(text.utf8)))
     }
 }

@@ -13,7 +13,7 @@ public final class RPCListener: Sendable {
     public init(_ address: PeerAddress, server: RPCServer, loops: [EventLoop]) throws(ListenError) {
         let sockets = try ListeningSocket.shared(address, count: loops.count)
         self.address = sockets.first?.address ?? address
-        let limit = AddressLimit(server.maxConnectionsPerAddress)
+        let limit = AddressLimit(server.limits.maxConnectionsPerAddress)
         acceptors = zip(loops, sockets).map { loop, socket in
             Acceptor(loop: loop, descriptor: socket.descriptor, server: server, limit: limit)
         }

@@ -30,7 +30,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     init(connection: ServerConnection) {
         self.connection = connection
-        self.deframer = MessageDeframer(limit: connection.server.maxMessageSize)
+        self.deframer = MessageDeframer(limit: connection.server.limits.maxMessageSize)
     }
 
     /// The method's path, for messages.
@@ -42,7 +42,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         guard case .head = state else { return }
-        head.add(name, value, router: connection.server.router, limits: connection.server.settings)
+        head.add(name, value, router: connection.server.router, limits: connection.server.limits.http2)
     }
 
     override func receiveHeadersEnd(isTrailers: Bool) {
@@ -113,7 +113,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             throw RPCError(bare: .internalError, "a compressed message without grpc-encoding")
         }
         do {
-            return try encoding.decompress(message, limit: connection.server.maxMessageSize)
+            return try encoding.decompress(message, limit: connection.server.limits.maxMessageSize)
         } catch {
             throw error.rpcError
         }
@@ -149,7 +149,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     func run(_ body: @escaping @Sendable (ServerCall, CallContext) async throws -> Void) {
         guard case .open(let context, _) = state else { return }
         let connection = connection
-        guard connection.server.metrics.handlerStarts(limit: connection.server.maxHandlers) else {
+        guard connection.server.metrics.handlerStarts(limit: connection.server.limits.maxHandlers) else {
             connection.server.metrics.limitReached("handlers")
             fail(RPCError.overloaded(context.method))
             return

@@ -28,8 +28,8 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         self.server = server
         self.loop = loop
         self.peer = peer
-        lifecycle = ConnectionLifecycle(server.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
-        session = HTTP2Session(role: .server, settings: server.settings, host: self)
+        lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
+        session = HTTP2Session(role: .server, settings: server.limits.http2, host: self)
         server.metrics.connectionOpened()
         scheduleTick()
     }
@@ -72,7 +72,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     public var now: UInt64 { loop.now }
 
     public func openStream() -> HTTP2Stream? {
-        guard handlers < Int(server.settings.maxConcurrentStreams) else {
+        guard handlers < Int(server.limits.http2.maxConcurrentStreams) else {
             server.metrics.limitReached("handlers_per_connection")
             return nil
         }

@@ -1,0 +1,58 @@
+import RPC
+
+extension Configuration {
+    /// The section `rpc`: what clients of the gRPC listeners may ask of them.
+    static func rpcLimits(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> RPCLimits {
+        var limits = RPCLimits()
+        let http2 = limits.http2
+        limits.http2.maxConcurrentStreams = UInt32(
+            try reader.integer(
+                "rpc.max_concurrent_streams", default: Int64(http2.maxConcurrentStreams), in: 1...100_000,
+                unit: "streams of a connection"))
+        limits.http2.maxHeaderListSize = UInt32(
+            try reader.integer(
+                "rpc.max_header_bytes", default: Int64(http2.maxHeaderListSize), in: 1024...65_536, unit: "bytes"))
+        limits.http2.maxHeaderFields = try count(&reader, "rpc.max_header_fields", http2.maxHeaderFields, "fields")
+        limits.http2.controlFrameBurst = try count(
+            &reader, "rpc.control_frame_burst", http2.controlFrameBurst, "frames")
+        limits.http2.controlFramesPerSecond = try count(
+            &reader, "rpc.control_frames_per_second", http2.controlFramesPerSecond, "frames")
+        limits.http2.resetBurst = try count(&reader, "rpc.reset_burst", http2.resetBurst, "streams")
+        limits.http2.resetsPerSecond = try count(&reader, "rpc.resets_per_second", http2.resetsPerSecond, "streams")
+        limits.maxMessageSize = try count(&reader, "rpc.max_message_bytes", limits.maxMessageSize, "bytes")
+        limits.maxHandlers = try count(&reader, "rpc.max_handlers", limits.maxHandlers, "calls under way")
+        limits.maxConnectionsPerAddress = try count(
+            &reader, "rpc.max_connections_per_address", limits.maxConnectionsPerAddress, "connections")
+        limits.lifecycle = try lifecycle(&reader)
+        return limits
+    }
+
+    private static func lifecycle(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> LifecycleLimits {
+        var limits = LifecycleLimits()
+        limits.handshake = try time(&reader, "rpc.handshake_timeout_seconds", limits.handshake, from: 1)
+        limits.stall = try time(&reader, "rpc.stall_timeout_seconds", limits.stall, from: 1)
+        limits.idle = try time(&reader, "rpc.idle_timeout_seconds", limits.idle, from: 0)
+        limits.keepaliveInterval = try time(
+            &reader, "rpc.keepalive_interval_seconds", limits.keepaliveInterval, from: 0)
+        limits.keepaliveTimeout = try time(&reader, "rpc.keepalive_timeout_seconds", limits.keepaliveTimeout, from: 1)
+        limits.age = try time(&reader, "rpc.max_connection_age_seconds", limits.age, from: 0)
+        limits.ageGrace = try time(&reader, "rpc.max_connection_age_grace_seconds", limits.ageGrace, from: 1)
+        return limits
+    }
+
+    private static func count(
+        _ reader: inout ConfigurationReader, _ key: String, _ standard: Int, _ unit: String
+    ) throws(ConfigurationError) -> Int {
+        Int(try reader.integer(key, default: Int64(standard), in: 1...1_000_000_000, unit: unit))
+    }
+
+    /// Seconds in the file, nanoseconds in the value.
+    private static func time(
+        _ reader: inout ConfigurationReader, _ key: String, _ standard: UInt64, from least: Int64
+    ) throws(ConfigurationError) -> UInt64 {
+        let second: UInt64 = 1_000_000_000
+        let seconds = try reader.integer(
+            key, default: Int64(standard / second), in: least...31_536_000, unit: "seconds")
+        return UInt64(seconds) * second
+    }
+}

@@ -1,0 +1,41 @@
+import RPC
+
+/// The listeners' counts in Prometheus' text format (version 0.0.4).
+enum PrometheusText {
+    private typealias Sample = (labels: String, value: Int)
+
+    /// - Parameter metrics: each listener's, by its name.
+    static func render(_ metrics: [(listener: String, metrics: ServerMetrics)]) -> String {
+        let snapshots = metrics.map { ("listener=\"\($0.listener)\"", $0.metrics.snapshot) }
+        var text = ""
+        func family(_ name: String, _ kind: String, _ help: String, _ samples: [Sample]) {
+            text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n"
+            for sample in samples { text += "\(name){\(sample.labels)} \(sample.value)\n" }
+        }
+        family(
+            "data_gateway_connections", "gauge", "gRPC connections that are open.",
+            snapshots.map { ($0, $1.connectionsOpen) })
+        family(
+            "data_gateway_connections_accepted_total", "counter", "gRPC connections that were accepted.",
+            snapshots.map { ($0, $1.connectionsAccepted) })
+        family(
+            "data_gateway_handlers", "gauge", "Calls whose handler runs or waits.",
+            snapshots.map { ($0, $1.handlers) })
+        family(
+            "grpc_server_handled_total", "counter", "Calls that ended, by status.",
+            snapshots.flatMap { listener, snapshot in
+                snapshot.calls.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
+                    ("\(listener),grpc_code=\"\(code.name)\"", count)
+                }
+            })
+        family(
+            "data_gateway_limits_reached_total", "counter",
+            "How often a client was refused or cut off because it reached a limit.",
+            snapshots.flatMap { listener, snapshot in
+                snapshot.limits.sorted { $0.key < $1.key }.map { limit, count in
+                    ("\(listener),limit=\"\(limit)\"", count)
+                }
+            })
+        return text
+    }
+}
