@@ -1393,7 +1393,7 @@ public struct ListSitesResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<Site>.append(to: &self.sites, from: &reader)
+            case 10: try ProtoMessage<Site>.append(to: &self.sites, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2022,7 +2022,7 @@ public struct ListApiKeysResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<ApiKey>.append(to: &self.apiKeys, from: &reader)
+            case 10: try ProtoMessage<ApiKey>.append(to: &self.apiKeys, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2612,7 +2612,7 @@ public struct ListOrganizationsResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<Organization>.append(to: &self.organizations, from: &reader)
+            case 10: try ProtoMessage<Organization>.append(to: &self.organizations, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2954,7 +2954,7 @@ public struct ListUsersResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<User>.append(to: &self.users, from: &reader)
+            case 10: try ProtoMessage<User>.append(to: &self.users, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

@@ -653,7 +653,7 @@ public struct InitDeviceResponse: Message {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.apiKey, from: &reader)
-            case 18: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, from: &reader)
+            case 18: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -786,7 +786,7 @@ public struct CreateLogicalUploadRequest: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.clientHints, from: &reader)
+            case 10: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.clientHints, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.restartFromUploadID, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
@@ -1206,7 +1206,7 @@ public struct CompleteUploadRequest: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.uploadID, from: &reader)
             case 16: try ProtoInt64.merge(into: &self.fileSize, from: &reader)
-            case 26: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.rawTags, from: &reader)
+            case 26: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.rawTags, tag: tag, from: &reader)
             case 32: try ProtoInt32.merge(into: &self.completedPartCount, from: &reader)
             case 42: try ProtoString.merge(into: &self.ossObjectEtag, from: &reader)
             case 48: try ProtoInt64.merge(into: &self.partSizeBytes, from: &reader)
@@ -1408,7 +1408,7 @@ public struct ListObjectsResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<DataObject>.append(to: &self.objects, from: &reader)
+            case 10: try ProtoMessage<DataObject>.append(to: &self.objects, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
@@ -1446,7 +1446,7 @@ public struct RequestDownloadRequest: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoString.append(to: &self.fileIDs, from: &reader)
+            case 10: try ProtoString.append(to: &self.fileIDs, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1533,7 +1533,7 @@ public struct RequestDownloadResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<DownloadObjectLocation>.append(to: &self.files, from: &reader)
+            case 10: try ProtoMessage<DownloadObjectLocation>.append(to: &self.files, tag: tag, from: &reader)
             case 16: try ProtoInt64.merge(into: &self.expiresAtUnix, from: &reader)
             case 24: try ProtoInt64.merge(into: &self.largeFileThresholdBytes, from: &reader)
             case 32: try ProtoInt64.merge(into: &self.rangePartSizeBytes, from: &reader)
@@ -1584,7 +1584,7 @@ public struct CreateCopyJobRequest: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoString.append(to: &self.fileIDs, from: &reader)
+            case 10: try ProtoString.append(to: &self.fileIDs, tag: tag, from: &reader)
             case 18: try ProtoMessage<CopyDestination>.merge(into: &self.destination, from: &reader)
             case 26: try ProtoString.merge(into: &self.idempotencyKey, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
@@ -2052,7 +2052,7 @@ public struct ListCopyJobItemsResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<CopyJobItemView>.append(to: &self.items, from: &reader)
+            case 10: try ProtoMessage<CopyJobItemView>.append(to: &self.items, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             case 24: try ProtoInt32.merge(into: &self.totalSize, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
@@ -2225,7 +2225,7 @@ public struct PresignedOperation: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.method, from: &reader)
             case 18: try ProtoString.merge(into: &self.uri, from: &reader)
-            case 26: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.headers, from: &reader)
+            case 26: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.headers, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -2374,7 +2374,7 @@ public struct ReadObjectRequest: Message {
             switch tag {
             case 10: try ProtoMessage<StorageObject>.merge(into: &self.object, from: &reader)
             case 16: try ProtoInt64.merge(into: &self.maxBytes, from: &reader)
-            case 26: try ProtoString.append(to: &self.allowedContentTypes, from: &reader)
+            case 26: try ProtoString.append(to: &self.allowedContentTypes, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

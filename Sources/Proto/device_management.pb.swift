@@ -309,7 +309,7 @@ public struct Device: Message {
             case 26: try ProtoString.merge(into: &self.displayName, from: &reader)
             case 34: try ProtoString.merge(into: &self.description, from: &reader)
             case 42: try ProtoString.merge(into: &self.suite, from: &reader)
-            case 50: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, from: &reader)
+            case 50: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
             case 56: try ProtoEnum<DeviceStatus>.merge(into: &self.status, from: &reader)
             case 64: try ProtoInt64.merge(into: &self.siteID, from: &reader)
             case 74: try ProtoString.merge(into: &self.sdkVersion, from: &reader)
@@ -510,7 +510,7 @@ public struct ListDeviceSuitesResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<DeviceSuite>.append(to: &self.deviceSuites, from: &reader)
+            case 10: try ProtoMessage<DeviceSuite>.append(to: &self.deviceSuites, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
@@ -622,7 +622,7 @@ public struct RegisterDeviceRequest: Message {
             case 18: try ProtoString.merge(into: &self.displayName, from: &reader)
             case 26: try ProtoString.merge(into: &self.description, from: &reader)
             case 34: try ProtoString.merge(into: &self.suite, from: &reader)
-            case 42: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, from: &reader)
+            case 42: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -762,7 +762,7 @@ public struct ListDevicesResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<Device>.append(to: &self.devices, from: &reader)
+            case 10: try ProtoMessage<Device>.append(to: &self.devices, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
@@ -816,7 +816,7 @@ public struct UpdateDeviceRequest: Message {
             case 10: try ProtoString.merge(into: &self.name, from: &reader)
             case 18: try ProtoString.merge(into: &self.displayName, from: &reader)
             case 26: try ProtoString.merge(into: &self.description, from: &reader)
-            case 34: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, from: &reader)
+            case 34: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
             case 40: try ProtoBool.merge(into: &self.replaceTags, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }

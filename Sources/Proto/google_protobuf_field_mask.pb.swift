@@ -20,7 +20,7 @@ public struct FieldMask: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoString.append(to: &self.paths, from: &reader)
+            case 10: try ProtoString.append(to: &self.paths, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

@@ -43,7 +43,7 @@ public struct Struct: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMap<ProtoString, ProtoMessage<Value>>.insert(into: &self.fields, from: &reader)
+            case 10: try ProtoMap<ProtoString, ProtoMessage<Value>>.insert(into: &self.fields, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -151,7 +151,7 @@ public struct ListValue: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<Value>.append(to: &self.values, from: &reader)
+            case 10: try ProtoMessage<Value>.append(to: &self.values, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

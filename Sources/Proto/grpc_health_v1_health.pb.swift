@@ -198,7 +198,7 @@ public struct HealthListResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMap<ProtoString, ProtoMessage<HealthCheckResponse>>.insert(into: &self.statuses, from: &reader)
+            case 10: try ProtoMap<ProtoString, ProtoMessage<HealthCheckResponse>>.insert(into: &self.statuses, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

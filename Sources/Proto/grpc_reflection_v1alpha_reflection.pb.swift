@@ -249,7 +249,7 @@ public struct V1AlphaFileDescriptorResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoBytes.append(to: &self.fileDescriptorProto, from: &reader)
+            case 10: try ProtoBytes.append(to: &self.fileDescriptorProto, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -326,7 +326,7 @@ public struct V1AlphaListServiceResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<V1AlphaServiceResponse>.append(to: &self.service, from: &reader)
+            case 10: try ProtoMessage<V1AlphaServiceResponse>.append(to: &self.service, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

@@ -329,7 +329,7 @@ public struct ListBadObjectsResponse: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<DataObject>.append(to: &self.objects, from: &reader)
+            case 10: try ProtoMessage<DataObject>.append(to: &self.objects, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }

@@ -175,14 +175,17 @@ struct MessagePrinter {
 
     private func printMerge(_ field: Field, to code: inout CodeWriter) {
         let property = "&self.\(field.name), from: &reader)"
+        let delimited = "&self.\(field.name), tag: tag, from: &reader)"
         switch field.shape {
         case .implicit, .optional, .oneof: code.line("case \(field.tag): try \(field.codec).merge(into: \(property)")
         case .repeated, .packed:
-            code.line("case \(field.elementTag): try \(field.codec).append(to: \(property)")
             if field.isPackable {
+                code.line("case \(field.elementTag): try \(field.codec).append(to: \(property)")
                 code.line("case \(field.packedTag): try \(field.codec).append(packed: \(property)")
+            } else {
+                code.line("case \(field.tag): try \(field.codec).append(to: \(delimited)")
             }
-        case .map: code.line("case \(field.tag): try \(field.codec).insert(into: \(property)")
+        case .map: code.line("case \(field.tag): try \(field.codec).insert(into: \(delimited)")
         }
     }
 

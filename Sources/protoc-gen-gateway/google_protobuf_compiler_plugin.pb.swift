@@ -29,9 +29,9 @@ struct CodeGeneratorRequest: Message {
     mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoString.append(to: &self.fileToGenerate, from: &reader)
+            case 10: try ProtoString.append(to: &self.fileToGenerate, tag: tag, from: &reader)
             case 18: try ProtoString.merge(into: &self.parameter, from: &reader)
-            case 122: try ProtoMessage<FileDescriptorProto>.append(to: &self.protoFile, from: &reader)
+            case 122: try ProtoMessage<FileDescriptorProto>.append(to: &self.protoFile, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -147,7 +147,7 @@ struct CodeGeneratorResponse: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.error, from: &reader)
             case 16: try ProtoUInt64.merge(into: &self.supportedFeatures, from: &reader)
-            case 122: try ProtoMessage<CodeGeneratorResponse.File>.append(to: &self.file, from: &reader)
+            case 122: try ProtoMessage<CodeGeneratorResponse.File>.append(to: &self.file, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

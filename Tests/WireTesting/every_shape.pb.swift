@@ -375,11 +375,11 @@ public struct Repeateds: Message {
             case 98: try ProtoSFixed64.append(packed: &self.sfixed64Value, from: &reader)
             case 104: try ProtoBool.append(to: &self.boolValue, from: &reader)
             case 106: try ProtoBool.append(packed: &self.boolValue, from: &reader)
-            case 114: try ProtoString.append(to: &self.stringValue, from: &reader)
-            case 122: try ProtoBytes.append(to: &self.bytesValue, from: &reader)
+            case 114: try ProtoString.append(to: &self.stringValue, tag: tag, from: &reader)
+            case 122: try ProtoBytes.append(to: &self.bytesValue, tag: tag, from: &reader)
             case 128: try ProtoEnum<Colour>.append(to: &self.colour, from: &reader)
             case 130: try ProtoEnum<Colour>.append(packed: &self.colour, from: &reader)
-            case 138: try ProtoMessage<Scalars>.append(to: &self.scalars, from: &reader)
+            case 138: try ProtoMessage<Scalars>.append(to: &self.scalars, tag: tag, from: &reader)
             case 144: try ProtoInt32.append(to: &self.unpacked, from: &reader)
             case 146: try ProtoInt32.append(packed: &self.unpacked, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
@@ -465,12 +465,12 @@ public struct Maps: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.texts, from: &reader)
-            case 18: try ProtoMap<ProtoInt32, ProtoEnum<Colour>>.insert(into: &self.colours, from: &reader)
-            case 26: try ProtoMap<ProtoBool, ProtoBytes>.insert(into: &self.blobs, from: &reader)
-            case 34: try ProtoMap<ProtoSInt64, ProtoDouble>.insert(into: &self.doubles, from: &reader)
-            case 42: try ProtoMap<ProtoFixed32, ProtoMessage<Maps>>.insert(into: &self.nested, from: &reader)
-            case 50: try ProtoMap<ProtoSFixed64, ProtoUInt64>.insert(into: &self.numbers, from: &reader)
+            case 10: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.texts, tag: tag, from: &reader)
+            case 18: try ProtoMap<ProtoInt32, ProtoEnum<Colour>>.insert(into: &self.colours, tag: tag, from: &reader)
+            case 26: try ProtoMap<ProtoBool, ProtoBytes>.insert(into: &self.blobs, tag: tag, from: &reader)
+            case 34: try ProtoMap<ProtoSInt64, ProtoDouble>.insert(into: &self.doubles, tag: tag, from: &reader)
+            case 42: try ProtoMap<ProtoFixed32, ProtoMessage<Maps>>.insert(into: &self.nested, tag: tag, from: &reader)
+            case 50: try ProtoMap<ProtoSFixed64, ProtoUInt64>.insert(into: &self.numbers, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

@@ -18,7 +18,7 @@ public struct FileDescriptorSet: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<FileDescriptorProto>.append(to: &self.file, from: &reader)
+            case 10: try ProtoMessage<FileDescriptorProto>.append(to: &self.file, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -88,11 +88,11 @@ public struct FileDescriptorProto: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.name, from: &reader)
             case 18: try ProtoString.merge(into: &self.package, from: &reader)
-            case 26: try ProtoString.append(to: &self.dependency, from: &reader)
-            case 34: try ProtoMessage<DescriptorProto>.append(to: &self.messageType, from: &reader)
-            case 42: try ProtoMessage<EnumDescriptorProto>.append(to: &self.enumType, from: &reader)
-            case 50: try ProtoMessage<ServiceDescriptorProto>.append(to: &self.service, from: &reader)
-            case 58: try ProtoMessage<FieldDescriptorProto>.append(to: &self.`extension`, from: &reader)
+            case 26: try ProtoString.append(to: &self.dependency, tag: tag, from: &reader)
+            case 34: try ProtoMessage<DescriptorProto>.append(to: &self.messageType, tag: tag, from: &reader)
+            case 42: try ProtoMessage<EnumDescriptorProto>.append(to: &self.enumType, tag: tag, from: &reader)
+            case 50: try ProtoMessage<ServiceDescriptorProto>.append(to: &self.service, tag: tag, from: &reader)
+            case 58: try ProtoMessage<FieldDescriptorProto>.append(to: &self.`extension`, tag: tag, from: &reader)
             case 66: try ProtoMessage<FileOptions>.merge(into: &self.options, from: &reader)
             case 74: try ProtoMessage<SourceCodeInfo>.merge(into: &self.sourceCodeInfo, from: &reader)
             case 80: try ProtoInt32.append(to: &self.publicDependency, from: &reader)
@@ -272,15 +272,15 @@ public struct DescriptorProto: Message {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.name, from: &reader)
-            case 18: try ProtoMessage<FieldDescriptorProto>.append(to: &self.field, from: &reader)
-            case 26: try ProtoMessage<DescriptorProto>.append(to: &self.nestedType, from: &reader)
-            case 34: try ProtoMessage<EnumDescriptorProto>.append(to: &self.enumType, from: &reader)
-            case 42: try ProtoMessage<DescriptorProto.ExtensionRange>.append(to: &self.extensionRange, from: &reader)
-            case 50: try ProtoMessage<FieldDescriptorProto>.append(to: &self.`extension`, from: &reader)
+            case 18: try ProtoMessage<FieldDescriptorProto>.append(to: &self.field, tag: tag, from: &reader)
+            case 26: try ProtoMessage<DescriptorProto>.append(to: &self.nestedType, tag: tag, from: &reader)
+            case 34: try ProtoMessage<EnumDescriptorProto>.append(to: &self.enumType, tag: tag, from: &reader)
+            case 42: try ProtoMessage<DescriptorProto.ExtensionRange>.append(to: &self.extensionRange, tag: tag, from: &reader)
+            case 50: try ProtoMessage<FieldDescriptorProto>.append(to: &self.`extension`, tag: tag, from: &reader)
             case 58: try ProtoMessage<MessageOptions>.merge(into: &self.options, from: &reader)
-            case 66: try ProtoMessage<OneofDescriptorProto>.append(to: &self.oneofDecl, from: &reader)
-            case 74: try ProtoMessage<DescriptorProto.ReservedRange>.append(to: &self.reservedRange, from: &reader)
-            case 82: try ProtoString.append(to: &self.reservedName, from: &reader)
+            case 66: try ProtoMessage<OneofDescriptorProto>.append(to: &self.oneofDecl, tag: tag, from: &reader)
+            case 74: try ProtoMessage<DescriptorProto.ReservedRange>.append(to: &self.reservedRange, tag: tag, from: &reader)
+            case 82: try ProtoString.append(to: &self.reservedName, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -333,7 +333,7 @@ public struct ExtensionRangeOptions: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -661,10 +661,10 @@ public struct EnumDescriptorProto: Message {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.name, from: &reader)
-            case 18: try ProtoMessage<EnumValueDescriptorProto>.append(to: &self.value, from: &reader)
+            case 18: try ProtoMessage<EnumValueDescriptorProto>.append(to: &self.value, tag: tag, from: &reader)
             case 26: try ProtoMessage<EnumOptions>.merge(into: &self.options, from: &reader)
-            case 34: try ProtoMessage<EnumDescriptorProto.EnumReservedRange>.append(to: &self.reservedRange, from: &reader)
-            case 42: try ProtoString.append(to: &self.reservedName, from: &reader)
+            case 34: try ProtoMessage<EnumDescriptorProto.EnumReservedRange>.append(to: &self.reservedRange, tag: tag, from: &reader)
+            case 42: try ProtoString.append(to: &self.reservedName, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -761,7 +761,7 @@ public struct ServiceDescriptorProto: Message {
         while let tag = try reader.nextTag() {
             switch tag {
             case 10: try ProtoString.merge(into: &self.name, from: &reader)
-            case 18: try ProtoMessage<MethodDescriptorProto>.append(to: &self.method, from: &reader)
+            case 18: try ProtoMessage<MethodDescriptorProto>.append(to: &self.method, tag: tag, from: &reader)
             case 26: try ProtoMessage<ServiceOptions>.merge(into: &self.options, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
@@ -975,7 +975,7 @@ public struct FileOptions: Message {
             case 336: try ProtoBool.merge(into: &self.phpGenericServices, from: &reader)
             case 354: try ProtoString.merge(into: &self.phpMetadataNamespace, from: &reader)
             case 362: try ProtoString.merge(into: &self.rubyPackage, from: &reader)
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1066,7 +1066,7 @@ public struct MessageOptions: Message {
             case 16: try ProtoBool.merge(into: &self.noStandardDescriptorAccessor, from: &reader)
             case 24: try ProtoBool.merge(into: &self.deprecated, from: &reader)
             case 56: try ProtoBool.merge(into: &self.mapEntry, from: &reader)
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1195,7 +1195,7 @@ public struct FieldOptions: Message {
             case 48: try ProtoEnum<FieldOptions.JSType>.merge(into: &self.jstype, from: &reader)
             case 80: try ProtoBool.merge(into: &self.weak, from: &reader)
             case 120: try ProtoBool.merge(into: &self.unverifiedLazy, from: &reader)
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1244,7 +1244,7 @@ public struct OneofOptions: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1287,7 +1287,7 @@ public struct EnumOptions: Message {
             switch tag {
             case 16: try ProtoBool.merge(into: &self.allowAlias, from: &reader)
             case 24: try ProtoBool.merge(into: &self.deprecated, from: &reader)
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1330,7 +1330,7 @@ public struct EnumValueOptions: Message {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: try ProtoBool.merge(into: &self.deprecated, from: &reader)
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1371,7 +1371,7 @@ public struct ServiceOptions: Message {
         while let tag = try reader.nextTag() {
             switch tag {
             case 264: try ProtoBool.merge(into: &self.deprecated, from: &reader)
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1445,7 +1445,7 @@ public struct MethodOptions: Message {
             switch tag {
             case 264: try ProtoBool.merge(into: &self.deprecated, from: &reader)
             case 272: try ProtoEnum<MethodOptions.IdempotencyLevel>.merge(into: &self.idempotencyLevel, from: &reader)
-            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, from: &reader)
+            case 7994: try ProtoMessage<UninterpretedOption>.append(to: &self.uninterpretedOption, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1543,7 +1543,7 @@ public struct UninterpretedOption: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 18: try ProtoMessage<UninterpretedOption.NamePart>.append(to: &self.name, from: &reader)
+            case 18: try ProtoMessage<UninterpretedOption.NamePart>.append(to: &self.name, tag: tag, from: &reader)
             case 26: try ProtoString.merge(into: &self.identifierValue, from: &reader)
             case 32: try ProtoUInt64.merge(into: &self.positiveIntValue, from: &reader)
             case 40: try ProtoInt64.merge(into: &self.negativeIntValue, from: &reader)
@@ -1617,7 +1617,7 @@ public struct SourceCodeInfo: Message {
                 case 18: try ProtoInt32.append(packed: &self.span, from: &reader)
                 case 26: try ProtoString.merge(into: &self.leadingComments, from: &reader)
                 case 34: try ProtoString.merge(into: &self.trailingComments, from: &reader)
-                case 50: try ProtoString.append(to: &self.leadingDetachedComments, from: &reader)
+                case 50: try ProtoString.append(to: &self.leadingDetachedComments, tag: tag, from: &reader)
                 default: try reader.readUnknown(tag, into: &self.unknownFields)
                 }
             }
@@ -1657,7 +1657,7 @@ public struct SourceCodeInfo: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<SourceCodeInfo.Location>.append(to: &self.location, from: &reader)
+            case 10: try ProtoMessage<SourceCodeInfo.Location>.append(to: &self.location, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1746,7 +1746,7 @@ public struct GeneratedCodeInfo: Message {
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
-            case 10: try ProtoMessage<GeneratedCodeInfo.Annotation>.append(to: &self.annotation, from: &reader)
+            case 10: try ProtoMessage<GeneratedCodeInfo.Annotation>.append(to: &self.annotation, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }

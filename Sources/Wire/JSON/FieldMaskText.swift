@@ -2,6 +2,7 @@
 enum FieldMaskText {
     /// `nil` when reading the text back would give another path.
     static func camel(_ path: String) -> String? {
+        if path.isEmpty { return nil }
         var camel = ""
         var raises = false
         for character in path.unicodeScalars {
@@ -21,8 +22,9 @@ enum FieldMaskText {
         return raises ? nil : camel
     }
 
-    /// `nil` for text with an underscore, which JSON's spelling never has.
+    /// `nil` for text with an underscore, which JSON's spelling never has, or for none.
     static func snake(_ camel: String) -> String? {
+        if camel.isEmpty { return nil }
         var path = ""
         for character in camel.unicodeScalars {
             switch character {

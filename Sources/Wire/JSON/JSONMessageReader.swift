@@ -156,7 +156,8 @@ extension JSONMessageReader {
             if seconds != 0 { output.append(field: 1 << 3, .varint(UInt64(bitPattern: seconds))) }
             if nanos != 0 { output.append(field: 2 << 3, .varint(UInt64(bitPattern: Int64(nanos)))) }
         case .fieldMask:
-            for path in try string().split(separator: ",") {
+            let text = try string()
+            for path in text.isEmpty ? [] : text.split(separator: ",", omittingEmptySubsequences: false) {
                 guard let path = FieldMaskText.snake(String(path)) else { throw scanner.error(.invalidValue) }
                 output.append(field: ValueTag.entries, .delimited([UInt8](path.utf8)))
             }

@@ -92,6 +92,16 @@ extension FieldCodec {
         values.append(try read(from: &reader))
     }
 
+    /// The same for length-delimited elements; makes room for all that follow at once.
+    @inlinable
+    @inline(__always)
+    public static func append(
+        to values: inout [Value], tag: UInt32, from reader: inout ProtobufReader
+    ) throws(DecodingError) {
+        if values.count == values.capacity { values.reserveForAppending(reader.run(of: tag)) }
+        values.append(try read(from: &reader))
+    }
+
     @inlinable
     public static func size(repeated values: [Value], tag: UInt32) -> Int {
         var size = values.count &* Varint.size(UInt64(tag))

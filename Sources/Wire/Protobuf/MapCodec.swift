@@ -15,7 +15,10 @@ public enum ProtoMap<Key: MapKeyCodec, Element: FieldCodec> {
 
     /// Reads one entry. A key that is there already gets the new value; what the entry leaves out is initial.
     @inlinable
-    public static func insert(into map: inout Value, from reader: inout ProtobufReader) throws(DecodingError) {
+    public static func insert(
+        into map: inout Value, tag: UInt32, from reader: inout ProtobufReader
+    ) throws(DecodingError) {
+        if map.isEmpty { map.reserveCapacity(reader.run(of: tag)) }
         let count = try reader.length()
         guard reader.depthLeft > 0 else { throw .tooDeep }
         let outerEnd = reader.end

@@ -115,8 +115,30 @@ public struct ProtobufReader: ~Copyable {
 
     @usableFromInline
     mutating func string() throws(DecodingError) -> String {
-        guard let string = String(validating: try delimited(), as: UTF8.self) else { throw .invalidUTF8 }
+        let bytes = try delimited()
+        // `String(validating:)` looks up generic metadata at every call and takes twice the time of `String(decoding:)`,
+        // which repairs instead of refusing. ASCII, which is nearly all there is, needs neither.
+        if bytes.isASCII { return String(decoding: bytes, as: UTF8.self) }
+        guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
         return string
+    }
+
+    /// How many fields with this tag, which is that of a length-delimited field and was just read, follow one another.
+    ///
+    /// It makes room for all of them at once, without trusting a number from outside: each was seen to be there.
+    @usableFromInline
+    func run(of tag: UInt32) -> Int {
+        var probe = ProtobufReader(start: cursor, count: remaining)
+        var count = 0
+        do throws(DecodingError) {
+            repeat {
+                _ = try probe.delimited()
+                count += 1
+            } while try probe.nextTag() == tag
+        } catch {
+            return count
+        }
+        return count
     }
 
     /// Keeps a field that the message does not know, or that came with another wire type than its own.
@@ -163,4 +185,21 @@ public enum WireType {
     public static let startGroup: UInt32 = 3
     public static let endGroup: UInt32 = 4
     public static let fixed32: UInt32 = 5
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether no byte has its highest bit set; by words of eight.
+    fileprivate var isASCII: Bool {
+        var bits: UInt64 = 0
+        var offset = 0
+        while offset &+ 8 <= count {
+            bits |= loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            offset &+= 8
+        }
+        while offset < count {
+            bits |= UInt64(truncatingIfNeeded: self[offset])
+            offset &+= 1
+        }
+        return bits & 0x8080_8080_8080_8080 == 0
+    }
 }
