@@ -34,7 +34,9 @@ struct UploadRulesTests {
 
     @Test func aPartSizeThatTheStoreCannotPlaceIsRefusedAtStart() throws {
         for size: Int64 in [0, -4096, 61_440, 65_537] {
-            #expect(throws: UploadConfigurationError.self) { try Scene { $0.partSize = size } }
+            var configuration = UploadConfiguration()
+            configuration.partSize = size
+            #expect(throws: UploadConfigurationError.self) { try configuration.check() }
         }
     }
 
