@@ -41,7 +41,8 @@ final class Gateway: Sendable {
         }
         self.rpcListeners = rpcListeners
         let opsAddress = configuration.address(.ops)
-        ops = try HTTPDaemon(host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state, metrics: metrics))
+        ops = try HTTPDaemon(
+            host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state, metrics: metrics))
         addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
         addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
         listeners = ListenerName.allCases.compactMap { name in

@@ -1,0 +1,263 @@
+"""What a hostile client does over HTTP/2 to a live gateway: it is refused or cut off, the memory stays, others are served.
+
+Each limit is small in this gateway's configuration, so that an attack is short; the guard is the same.
+"""
+
+import os
+import socket
+import struct
+import time
+import urllib.request
+from pathlib import Path
+
+import grpc
+import pytest
+
+from support import h2raw
+from support.h2raw import (
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, PING, PREFACE, PRIORITY,
+    RST_STREAM, SETTINGS, Peer, block, frame, literal,
+)
+
+#: How far the resident memory may be above what it was before an attack.
+MEMORY_BOUND = 50 * 1024 * 1024
+CONTROL_FRAMES, RESETS, CONNECTIONS = 50, 20, 40
+
+
+@pytest.fixture(scope="module")
+def target(gateway_with):
+    return gateway_with(
+        {
+            "rpc": {
+                "control_frame_burst": CONTROL_FRAMES,
+                "control_frames_per_second": 1,
+                "reset_burst": RESETS,
+                "resets_per_second": 1,
+                "max_connections_per_address": CONNECTIONS,
+                "max_concurrent_streams": 16,
+                "handshake_timeout_seconds": 1,
+                "stall_timeout_seconds": 1,
+            }
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def survives(target, stubs):
+    """Around each attack: another connection is served during and after it, and the memory stays."""
+    before = resident(target)
+    other = health(target, stubs)
+    other()
+    yield
+    other()
+    health(target, stubs, fresh=True)()
+    assert resident(target) - before < MEMORY_BOUND
+
+
+def resident(gateway) -> int:
+    for line in Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("a process without VmRSS")
+
+
+def health(gateway, stubs, fresh: bool = False):
+    """A call that must succeed, on a connection that is there already or on a new one."""
+    options = [("grpc.use_local_subchannel_pool", 1)] if fresh else []
+    channel = grpc.insecure_channel(gateway.listeners["auth"], options=options) if fresh else gateway.channel("auth")
+    stub = stubs.health.HealthStub(channel)
+    return lambda: stub.Check(stubs.health.HealthCheckRequest(), timeout=20)
+
+
+def reached(gateway, limit: str) -> int:
+    """How often the auth listener counted the limit."""
+    url = f"http://{gateway.listeners['ops']}/metrics"
+    with urllib.request.urlopen(url, timeout=20) as answer:
+        text = answer.read().decode()
+    prefix = f'data_gateway_limits_reached_total{{listener="auth",limit="{limit}"}} '
+    return sum(int(line.removeprefix(prefix)) for line in text.splitlines() if line.startswith(prefix))
+
+
+def check(authority: str, *more: tuple[str, str]) -> bytes:
+    """The header section of a health check."""
+    return block(
+        (":method", "POST"), (":scheme", "http"), (":path", "/grpc.health.v1.Health/Check"),
+        (":authority", authority), ("content-type", "application/grpc"), ("te", "trailers"), *more,
+    )
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        frame(PING, 0, 0, bytes(8)),
+        frame(SETTINGS, 0, 0, b""),
+        frame(PRIORITY, 0, 3, h2raw.priority()),
+    ],
+    ids=["PING", "SETTINGS", "PRIORITY"],
+)
+def test_a_flood_of_control_frames(target, flood):
+    before = reached(target, "control_frames")
+    with Peer(target.listeners["auth"]) as peer:
+        peer.raw(flood * (CONTROL_FRAMES * 4))
+        peer.expect_connection_error(ENHANCE_YOUR_CALM)
+    assert reached(target, "control_frames") == before + 1
+
+
+def test_a_flood_of_empty_data(target):
+    with Peer(target.listeners["auth"]) as peer:
+        peer.send(HEADERS, END_HEADERS, 1, check(peer.authority))
+        peer.raw(frame(DATA, 0, 1, b"") * (CONTROL_FRAMES * 4))
+        peer.expect_connection_error(ENHANCE_YOUR_CALM)
+
+
+def test_pings_between_calls_are_no_flood(target):
+    with Peer(target.listeners["auth"]) as peer:
+        for number in range(CONTROL_FRAMES * 3):
+            stream = 2 * number + 1
+            peer.send(HEADERS, END_HEADERS, stream, check(peer.authority))
+            peer.send(DATA, END_STREAM, stream, bytes(5))
+            peer.expect_end(stream)
+            peer.expect_pong()
+
+
+def test_rapid_reset(target):
+    """CVE-2023-44487: streams that are opened and reset at once."""
+    with Peer(target.listeners["auth"]) as peer:
+        header = check(peer.authority)
+        for number in range(5000):
+            stream = 2 * number + 1
+            peer.raw(
+                frame(HEADERS, END_HEADERS, stream, header) + frame(RST_STREAM, 0, stream, struct.pack(">I", 8))
+            )
+        # Either it was cut off, or it is still answered: what counts is around this test.
+        peer.send(PING, 0, 0, bytes(8))
+        while (got := peer.next()) is not None and got.kind not in (PING, GOAWAY):
+            pass
+
+
+def test_streams_that_we_are_made_to_reset(target):
+    """CVE-2025-8671: the client breaks a rule on each stream, so that the server resets it."""
+    before = reached(target, "resets")
+    with Peer(target.listeners["auth"]) as peer:
+        for number in range(RESETS * 3):
+            stream = 2 * number + 1
+            peer.send(HEADERS, END_HEADERS, stream, check(peer.authority))
+            # A window above 2^31-1 is an error of the stream (RFC 9113, section 6.9.1).
+            peer.window_update(stream, 2**31 - 1)
+        peer.expect_connection_error(ENHANCE_YOUR_CALM)
+    assert reached(target, "resets") == before + 1
+
+
+def test_a_flood_of_continuations(target):
+    with Peer(target.listeners["auth"]) as peer:
+        peer.send(HEADERS, 0, 1, check(peer.authority))
+        for _ in range(2000):
+            peer.send(CONTINUATION, 0, 1, literal("x-filler", "a" * 1000))
+        while peer.next() is not None:
+            pass
+
+
+def test_an_hpack_bomb(target):
+    """One field in the dynamic table, referred to thousands of times (CVE-2016-6581)."""
+    with Peer(target.listeners["auth"]) as peer:
+        insert = b"\x40" + h2raw.string("x-bomb") + h2raw.string("a" * 3900)
+        for stream in range(1, 101, 2):
+            peer.send(HEADERS, END_HEADERS, stream, check(peer.authority) + insert + b"\xbe" * 10_000)
+        while peer.next() is not None:
+            pass
+    assert reached(target, "header_list_size") > 0
+
+
+def test_a_header_section_over_the_limit_is_refused_and_the_connection_goes_on(target):
+    with Peer(target.listeners["auth"]) as peer:
+        peer.send(HEADERS, END_HEADERS, 1, check(peer.authority, ("x-filler", "a" * 16_100)))
+        peer.expect_end(1)
+        peer.expect_pong()
+
+
+def test_more_streams_than_were_granted(target):
+    with Peer(target.listeners["auth"]) as peer:
+        for number in range(200):
+            peer.send(HEADERS, END_HEADERS, 2 * number + 1, check(peer.authority))
+        refused = 0
+        peer.send(PING, 0, 0, bytes(8))
+        while (got := peer.next()) is not None and not (got.kind == PING and got.flags & ACK) and got.kind != GOAWAY:
+            refused += got.kind == RST_STREAM
+        assert refused > 0 or got is None or got.kind == GOAWAY
+
+
+def wait_for_the_end(connection: socket.socket, seconds: float = 15) -> None:
+    """The other side closes the connection; what it sends before is thrown away."""
+    connection.settimeout(seconds)
+    try:
+        while connection.recv(65536):
+            pass
+    except ConnectionResetError:
+        pass
+
+
+@pytest.mark.parametrize("first", [b"", b"PRI * HT", PREFACE], ids=["nothing", "half a preface", "no SETTINGS"])
+def test_a_connection_that_does_not_begin(target, first):
+    before = reached(target, "handshake_timeout")
+    host, port = target.listeners["auth"].rsplit(":", 1)
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(first)
+        wait_for_the_end(connection)
+    assert reached(target, "handshake_timeout") == before + 1
+
+
+def test_a_connection_that_is_no_http2(target):
+    host, port = target.listeners["auth"].rsplit(":", 1)
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + os.urandom(1000))
+        wait_for_the_end(connection)
+
+
+def test_a_header_section_that_does_not_end(target):
+    before = reached(target, "stalled")
+    with Peer(target.listeners["auth"]) as peer:
+        peer.send(HEADERS, 0, 1, check(peer.authority))
+        wait_for_the_end(peer.socket)
+    assert reached(target, "stalled") == before + 1
+
+
+def test_a_client_that_reads_nothing(target):
+    """Its window is shut and its answers are large: what waits for it is bounded, and it is cut off."""
+    before = reached(target, "stalled")
+    with Peer(target.listeners["auth"], settings={h2raw.INITIAL_WINDOW_SIZE: 0}) as peer:
+        for number in range(16):
+            stream = 2 * number + 1
+            peer.send(HEADERS, END_HEADERS, stream, check(peer.authority))
+            peer.send(DATA, END_STREAM, stream, bytes(5))
+        wait_for_the_end(peer.socket)
+    assert reached(target, "stalled") == before + 1
+
+
+def test_more_connections_than_one_address_may_have(target):
+    before = reached(target, "connections_per_address")
+    host, port = target.listeners["auth"].rsplit(":", 1)
+    connections = [socket.create_connection((host, int(port))) for _ in range(CONNECTIONS + 10)]
+    deadline = time.monotonic() + 15
+    while reached(target, "connections_per_address") == before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for connection in connections:
+        connection.close()
+    assert reached(target, "connections_per_address") > before
+    while True:
+        # The places are free again once the gateway has seen the ends.
+        try:
+            with Peer(target.listeners["auth"]) as peer:
+                peer.expect_pong()
+            return
+        except (AssertionError, ConnectionError):
+            assert time.monotonic() < deadline
+
+
+def test_a_message_whose_length_lies(target):
+    with Peer(target.listeners["auth"]) as peer:
+        for number in range(16):
+            stream = 2 * number + 1
+            peer.send(HEADERS, END_HEADERS, stream, check(peer.authority))
+            peer.send(DATA, 0, stream, b"\0\xff\xff\xff\xff")
+            peer.expect_end(stream)
+        peer.expect_pong()
