@@ -82,7 +82,7 @@ public final class Accounts: Sendable {
     @discardableResult
     public func createFirstAdmin(password: Secret?, keep: (Secret) throws -> Void) async throws -> Bool {
         guard try database.read({ try OrganizationRecords.all(in: $0) }).isEmpty else { return false }
-        if let password { try FieldRules.password(password.exposedText, field: "the first admin's password") }
+        if let password, !FieldRules.isPassword(password.exposedText) { throw FirstAdminError() }
         let chosen = password ?? Secret(Base64.encodeURL(Random.bytes(18)))
         if password == nil { try keep(chosen) }
         let hash = try await passwords.hash(chosen)
@@ -133,4 +133,9 @@ extension Accounts {
     func accessToken(for user: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
         tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, at: now)
     }
+}
+
+/// The password that the first admin was to be given breaks the rule for passwords.
+public struct FirstAdminError: Error, CustomStringConvertible {
+    public var description: String { "the first admin's password must be 8 to 1024 bytes" }
 }

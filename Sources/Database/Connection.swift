@@ -19,7 +19,7 @@ public final class Connection {
     /// Written by SQLite's hook at each commit.
     private let logged: UnsafeMutablePointer<Int32>
 
-    init(path: String, mode: Mode) throws(DatabaseError) {
+    init(path: String, mode: Mode) throws {
         let access = mode == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         var opened: OpaquePointer?
         // NOMUTEX: one thread at a time is this type's own rule.
@@ -42,12 +42,16 @@ public final class Connection {
         logged.deallocate()
     }
 
-    private func configure(_ mode: Mode) throws(DatabaseError) {
+    private func configure(_ mode: Mode) throws {
         csqlite_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
         csqlite_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         switch mode {
         case .writer:
-            try execute("PRAGMA journal_mode = WAL")
+            // SQLite keeps another mode, without an error, where the file system has no shared memory for the log.
+            guard try first("PRAGMA journal_mode = WAL", row: { $0.text(0) }) == "wal" else {
+                throw DatabaseError.failed(
+                    code: SQLITE_CANTOPEN, message: "the file system cannot hold a write-ahead log: use a local disk")
+            }
             // "FULL: the WAL file is synced after each transaction commit": what was acknowledged survives power loss.
             try execute("PRAGMA synchronous = FULL")
             try execute("PRAGMA foreign_keys = ON")

@@ -40,7 +40,7 @@ final class ReaderPool: Sendable {
         withExtendedLifetime(closing) {}
     }
 
-    private func take() throws(DatabaseError) -> Parked {
+    private func take() throws -> Parked {
         let parked = try state.withLock { state throws(DatabaseError) in
             if state.isClosed { throw .closed }
             return state.parked.popLast()

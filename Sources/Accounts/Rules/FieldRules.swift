@@ -33,9 +33,11 @@ public enum FieldRules {
     }
 
     static func password(_ text: String, field: String) throws(RPCError) {
-        guard (8...1024).contains(text.utf8.count) else {
-            throw .invalidArgument("\(field) must be 8 to 1024 bytes")
-        }
+        guard isPassword(text) else { throw .invalidArgument("\(field) must be 8 to 1024 bytes") }
+    }
+
+    static func isPassword(_ text: String) -> Bool {
+        (8...1024).contains(text.utf8.count)
     }
 
     static func role(_ text: String) throws(RPCError) -> Role {

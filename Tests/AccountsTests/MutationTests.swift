@@ -1,0 +1,79 @@
+import Platform
+import Testing
+
+@testable import Accounts
+
+/// Whatever a stranger sends as a token is refused, never a trap. Seeded, so that a failure comes again.
+@Suite struct MutationTests {
+    private let now = UnixTime(seconds: 1_800_000_000)
+
+    @Test func changedTokensAreRefused() {
+        let signer = TokenSigner(keys: SigningKeys(current: SigningKey(ES256Key())))
+        let token = AccessToken(kind: .apiKey, subject: "k", epoch: 1, expiresAt: now.adding(seconds: 900))
+        let text = signer.issue(token, at: now)
+        var generator = Generator(state: 1)
+        for _ in 0..<3000 {
+            let changed = generator.change(text)
+            #expect(signer.verify(changed, at: now) == nil || changed == text, "\(changed)")
+        }
+    }
+
+    @Test func changedCredentialsAreAnotherSecretOrNone() {
+        let token = OpaqueToken(.apiKey, id: "0193f3a0-0000-7000-8000-000000000001")
+        let digest = token.digest(pepper: [1])
+        var generator = Generator(state: 2)
+        for _ in 0..<3000 {
+            let changed = generator.change(token.text)
+            guard changed != token.text, let parsed = OpaqueToken(.apiKey, text: changed) else { continue }
+            #expect(parsed.digest(pepper: [1]) != digest, "\(changed)")
+        }
+    }
+
+    @Test func changedPageTokensDoNotOpen() {
+        let tokens = PageTokens(keyring: Keyring(root: Secret([1])))
+        let text = tokens.seal("260427-000001", scope: "devices")
+        var generator = Generator(state: 3)
+        for _ in 0..<3000 {
+            let changed = generator.change(text)
+            #expect(tokens.open(changed, scope: "devices") == nil || changed == text, "\(changed)")
+        }
+    }
+
+    @Test func changedJSONIsReadOrRefused() {
+        let text = #"{"iss":"data-gateway","exp":1800000900,"epoch":0}"#
+        var generator = Generator(state: 4)
+        for _ in 0..<3000 {
+            guard let members = FlatJSON.decode(Array(generator.change(text).utf8)) else { continue }
+            let again = FlatJSON.encode(members.map { (name: $0.key, value: $0.value) })
+            #expect(FlatJSON.decode(Array(again.utf8)) == members)
+        }
+    }
+}
+
+/// Xorshift: small, and the same everywhere.
+private struct Generator {
+    var state: UInt64
+
+    mutating func next(below bound: Int) -> Int {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return Int(state % UInt64(bound))
+    }
+
+    /// One to three places replaced, inserted, removed or cut.
+    mutating func change(_ text: String) -> String {
+        var bytes = Array(text.utf8)
+        for _ in 0...next(below: 3) where !bytes.isEmpty {
+            let place = next(below: bytes.count)
+            switch next(below: 5) {
+            case 0: bytes[place] = UInt8(next(below: 256))
+            case 1: bytes.insert(UInt8(next(below: 128)), at: place)
+            case 2: bytes.remove(at: place)
+            case 3: bytes[place] ^= 1 << UInt8(next(below: 8))
+            default: bytes.removeLast(next(below: bytes.count))
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
