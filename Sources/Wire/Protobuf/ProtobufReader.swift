@@ -188,17 +188,15 @@ public enum WireType {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether no byte has its highest bit set; by words of eight.
+    /// Whether no byte has its highest bit set; by words of eight, the last of which may overlap the one before.
     fileprivate var isASCII: Bool {
-        var bits: UInt64 = 0
+        guard count >= 8 else { return allSatisfy { $0 < 0x80 } }
+        let last = count &- 8
+        var bits = loadUnaligned(fromByteOffset: last, as: UInt64.self)
         var offset = 0
-        while offset &+ 8 <= count {
+        while offset < last {
             bits |= loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             offset &+= 8
-        }
-        while offset < count {
-            bits |= UInt64(truncatingIfNeeded: self[offset])
-            offset &+= 1
         }
         return bits & 0x8080_8080_8080_8080 == 0
     }

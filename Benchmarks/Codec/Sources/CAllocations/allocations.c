@@ -1,0 +1,21 @@
+#include "allocations.h"
+
+#include <stddef.h>
+
+// The program's own malloc and realloc stand in front of glibc's and count. The benchmark has one thread.
+extern void *__libc_malloc(size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+
+static unsigned long count;
+
+unsigned long allocations(void) { return count; }
+
+void *malloc(size_t size) {
+    count++;
+    return __libc_malloc(size);
+}
+
+void *realloc(void *old, size_t size) {
+    count++;
+    return __libc_realloc(old, size);
+}
