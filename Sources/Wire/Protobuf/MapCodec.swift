@@ -18,7 +18,8 @@ public enum ProtoMap<Key: MapKeyCodec, Element: FieldCodec> {
     public static func insert(
         into map: inout Value, tag: UInt32, from reader: inout ProtobufReader
     ) throws(DecodingError) {
-        if map.isEmpty { map.reserveCapacity(reader.run(of: tag)) }
+        // Not for more than most maps have: entries are small, and may all have the same key.
+        if map.isEmpty { map.reserveCapacity(min(reader.run(of: tag), 32)) }
         let count = try reader.length()
         guard reader.depthLeft > 0 else { throw .tooDeep }
         let outerEnd = reader.end
