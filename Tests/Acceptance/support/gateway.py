@@ -53,6 +53,8 @@ class Gateway:
         ready = json.loads(line)
         assert ready["event"] == "ready", line
         self.listeners = {name: ready["listeners"][name] for name in LISTENERS}
+        # A thread that called while nobody listened left a channel that waits before it connects again.
+        self._close_channels()
         return self
 
     def stop(self) -> int:
@@ -123,9 +125,9 @@ class Gateway:
         return line
 
     def _close_channels(self) -> None:
-        for channel in self._channels.values():
+        channels, self._channels = self._channels, {}
+        for channel in channels.values():
             channel.close()
-        self._channels.clear()
 
 
 def eventually(check, seconds: float = 20, every: float = 0.1):
