@@ -1,4 +1,4 @@
-/// Base64 (RFC 4648), as the JSON mapping writes and reads `bytes`.
+/// Base64 (RFC 4648): how the JSON mapping writes and reads `bytes`, and how descriptors are embedded.
 enum Base64Coding {
     private static let alphabet = [UInt8]("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

@@ -37,13 +37,11 @@ public struct MessageSchema: Sendable {
     public let fullName: String
     /// In ascending order of their numbers.
     public let fields: [FieldSchema]
-    let isMapEntry: Bool
     private let indexByNumber: [UInt32: Int]
     private let indexByName: [String: Int]
 
     init(_ message: DescriptorProto, fullName: String, isProto3: Bool) {
         self.fullName = fullName
-        isMapEntry = message.options?.mapEntry == true
         let entries = message.nestedType.filter { $0.options?.mapEntry == true }.map { "\(fullName).\($0.name ?? "")" }
         fields = message.field.map { FieldSchema($0, mapEntries: Set(entries), isProto3: isProto3) }
             .sorted { $0.number < $1.number }

@@ -17,15 +17,6 @@ enum WireValue {
 }
 
 extension [UInt8] {
-    mutating func append(varint value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(truncatingIfNeeded: rest))
-    }
-
     mutating func append(payload value: WireValue) {
         switch value {
         case .varint(let bits): append(varint: bits)

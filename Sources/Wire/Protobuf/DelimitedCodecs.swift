@@ -66,14 +66,9 @@ public enum ProtoMessage<Value: Message>: FieldCodec {
 
     @inlinable
     public static func merge(into value: inout Value, from reader: inout ProtobufReader) throws(DecodingError) {
-        let count = try reader.length()
-        guard reader.depthLeft > 0 else { throw .tooDeep }
-        let outerEnd = reader.end
-        reader.end = reader.cursor + count
-        reader.depthLeft &-= 1
+        let outerEnd = try reader.enter()
         try value.merge(from: &reader)
-        reader.depthLeft &+= 1
-        reader.end = outerEnd
+        reader.leave(to: outerEnd)
     }
 
     @inlinable

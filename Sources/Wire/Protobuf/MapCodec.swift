@@ -20,11 +20,7 @@ public enum ProtoMap<Key: MapKeyCodec, Element: FieldCodec> {
     ) throws(DecodingError) {
         // Not for more than most maps have: entries are small, and may all have the same key.
         if map.isEmpty { map.reserveCapacity(min(reader.run(of: tag), 32)) }
-        let count = try reader.length()
-        guard reader.depthLeft > 0 else { throw .tooDeep }
-        let outerEnd = reader.end
-        reader.end = reader.cursor + count
-        reader.depthLeft &-= 1
+        let outerEnd = try reader.enter()
         var key = Key.initial
         var value = Element.initial
         while let tag = try reader.nextTag() {
@@ -35,8 +31,7 @@ public enum ProtoMap<Key: MapKeyCodec, Element: FieldCodec> {
             }
         }
         map[key] = value
-        reader.depthLeft &+= 1
-        reader.end = outerEnd
+        reader.leave(to: outerEnd)
     }
 
     @inlinable

@@ -113,6 +113,25 @@ public struct ProtobufReader: ~Copyable {
         return bytes
     }
 
+    /// Narrows the reader to the nested message that comes next.
+    ///
+    /// - Returns: What `leave` takes once all of the message is read.
+    @inlinable
+    mutating func enter() throws(DecodingError) -> UnsafeRawPointer {
+        let count = try length()
+        guard depthLeft > 0 else { throw .tooDeep }
+        let outerEnd = end
+        end = cursor + count
+        depthLeft &-= 1
+        return outerEnd
+    }
+
+    @inlinable
+    mutating func leave(to outerEnd: UnsafeRawPointer) {
+        depthLeft &+= 1
+        end = outerEnd
+    }
+
     @usableFromInline
     mutating func string() throws(DecodingError) -> String {
         let bytes = try delimited()

@@ -18,12 +18,7 @@ public struct UnknownFields: Sendable, Hashable {
     }
 
     mutating func append(tag: UInt32, value: UnsafeRawBufferPointer) {
-        var rest = tag
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
+        bytes.append(varint: UInt64(tag))
         bytes.append(contentsOf: value)
     }
 }

@@ -9,11 +9,15 @@ public enum Varint {
         // ⌈bits / 7⌉ without a division: 9/64 is close enough to 1/7 for 1...64 bits.
         (((63 &- (value | 1).leadingZeroBitCount) &* 9) &+ 73) / 64
     }
+}
 
-    /// The encoded length of `value` as `int32` and `int64` have it: a negative number takes ten bytes.
-    @inlinable
-    @inline(__always)
-    static func size(signed value: Int64) -> Int {
-        size(UInt64(bitPattern: value))
+extension [UInt8] {
+    mutating func append(varint value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
     }
 }
