@@ -66,6 +66,9 @@ let package = Package(
         tests("Platform"),
         .target(
             name: "WireTesting", dependencies: ["Wire", "Proto"], path: "Tests/WireTesting", swiftSettings: strict),
+        .executableTarget(
+            name: "interop-server", dependencies: ["Network", "RPC", "Wire"], path: "Tests/InteropServer",
+            swiftSettings: strict),
         tests("Wire", ["WireTesting"]),
         tests("Proto", ["Wire", "WireTesting", "protoc-gen-gateway"]),
         tests("RPC", ["Platform", "Proto", "Wire"]),

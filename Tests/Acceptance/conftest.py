@@ -6,6 +6,7 @@ import pytest
 
 from support import stubs as stubs_module
 from support.gateway import ADMIN_PASSWORD, Gateway
+from support.interop import InteropServer
 from support.parties import Fleet, Uploader, User, unique
 from support.uploads import Upload
 
@@ -38,6 +39,20 @@ def protos() -> Path:
 @pytest.fixture(scope="session")
 def stubs(protos, tmp_path_factory):
     return stubs_module.load(protos, tmp_path_factory.mktemp("stubs"))
+
+
+@pytest.fixture(scope="session")
+def interop(binary):
+    """`grpc.testing.TestService` on the gateway's stack; it lies beside the gateway."""
+    server = InteropServer(binary.with_name("interop-server"))
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def testing(tmp_path_factory):
+    """The stubs of `grpc.testing`."""
+    return stubs_module.load(ROOT / "Tests/Protos", tmp_path_factory.mktemp("testing-stubs")).testing
 
 
 @pytest.fixture(scope="session")

@@ -24,10 +24,14 @@ final class RawClient: HTTP2SessionHost {
         private(set) var fields: [(name: String, value: String)] = []
         private(set) var body: [UInt8] = []
         private(set) var closeCode: UInt32?
+        /// Header and trailer sections.
+        private(set) var headerSections = 0
 
         override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
             fields.append((String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self)))
         }
+
+        override func receiveHeadersEnd(isTrailers: Bool) { headerSections += 1 }
 
         override func receive(data: UnsafeRawBufferPointer) { body.append(contentsOf: data) }
 

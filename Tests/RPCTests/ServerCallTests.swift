@@ -81,6 +81,66 @@ import Wire
         #expect(message == plain)
     }
 
+    /// A response that begins uncompressed and goes on compressed, to a request that does the same.
+    @Test func compressionChangesFromMessageToMessage() throws {
+        var router = Router()
+        let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .bidirectionalStreaming)
+        router.add(method) { (requests: RequestStream<HealthCheckRequest>, responses, context) in
+            context.mayCompressLater = true
+            for try await request in requests {
+                context.compressesResponses = context.requestWasCompressed
+                try await responses.write(request)
+            }
+        }
+        let plain = HealthCheckRequest(service: "hi").encoded()
+        var frame = [0, 0, 0, 0, 0] + plain.withUnsafeBytes { MessageEncoding.gzip.compress($0) }
+        MessagePrefix.write(to: &frame, compressed: true)
+        let names = [("grpc-encoding", "gzip"), ("grpc-accept-encoding", "gzip")]
+        let reply = try RawClient(router).call(adding: names, body: message + frame + message + frame)
+        #expect(reply["grpc-encoding"] == "gzip")
+        #expect(reply.body == message + frame + message + frame)
+    }
+
+    @Test func aHandlersMetadataTravelsAroundItsMessages() throws {
+        var router = Router()
+        router.add(Self.method) { (request: HealthCheckRequest, context) in
+            context.responseMetadata = context.metadata
+            guard let values = context.metadata.binaryValues("x-bytes-bin") else {
+                throw RPCError.invalidArgument("x-bytes-bin is no base64")
+            }
+            for bytes in values {
+                context.trailingMetadata.append(name: "x-trailing-bin", binary: bytes + [0])
+            }
+            return request
+        }
+        // The second value is two that were joined.
+        let more = [("x-text", "some text"), ("x-bytes-bin", "AQI="), ("x-bytes-bin", "Aw, BA==")]
+        let reply = try RawClient(router).call(adding: more, body: message)
+        let fields = reply.fields.map { "\($0.name): \($0.value)" }
+        #expect(
+            fields == [
+                ":status: 200", "content-type: application/grpc", "x-text: some text", "x-bytes-bin: AQI=",
+                "x-bytes-bin: Aw, BA==", "grpc-status: 0", "x-trailing-bin: AQIA", "x-trailing-bin: AwA",
+                "x-trailing-bin: BAA",
+            ])
+        #expect(try RawClient(router).call(adding: [("x-bytes-bin", "?")], body: message)["grpc-status"] == "3")
+    }
+
+    @Test(arguments: [true, false])
+    func aFailedCallsMetadataComesAsWhatItIs(withHeaders: Bool) throws {
+        var router = Router()
+        router.add(Self.method) { (_: HealthCheckRequest, context) -> HealthCheckRequest in
+            if withHeaders { context.responseMetadata.append(name: "x-first", value: "1") }
+            context.trailingMetadata.append(name: "x-last", value: "2")
+            throw RPCError(bare: .aborted, "no")
+        }
+        let reply = try RawClient(router).call(body: message)
+        #expect(reply["x-first"] == (withHeaders ? "1" : nil))
+        #expect(reply["x-last"] == "2")
+        #expect(reply["grpc-status"] == "10")
+        #expect(reply.headerSections == (withHeaders ? 2 : 1))
+    }
+
     @Test func aClientThatTakesNoCompressionGetsNone() throws {
         var router = Router()
         router.add(Self.method) { (request: HealthCheckRequest, context) in

@@ -3,8 +3,8 @@ import Wire
 
 /// What a handler knows about its call beside the message.
 ///
-/// Sendable although two properties can be set: interceptors do so before the handler is started, the handler while it
-/// runs, all on the call's loop.
+/// Sendable although some properties can be set: interceptors do so before the handler is started, the call and its
+/// handler while that runs, all on the call's loop.
 public final class CallContext: @unchecked Sendable {
     public let method: MethodDescriptor
     /// The client's header fields, without those that the protocol itself uses and `user-agent`.
@@ -15,9 +15,18 @@ public final class CallContext: @unchecked Sendable {
     public let deadline: UInt64?
     /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.
     public var identity: (any Sendable)?
-    /// Whether messages that are sent from now on are compressed, where the client takes that. To be decided before the
-    /// first one leaves, if any is to be.
+    /// Header fields of the response besides the protocol's own. They leave with its first message: what is added after
+    /// that is not sent.
+    public var responseMetadata = Metadata()
+    /// Fields that follow the last message, beside the status, also where the call fails.
+    public var trailingMetadata = Metadata()
+    /// Whether messages that are sent from now on are compressed, where the client takes that.
     public var compressesResponses = false
+    /// Whether `compressesResponses` may become true after the first message has left: the response's header section,
+    /// which leaves with it, has to say so (gRPC over HTTP/2, "Message-Encoding").
+    public var mayCompressLater = false
+    /// Whether the message that the handler took last came compressed.
+    public internal(set) var requestWasCompressed = false
 
     public init(
         method: MethodDescriptor, metadata: Metadata = Metadata(), peer: PeerAddress = .unknown,

@@ -4,16 +4,34 @@ import Wire
 
 /// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").
 enum ResponseHeaders {
-    static let ok = HeaderBlock(permanent: [(":status", "200"), ("content-type", "application/grpc")])
-    /// As `ok`, for a response whose messages may be compressed.
-    static func ok(_ encoding: MessageEncoding) -> HeaderBlock { encoding == .gzip ? okGzip : okDeflate }
+    /// - Parameter encoding: how messages may be compressed; `nil` = none will be.
+    static func ok(_ encoding: MessageEncoding?, _ metadata: Metadata) -> HeaderBlock {
+        guard metadata.isEmpty else {
+            let announcement = encoding.map { [("grpc-encoding", Array($0.rawValue.utf8))] } ?? []
+            return HeaderBlock(okFields + announcement + fields(metadata))
+        }
+        return switch encoding {
+        case nil: plain
+        case .gzip: gzip
+        case .deflate: deflate
+        }
+    }
 
-    private static let okGzip = HeaderBlock(
+    private static let plain = HeaderBlock(permanent: [(":status", "200"), ("content-type", "application/grpc")])
+    private static let gzip = HeaderBlock(
         permanent: [(":status", "200"), ("content-type", "application/grpc"), ("grpc-encoding", "gzip")])
-    private static let okDeflate = HeaderBlock(
+    private static let deflate = HeaderBlock(
         permanent: [(":status", "200"), ("content-type", "application/grpc"), ("grpc-encoding", "deflate")])
 
-    static let okTrailers = HeaderBlock(permanent: [("grpc-status", "0")])
+    private static var okFields: [(name: String, value: [UInt8])] {
+        [(":status", Array("200".utf8)), ("content-type", Array("application/grpc".utf8))]
+    }
+
+    static func okTrailers(_ metadata: Metadata) -> HeaderBlock {
+        metadata.isEmpty ? plainTrailers : HeaderBlock([("grpc-status", [0x30])] + fields(metadata))
+    }
+
+    private static let plainTrailers = HeaderBlock(permanent: [("grpc-status", "0")])
 
     /// A refusal on the level of HTTP, for peers that do not speak gRPC.
     static func http(_ status: Int) -> HeaderBlock {
@@ -21,12 +39,17 @@ enum ResponseHeaders {
     }
 
     /// The status in trailers.
-    static func trailers(_ error: RPCError) -> HeaderBlock { HeaderBlock(fields(error)) }
+    static func trailers(_ error: RPCError, _ metadata: Metadata) -> HeaderBlock {
+        HeaderBlock(fields(error) + fields(metadata))
+    }
 
     /// The status in a response that has no body (Trailers-Only).
-    static func trailersOnly(_ error: RPCError) -> HeaderBlock {
-        HeaderBlock(
-            [(":status", Array("200".utf8)), ("content-type", Array("application/grpc".utf8))] + fields(error))
+    static func trailersOnly(_ error: RPCError, _ metadata: Metadata = Metadata()) -> HeaderBlock {
+        HeaderBlock(okFields + fields(error) + fields(metadata))
+    }
+
+    private static func fields(_ metadata: Metadata) -> [(name: String, value: [UInt8])] {
+        metadata.pairs.map { ($0.name, Array($0.value.utf8)) }
     }
 
     private static func fields(_ error: RPCError) -> [(name: String, value: [UInt8])] {

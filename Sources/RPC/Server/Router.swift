@@ -96,8 +96,8 @@ protocol Method: Sendable {
 
 /// What happens with the messages of one call. Confined to the call's loop.
 class CallDriver {
-    /// One message, valid during the call only.
-    func receive(message: UnsafeRawBufferPointer) throws(RPCError) {}
+    /// One message as it was before its compression, if it came with one; valid during the call only.
+    func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {}
 
     /// The client sends no more.
     func receiveEnd() throws(RPCError) {}

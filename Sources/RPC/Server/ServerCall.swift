@@ -22,6 +22,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var task: Task<Void, Never>?
     private var timer: LoopTimer?
     private var unconsumed = 0
+    /// How this response's messages can be compressed: what its header section announced.
+    private var responseEncoding: MessageEncoding?
 
     /// While true, bytes that arrive do not open the window again: the handler is behind.
     var holdsWindow = false {
@@ -98,10 +100,10 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         do throws(RPCError) {
             if isCompressed {
                 try decompress(message).withUnsafeBufferPointer { (bytes) throws(RPCError) in
-                    try driver.receive(message: UnsafeRawBufferPointer(bytes))
+                    try driver.receive(message: UnsafeRawBufferPointer(bytes), wasCompressed: true)
                 }
             } else {
-                try driver.receive(message: message)
+                try driver.receive(message: message, wasCompressed: false)
             }
         } catch {
             fail(error)
@@ -170,12 +172,16 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Sends a message that has its prefix, after the response's header section.
     func send(_ frame: [UInt8]) {
         guard case .open(let context, let hasResponded) = state else { return }
-        let encoding = context.compressesResponses ? head.accepted.first : nil
         if !hasResponded {
-            respond(encoding.map { ResponseHeaders.ok($0) } ?? ResponseHeaders.ok)
+            if context.compressesResponses || context.mayCompressLater { responseEncoding = head.accepted.first }
+            respond(ResponseHeaders.ok(responseEncoding, context.responseMetadata))
             state = .open(context, hasResponded: true)
         }
-        write(encoding.map { compressed(frame, $0) } ?? frame)
+        if context.compressesResponses, let responseEncoding {
+            write(compressed(frame, responseEncoding))
+        } else {
+            write(frame)
+        }
     }
 
     private func compressed(_ frame: [UInt8], _ encoding: MessageEncoding) -> [UInt8] {
@@ -188,9 +194,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     }
 
     private func succeed() {
-        guard case .open(_, let hasResponded) = state else { return }
-        if !hasResponded { respond(ResponseHeaders.ok) }
-        finish(ResponseHeaders.okTrailers)
+        guard case .open(let context, let hasResponded) = state else { return }
+        if !hasResponded { respond(ResponseHeaders.ok(nil, context.responseMetadata)) }
+        finish(ResponseHeaders.okTrailers(context.trailingMetadata))
         end(.ok, nil)
     }
 
@@ -198,9 +204,13 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         guard case .open(let context, let hasResponded) = state else { return }
         let refusal = RPCError(thrown: error, by: context.method)
         if hasResponded {
-            finish(ResponseHeaders.trailers(refusal))
+            finish(ResponseHeaders.trailers(refusal, context.trailingMetadata))
+        } else if !context.responseMetadata.isEmpty {
+            // In a Trailers-Only response they would arrive as trailers.
+            respond(ResponseHeaders.ok(nil, context.responseMetadata))
+            finish(ResponseHeaders.trailers(refusal, context.trailingMetadata))
         } else {
-            respondAndFinish(ResponseHeaders.trailersOnly(refusal))
+            respondAndFinish(ResponseHeaders.trailersOnly(refusal, context.trailingMetadata))
         }
         end(refusal.status, error)
     }

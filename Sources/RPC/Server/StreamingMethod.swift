@@ -14,8 +14,13 @@ struct StreamingMethod<Input: Message, Output: Message>: Method {
 ///
 /// Sendable although it has state: that is touched on the call's loop only, where the handler runs too.
 private final class StreamingDriver<Input: Message, Output: Message>: CallDriver, @unchecked Sendable {
+    private struct Request: Sendable {
+        let message: Input
+        let wasCompressed: Bool
+    }
+
     private unowned let call: ServerCall
-    private let inbox = MessageInbox<Input>()
+    private let inbox = MessageInbox<Request>()
     private var isCancelled = false
     private var writer: CheckedContinuation<Void, any Error>?
 
@@ -27,14 +32,15 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         super.init()
         call.run { call, context in
             try await handler(
-                RequestStream { try await self.next() },
+                RequestStream { try await self.next(context) },
                 ResponseWriter { message in try await self.write(message, to: call) },
                 context)
         }
     }
 
-    override func receive(message: UnsafeRawBufferPointer) throws(RPCError) {
-        inbox.deliver(try Input(request: message), size: message.count + MessagePrefix.byteCount)
+    override func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
+        let request = Request(message: try Input(request: message), wasCompressed: wasCompressed)
+        inbox.deliver(request, size: message.count + MessagePrefix.byteCount)
         call.holdsWindow = inbox.isFull
     }
 
@@ -52,11 +58,12 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         writer = nil
     }
 
-    private func next() async throws -> Input? {
+    private func next(_ context: CallContext) async throws -> Input? {
         if isCancelled { throw CancellationError() }
-        let message = try await inbox.next()
+        let request = try await inbox.next()
         if !isCancelled { call.holdsWindow = inbox.isFull }
-        return message
+        if let request { context.requestWasCompressed = request.wasCompressed }
+        return request?.message
     }
 
     private func write(_ message: Output, to call: ServerCall) async throws {
@@ -64,7 +71,7 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         var frame = message.encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
         call.send(frame)
-        if call.unsentBytes > MessageInbox<Input>.highWater {
+        if call.unsentBytes > MessageInbox<Request>.highWater {
             try await withCheckedThrowingContinuation { writer = $0 }
         }
     }

@@ -16,21 +16,24 @@ private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
     private unowned let call: ServerCall
     private let handler: @Sendable (Input, CallContext) async throws -> Output
     private var input: Input?
+    private var wasCompressed = false
 
     init(call: ServerCall, handler: @escaping @Sendable (Input, CallContext) async throws -> Output) {
         self.call = call
         self.handler = handler
     }
 
-    override func receive(message: UnsafeRawBufferPointer) throws(RPCError) {
+    override func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
         guard input == nil else { throw .invalidArgument("\(call.path) takes one message") }
         input = try Input(request: message)
+        self.wasCompressed = wasCompressed
     }
 
     override func receiveEnd() throws(RPCError) {
         guard let input else { throw .invalidArgument("\(call.path) takes one message") }
         self.input = nil
-        call.run { [handler] call, context in
+        call.run { [handler, wasCompressed] call, context in
+            context.requestWasCompressed = wasCompressed
             var frame = try await handler(input, context).encoded(reserving: MessagePrefix.byteCount)
             MessagePrefix.write(to: &frame)
             call.send(frame)

@@ -20,6 +20,8 @@ public struct Metadata: Sendable {
 
     public var count: Int { fields.count }
 
+    public var isEmpty: Bool { fields.isEmpty }
+
     public mutating func append(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         let field = Field(
             start: Int32(clamping: bytes.count), nameCount: Int32(clamping: name.count),

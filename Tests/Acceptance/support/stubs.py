@@ -18,6 +18,7 @@ PACKAGES = {
     "archebase.meta.v1": "meta",
     "archebase.session.v1": "session",
     "grpc.health.v1": "health",
+    "grpc.testing": "testing",
 }
 
 
