@@ -6,6 +6,13 @@ enum HTTP2Library {
     nonisolated(unsafe) static let callbacks: OpaquePointer? = {
         var table: OpaquePointer?
         nghttp2_session_callbacks_new(&table)
+        nghttp2_session_callbacks_set_on_begin_frame_callback(table) { handle, header, context in
+            guard let header, header.pointee.type == UInt8(NGHTTP2_HEADERS.rawValue),
+                let session = HTTP2Library.session(context), !session.takesHeaders(header.pointee.stream_id)
+            else { return 0 }
+            // Whatever else a callback says, nghttp2 goes on with the frame.
+            return Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+        }
         nghttp2_session_callbacks_set_on_begin_headers_callback(table) { handle, frame, context in
             guard let frame, let session = HTTP2Library.session(context) else { return 0 }
             let header = frame.pointee
@@ -121,9 +128,12 @@ enum HTTP2Library {
             // The answer is complete: the client need not send what nobody will read (RFC 9113, section 8.1).
             nghttp2_submit_rst_stream(
                 handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), header.stream_id, HTTP2ErrorCode.noError.rawValue)
-        case NGHTTP2_RST_STREAM where frame.pointee.rst_stream.error_code != HTTP2ErrorCode.noError.rawValue:
+        case NGHTTP2_RST_STREAM where nghttp2_session_check_server_session(handle) != 0:
+            session(context)?.sentReset(header.stream_id)
             // A client resets streams because it wants to.
-            if nghttp2_session_check_server_session(handle) != 0 { session(context)?.peerMadeUsReset() }
+            if frame.pointee.rst_stream.error_code != HTTP2ErrorCode.noError.rawValue {
+                session(context)?.peerMadeUsReset()
+            }
         default:
             break
         }

@@ -38,6 +38,11 @@ public final class HTTP2Session {
     /// Owns this session, and so outlives it.
     private unowned(unsafe) let host: any HTTP2SessionHost
     private var conduct: PeerConduct
+    /// Server: what the client has opened; a client opens its streams itself.
+    private var opened: OpenedStreams?
+    private var heads = FrameHeads(preface: 24)
+    /// RST_STREAM came, and a frame behind it may be for a stream that it has closed.
+    private var isAfterReset = false
     /// A header section has begun and has not ended.
     public internal(set) var isWithinHeaderSection = false
     /// Bytes of bodies that went into DATA frames so far.
@@ -49,6 +54,7 @@ public final class HTTP2Session {
         self.settings = settings
         self.host = host
         conduct = PeerConduct(settings)
+        opened = role == .server ? OpenedStreams() : nil
         var created: OpaquePointer?
         let status =
             role == .server
@@ -91,6 +97,24 @@ public final class HTTP2Session {
 
     /// Takes bytes that came from the peer; streams hear of what they say during the call.
     public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+        guard opened != nil else { return try take(bytes) }
+        var offset = 0
+        var taken = 0
+        while let head = heads.next(in: bytes, at: &offset) {
+            if head.type == UInt8(NGHTTP2_RST_STREAM.rawValue) { isAfterReset = true }
+            guard head.type == UInt8(NGHTTP2_DATA.rawValue), isAfterReset || isGone(head.stream) else { continue }
+            // nghttp2 passes over DATA on a closed stream without a word (RFC 9113, section 5.1). Whether this one is
+            // closed shows when all that came before was taken.
+            isAfterReset = false
+            let start = max(taken, head.start)
+            try take(UnsafeRawBufferPointer(rebasing: bytes[taken..<start]))
+            taken = start
+            if refuses(head.stream) { return }
+        }
+        try take(UnsafeRawBufferPointer(rebasing: bytes[taken...]))
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
         let taken = nghttp2_session_mem_recv(
             session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         if taken < 0 { throw HTTP2Error(code: Int32(taken)) }
@@ -208,8 +232,32 @@ public final class HTTP2Session {
         return Unmanaged<HTTP2Stream>.fromOpaque(context).takeUnretainedValue()
     }
 
+    /// Whether HEADERS, of which the head has come, may stand where they do.
+    func takesHeaders(_ id: Int32) -> Bool {
+        opened?.opens(id) ?? true || !refuses(id)
+    }
+
+    /// Whether the stream was opened once, and is open no more.
+    private func isGone(_ id: Int32) -> Bool {
+        id <= opened?.last ?? 0 && Self.stream(session, id) == nil
+    }
+
+    /// Ends the connection where the peer may send nothing on the stream any more.
+    private func refuses(_ id: Int32) -> Bool {
+        guard Self.stream(session, id) == nil, let code = opened?.fault(id) else { return false }
+        nghttp2_session_terminate_session(session, code.rawValue)
+        host.outputPending()
+        return true
+    }
+
+    /// The peer may have sent more on the stream before it hears of our RST_STREAM.
+    func sentReset(_ id: Int32) {
+        if !(Self.stream(session, id)?.hasReceivedEnd ?? false) { opened?.forgive(id) }
+    }
+
     func peerOpens(_ id: Int32) -> Bool {
         guard let stream = host.openStream() else { return false }
+        opened?.isTaken()
         stream.id = id
         nghttp2_session_set_stream_user_data(session, id, retain(stream))
         return true

@@ -1,0 +1,70 @@
+import Testing
+
+@testable import Wire
+
+@Suite struct OpenedStreamsTests {
+    /// A client's streams, accepted one after the other.
+    private func opened(_ ids: Int32...) -> OpenedStreams {
+        var streams = OpenedStreams()
+        for id in ids {
+            _ = streams.opens(id)
+            streams.isTaken()
+        }
+        return streams
+    }
+
+    /// What a frame on each of these would be, came it now.
+    private func faults(_ streams: OpenedStreams, _ ids: Int32...) -> [HTTP2ErrorCode?] {
+        var streams = streams
+        return ids.map { streams.fault($0) }
+    }
+
+    @Test func aClientOpensHigherOddIdentifiersOnly() {
+        var streams = opened(5)
+        let answers = [1, 2, 5, 6, 7].map { streams.opens($0) }
+        #expect(answers == [false, false, false, false, true])
+    }
+
+    @Test func aStreamThatTheClientEndedIsClosed() {
+        #expect(faults(opened(1, 3), 1, 3) == [.streamClosed, .streamClosed])
+    }
+
+    @Test func anIdentifierThatWasSkippedIsAProtocolError() {
+        #expect(
+            faults(opened(3, 9), 1, 3, 5, 7, 9)
+                == [.protocolError, .streamClosed, .protocolError, .protocolError, .streamClosed])
+    }
+
+    @Test func whatIsIdleOrNoClientsIsLeftToOthers() {
+        #expect(faults(opened(1), 0, 2, 3) == [nil, nil, nil])
+    }
+
+    @Test func whatCrossesOurResetIsIgnored() {
+        var streams = opened(1, 3)
+        streams.forgive(1)
+        #expect(faults(streams, 1, 3) == [nil, .streamClosed])
+    }
+
+    @Test func aStreamThatWasNeverAcceptedIsForgiven() {
+        var streams = opened(1)
+        _ = streams.opens(3)
+        _ = streams.opens(5)
+        #expect(faults(streams, 1, 3, 5) == [.streamClosed, nil, nil])
+    }
+
+    /// Of the oldest it is forgotten what they were: then everything is ignored, as nghttp2 does.
+    @Test func memoryIsBounded() {
+        var streams = OpenedStreams()
+        let count = Int32(OpenedStreams.maxForgiven + 1)
+        for id in stride(from: 1, to: 4 * count, by: 4) {
+            _ = streams.opens(id)
+            streams.forgive(id)
+        }
+        let last = 4 * count - 3
+        // 3 was skipped, but so was much after it.
+        #expect(faults(streams, 1, 3, 5, last - 2, last) == [nil, .streamClosed, nil, .protocolError, nil])
+        streams.forgive(3)
+        streams.forgive(7)
+        #expect(faults(streams, 1, 3, 5, 7) == [nil, nil, nil, nil])
+    }
+}
