@@ -74,7 +74,7 @@ def test_the_reason_is_told_only_to_who_has_the_secret(site_key, admin, gateway,
 
 
 def test_an_expired_key(fleet, admin, gateway, stubs):
-    soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=2)
+    soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=4)
     key = admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key"), expired_at=soon)
     uploader = Uploader(gateway, stubs, key.credential).sign_in()
     upload = uploader.create()
@@ -221,7 +221,7 @@ def test_another_scheme_than_bearer(uploader, stubs, scheme):
 
 
 def test_an_expired_token(gateway_with, login, stubs):
-    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 2}})
+    gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 3}})
     uploader = Fleet.create(login(gateway)).uploader()
     upload = uploader.create()
 
@@ -236,3 +236,18 @@ def test_an_expired_token(gateway_with, login, stubs):
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         uploader.recovery(upload.logical_upload_id)
     assert uploader.sign_in().recovery(upload.logical_upload_id)
+
+
+def test_an_expired_token_of_a_user(gateway_with, login, stubs):
+    user = login(gateway_with({"auth": {"user_token_lifetime_seconds": 2}}))
+
+    def expired() -> bool:
+        try:
+            user.objects("ListObjects")
+        except Exception:
+            return True
+        return False
+
+    eventually(expired)
+    with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
+        user.objects("ListObjects")

@@ -320,8 +320,8 @@ def test_another_bucket(upload):
 
 @pytest.fixture(scope="module")
 def brief_fleet(gateway_with, login) -> Fleet:
-    """Devices of a gateway whose temporary credentials last two seconds."""
-    return Fleet.create(login(gateway_with({"uploads": {"credential_lifetime_seconds": 2}})))
+    """Devices of a gateway whose temporary credentials last three seconds."""
+    return Fleet.create(login(gateway_with({"uploads": {"credential_lifetime_seconds": 3}})))
 
 
 @pytest.mark.parametrize("client", CLIENTS)

@@ -15,7 +15,7 @@ SOME = content(1000)
 
 @pytest.fixture(scope="module")
 def session_seconds() -> int:
-    return 4
+    return 8
 
 
 @pytest.fixture(scope="module")
