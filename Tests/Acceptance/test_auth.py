@@ -239,7 +239,7 @@ def test_an_expired_token(gateway_with, login, stubs):
 
 
 def test_an_expired_token_of_a_user(gateway_with, login, stubs):
-    user = login(gateway_with({"auth": {"user_token_lifetime_seconds": 2}}))
+    user = login(gateway_with({"auth": {"access_token_lifetime_seconds": 2}}))
 
     def expired() -> bool:
         try:
