@@ -40,6 +40,7 @@ let package = Package(
         system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
         system("CArgon2", pkgConfig: "libargon2", package: "libargon2-dev"),
         system("CLZMA", pkgConfig: "liblzma", package: "liblzma-dev"),
+        system("CLinux", pkgConfig: nil, package: "libc6-dev"),
         system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
 
         room("Platform", ["COpenSSL"]),
@@ -49,7 +50,7 @@ let package = Package(
         room("RPC", ["Wire", "Proto", "Platform"]),
         room("Network", ["Wire", "RPC", "Platform", "CUV", "CMicrohttpd"]),
         room("Database", ["CSQLite"]),
-        room("ObjectStore", ["Database", "Network", "Platform", "CLZMA"]),
+        room("ObjectStore", ["Database", "Network", "Platform", "CLZMA", "CLinux"]),
         room("Accounts", ["RPC", "Proto", "Database", "Platform", "CArgon2"]),
         room("DeviceInit", ["Accounts", "RPC", "Proto", "Database", "Platform"]),
         room("Catalog", ["Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),

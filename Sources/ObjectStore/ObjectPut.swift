@@ -8,7 +8,7 @@ final class ObjectPut {
     private let permit: WritePermit
     private let contentMD5: [UInt8]?
     private let contentType: String?
-    private let file: DataFile
+    private let writer: BlockWriter
     private let fileID: String
     private var isKept = false
     private var digest = BodyDigest()
@@ -22,7 +22,9 @@ final class ObjectPut {
         self.permit = permit
         self.contentMD5 = contentMD5
         self.contentType = contentType
-        (fileID, file) = try store.data.create()
+        let (fileID, file) = try store.data.create()
+        self.fileID = fileID
+        writer = store.writer(to: file)
     }
 
     deinit {
@@ -32,10 +34,9 @@ final class ObjectPut {
     func receive(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         do {
-            let position = digest.count
-            try Self.checkSize(position + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
+            try Self.checkSize(digest.count + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
             digest.update(bytes)
-            try file.write(bytes, at: position)
+            try writer.append(bytes)
         } catch {
             failure = error
         }
@@ -46,7 +47,8 @@ final class ObjectPut {
         if let failure { throw failure }
         let stored = digest.finalize()
         try stored.verify(contentMD5)
-        try file.synchronizeAndClose()
+        try writer.finish()
+        try writer.synchronizeAndClose()
         let claims = permit.claims
         let object = StoredObject(
             bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
@@ -66,6 +68,7 @@ final class ObjectPut {
     func abandon() {
         guard !isKept else { return }
         isKept = true
+        writer.cancel()
         // Where even that fails, the sweep takes it.
         _ = try? store.data.remove(fileID)
     }

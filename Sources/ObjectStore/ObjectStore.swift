@@ -13,6 +13,8 @@ public final class ObjectStore: Sendable {
         /// At a start, a file of an upload under way that no row speaks of is removed once it is older than this; to be
         /// longer than the longest upload session. Seconds.
         public var orphanAge: Int64 = 30 * 86_400
+        public var directIO = DirectIO.probe
+        var calls = FileCalls()
 
         public init() {}
     }
@@ -27,6 +29,7 @@ public final class ObjectStore: Sendable {
     let data: DataDirectory
     let clock: any WallClock
     let writes = WritesInFlight()
+    private let writers = BlockWriters()
     /// Unlinking a large file takes a while, which no event loop has.
     private let removals = DispatchQueue(label: "store.removals")
 
@@ -39,7 +42,7 @@ public final class ObjectStore: Sendable {
         self.clock = clock
         self.configuration = configuration
         issuer = CredentialIssuer(keyring: keyring)
-        data = try DataDirectory(path: directory)
+        data = try DataDirectory(path: directory, directIO: configuration.directIO, calls: configuration.calls)
         reconciliation = try Self.reconcile(data, database, now: clock.now(), orphanAge: configuration.orphanAge)
     }
 
@@ -56,6 +59,14 @@ public final class ObjectStore: Sendable {
     /// Returns when every removal asked for so far was tried.
     func drainRemovals() {
         removals.sync {}
+    }
+
+    /// What writes a body into `file`; see ``BlockWriter``.
+    func writer(
+        to file: DataFile, at position: Int64 = 0, permit: @escaping BlockWriter.Permit = { try $0() }
+    ) -> BlockWriter {
+        file.setDirect(data.writesDirectly && position.isMultiple(of: Int64(AlignedBlock.alignment)))
+        return BlockWriter(file, at: position, writers: writers, permit: permit)
     }
 
     /// A URL to read one object with, `lifetime` seconds long at most; Range is allowed with it.

@@ -10,11 +10,18 @@ import Platform
 final class PartUpload {
     private enum Destination {
         /// At its place in the multipart upload's file.
-        case place(DataFile, offset: Int64)
+        case place(BlockWriter)
         /// In a file of its own: the place holds an acknowledged part, or another connection writes there.
-        case ownFile(DataFile, fileID: String)
+        case ownFile(BlockWriter, fileID: String)
         /// Nowhere: the client says that it sends the acknowledged bytes again.
         case nowhere
+
+        var writer: BlockWriter? {
+            switch self {
+            case .place(let writer), .ownFile(let writer, _): writer
+            case .nowhere: nil
+            }
+        }
     }
 
     private let store: ObjectStore
@@ -41,6 +48,7 @@ final class PartUpload {
         self.contentMD5 = contentMD5
         claim = store.writes.begin(part: number, of: multipart.id)
         destination = .nowhere
+        let permit: BlockWriter.Permit = { [claim] in try claim.holding($0) }
         do {
             // Read once the claim is there: a Complete or Abort that was faster shows, one that comes later revokes it.
             let earlier = try store.database.read { connection in
@@ -52,10 +60,11 @@ final class PartUpload {
                 destination = .nowhere
             } else if earlier == nil, claim.ownsPlace {
                 let file = try store.data.open(multipart.fileID, for: .writing)
-                destination = .place(file, offset: Int64(number - 1) * multipart.partSize)
+                let position = Int64(number - 1) * multipart.partSize
+                destination = .place(store.writer(to: file, at: position, permit: permit))
             } else {
                 let (fileID, file) = try store.data.create()
-                destination = .ownFile(file, fileID: fileID)
+                destination = .ownFile(store.writer(to: file, permit: permit), fileID: fileID)
             }
         } catch {
             end()
@@ -71,13 +80,8 @@ final class PartUpload {
         guard failure == nil else { return }
         do {
             try Self.checkSize(digest.count + Int64(bytes.count), of: multipart)
-            let position = digest.count
             digest.update(bytes)
-            switch destination {
-            case .place(let file, let offset): try claim.holding { try file.write(bytes, at: offset + position) }
-            case .ownFile(let file, _): try claim.holding { try file.write(bytes, at: position) }
-            case .nowhere: break
-            }
+            try destination.writer?.append(bytes)
         } catch {
             failure = error
         }
@@ -89,15 +93,17 @@ final class PartUpload {
         if let failure { throw failure }
         let stored = digest.finalize()
         try stored.verify(contentMD5)
+        // Before the claim is held: each write holds it on its own.
+        try destination.writer?.finish()
         let committed = try claim.holding {
             try claim.committing {
                 if let same = try acknowledged(as: stored) { return same }
                 switch destination {
-                case .place(let file, _):
-                    try file.synchronizeAndClose()
+                case .place(let writer):
+                    try writer.synchronizeAndClose()
                     return try commit(stored, fileID: nil)
-                case .ownFile(let file, let fileID):
-                    try file.synchronizeAndClose()
+                case .ownFile(let writer, let fileID):
+                    try writer.synchronizeAndClose()
                     let part = try commit(stored, fileID: fileID)
                     destination = .nowhere
                     return part
@@ -114,6 +120,8 @@ final class PartUpload {
     /// Ends the request without a row, unless ``finish()`` made one. What was written at the part's place stays: no row
     /// speaks of it, and whoever sends the part next writes over it.
     func abandon() {
+        // The place is somebody else's once the claim has ended: no write may be under way then.
+        destination.writer?.cancel()
         if case .ownFile(_, let fileID) = destination {
             // Where even that fails, the sweep takes it.
             _ = try? store.data.remove(fileID)

@@ -96,7 +96,7 @@ extension StoreError {
                 }
         case StorageFailure.full, DatabaseError.full:
             self = StoreError(.serviceUnavailable, "There is no room to store this now.")
-        case DatabaseError.overloaded, DatabaseError.closed, DatabaseError.writerEnded:
+        case StorageFailure.other, DatabaseError.overloaded, DatabaseError.closed, DatabaseError.writerEnded:
             self = StoreError(.serviceUnavailable, "The service is unavailable now.")
         case is WritesInFlight.Revoked:
             self = StoreError(.serviceUnavailable, "The upload was changed by another request while this one was sent.")

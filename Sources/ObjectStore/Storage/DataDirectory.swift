@@ -16,10 +16,14 @@ struct DataDirectory: Sendable {
     static let folders = (0..<256).map { Hex.lower([UInt8($0)]) }
 
     let path: String
+    /// Whether data files are written past the page cache.
+    let writesDirectly: Bool
+    private let calls: FileCalls
 
     /// Makes what is missing; the names are durable when it returns.
-    init(path: String) throws {
+    init(path: String, directIO: DirectIO = .off, calls: FileCalls = FileCalls()) throws {
         self.path = path
+        self.calls = calls
         try PrivateFile.makeFolder(path)
         try PrivateFile.makeFolder("\(path)/quarantine")
         try PrivateFile.makeFolder("\(path)/data")
@@ -27,6 +31,7 @@ struct DataDirectory: Sendable {
             if mkdir("\(path)/data/\(folder)", 0o700) != 0 && errno != EEXIST { throw StorageFailure.last() }
         }
         try PrivateFile.synchronizeFolder("\(path)/data")
+        writesDirectly = directIO.isUsable(in: "\(path)/data")
     }
 
     /// A new, empty file whose name is durable.
@@ -34,7 +39,7 @@ struct DataDirectory: Sendable {
         let fileID = Hex.lower(Random.bytes(16))
         let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StorageFailure.last() }
-        let file = DataFile(owning: descriptor)
+        let file = DataFile(owning: descriptor, calls: calls)
         try PrivateFile.synchronizeFolder(folder(of: fileID))
         return (fileID, file)
     }
@@ -42,7 +47,7 @@ struct DataDirectory: Sendable {
     func open(_ fileID: String, for access: DataFile.Access) throws(StorageFailure) -> DataFile {
         let descriptor = Glibc.open(path(of: fileID), (access == .reading ? O_RDONLY : O_RDWR) | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last() }
-        return DataFile(owning: descriptor)
+        return DataFile(owning: descriptor, calls: calls)
     }
 
     /// Marks a file as a finished object's. Not synced: the next start makes up for it, from the row.

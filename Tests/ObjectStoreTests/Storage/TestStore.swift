@@ -31,14 +31,19 @@ final class TestStore {
     let clock = ManualClock()
     private(set) var store: ObjectStore
     private(set) var server: ObjectStoreServer
+    private let configuration: ObjectStore.Configuration
     private let configure: (inout ObjectStoreServer.Configuration) -> Void
 
-    init(_ configure: @escaping (inout ObjectStoreServer.Configuration) -> Void = { _ in }) throws {
+    init(
+        _ configuration: ObjectStore.Configuration = .init(),
+        configure: @escaping (inout ObjectStoreServer.Configuration) -> Void = { _ in }
+    ) throws {
+        self.configuration = configuration
         self.configure = configure
         directory = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         database = try Database(path: directory.appending(path: "db").path, migrations: ObjectStore.migrations)
-        store = try Self.open(directory, database, clock)
+        store = try Self.open(directory, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
     }
 
@@ -53,7 +58,7 @@ final class TestStore {
     func restart() throws {
         server.stop(drainingFor: 0)
         store.drainRemovals()
-        store = try Self.open(directory, database, clock)
+        store = try Self.open(directory, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
     }
 
@@ -86,10 +91,13 @@ final class TestStore {
         directory.appending(path: "store/data/\(fileID.prefix(2))/\(fileID)").path
     }
 
-    private static func open(_ directory: URL, _ database: Database, _ clock: ManualClock) throws -> ObjectStore {
+    private static func open(
+        _ directory: URL, _ database: Database, _ clock: ManualClock, _ configuration: ObjectStore.Configuration
+    ) throws -> ObjectStore {
         try ObjectStore(
             directory: directory.appending(path: "store").path, database: database,
-            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock)
+            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock,
+            configuration: configuration)
     }
 
     private static func serve(
