@@ -188,6 +188,21 @@ def test_a_range_past_the_end(raw):
     assert answer.status == 416
 
 
+def test_a_get_on_a_condition(raw):
+    raw.request("PUT", body=content(1000))
+    known = raw.request("HEAD").headers
+    for method in ["GET", "HEAD"]:
+        for condition in [{"If-None-Match": known["ETag"]}, {"If-Modified-Since": known["Last-Modified"]}]:
+            answer = raw.request(method, headers=condition)
+            assert (answer.status, answer.body, answer.headers["ETag"]) == (304, b"", known["ETag"])
+        assert raw.request(method, headers={"If-Match": '"another"'}).status == 412
+        assert raw.request(method, headers={"If-Unmodified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"}).status == 412
+    assert raw.request("GET", headers={"If-Match": '"another"'}).error() == (412, "PreconditionFailed")
+    resumed = {"Range": "bytes=990-", "If-Range": known["ETag"]}
+    assert raw.request("GET", headers=resumed).body == content(1000)[990:]
+    assert raw.request("GET", headers=resumed | {"If-Range": '"another"'}).body == content(1000)
+
+
 def test_operations_that_we_do_not_have(raw):
     for method, query in [
         ("GET", [("acl", "")]),

@@ -67,7 +67,8 @@ public final class RawConnection {
             guard let colon = line.firstIndex(of: ":") else { throw Failure.malformed(line) }
             fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmed
         }
-        let length = toHead || status < 200 || status == 204 ? 0 : Int(fields["content-length"] ?? "0") ?? 0
+        let hasBody = !toHead && status >= 200 && status != 204 && status != 304
+        let length = hasBody ? Int(fields["content-length"] ?? "0") ?? 0 : 0
         while held.count < length {
             try receive()
         }

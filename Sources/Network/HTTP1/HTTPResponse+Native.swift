@@ -21,7 +21,7 @@ extension HTTPResponse {
         }
     }
 
-    /// A response with a length whose body is never asked for: to HEAD, the library sends the header alone.
+    /// A response with a length whose body is never asked for: to HEAD and with 304, the library sends the header alone.
     fileprivate static func lengthOnly(_ length: Int64) -> OpaquePointer? {
         MHD_create_response_from_callback(
             UInt64(max(0, length)), 1024, { _, _, _, _ in Int(MHD_CONTENT_READER_END_WITH_ERROR) }, nil, nil)
@@ -33,8 +33,8 @@ extension HTTPResponse.Body {
         switch self {
         case .bytes(let bytes):
             return Self.native(bytes)
-        case .omitted:
-            return Self.native([])
+        case .omitted(let length):
+            return HTTPResponse.lengthOnly(length)
         case .file(_, _, length: 0):
             return Self.native([])
         case .file(let file, let offset, let length):

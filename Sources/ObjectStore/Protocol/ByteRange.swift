@@ -29,6 +29,8 @@ enum ByteRange: Equatable {
     }
 
     private static func number(_ digits: Substring) -> Int64? {
-        digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(digits) : nil
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        // A number past all objects' ends is still one.
+        return Int64(digits) ?? .max
     }
 }

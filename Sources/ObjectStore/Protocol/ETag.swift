@@ -24,7 +24,7 @@ public enum ETag {
 }
 
 extension String {
-    fileprivate func trimming(_ isCut: (Character) -> Bool) -> String {
+    func trimming(_ isCut: (Character) -> Bool) -> String {
         String(drop(while: isCut).reversed().drop(while: isCut).reversed())
     }
 }

@@ -22,6 +22,7 @@ struct StoreError: Error, Equatable {
         case noSuchBucket = "NoSuchBucket"
         case noSuchKey = "NoSuchKey"
         case noSuchUpload = "NoSuchUpload"
+        case preconditionFailed = "PreconditionFailed"
         case notImplemented = "NotImplemented"
         case requestTimeTooSkewed = "RequestTimeTooSkewed"
         case securityTokenExpired = "SecurityTokenExpired"
@@ -34,6 +35,7 @@ struct StoreError: Error, Equatable {
                 .securityTokenExpired, .signatureDoesNotMatch:
                 403
             case .noSuchBucket, .noSuchKey, .noSuchUpload: 404
+            case .preconditionFailed: 412
             case .invalidRange: 416
             case .internalError: 500
             case .notImplemented: 501

@@ -47,17 +47,26 @@ struct StoreAnswers {
         return empty(error.code.status, all)
     }
 
-    func object(_ object: StoredObject, _ data: DataDirectory, range field: String?) throws -> HTTPResponse {
-        var fields: HTTPFields = [
-            "ETag": object.etag, "Content-Type": object.contentType ?? "application/octet-stream",
-            "Last-Modified": Timestamps.http(object.createdAt), "Accept-Ranges": "bytes",
-            "x-oss-hash-crc64ecma": String(object.crc64),
-            "x-oss-object-type": object.isMultipart ? "Multipart" : "Normal",
-        ]
+    /// - Parameter asked: the request's fields: its Range, and on which conditions it is to be answered.
+    func object(_ object: StoredObject, _ data: DataDirectory, asked: HTTPFields) throws -> HTTPResponse {
+        var fields: HTTPFields = ["ETag": object.etag, "Last-Modified": Timestamps.http(object.createdAt)]
+        let preconditions = Preconditions(asked)
+        switch preconditions.outcome(etag: object.etag, lastModified: object.createdAt) {
+        case .met: break
+        case .notModified:
+            return HTTPResponse(status: 304, fields: marked(fields), body: .omitted(length: object.size))
+        case .failed:
+            return error(
+                StoreError(.preconditionFailed, "At least one of the preconditions you specified did not hold."))
+        }
+        fields.append("Content-Type", object.contentType ?? "application/octet-stream")
+        fields.append("Accept-Ranges", "bytes")
+        fields.append("x-oss-hash-crc64ecma", String(object.crc64))
+        fields.append("x-oss-object-type", object.isMultipart ? "Multipart" : "Normal")
         if isHead { return HTTPResponse(status: 200, fields: marked(fields), body: .omitted(length: object.size)) }
         var status = 200
         var sent = 0..<object.size
-        if let range = field.flatMap(ByteRange.init) {
+        if let range = asked["range"].flatMap(ByteRange.init), preconditions.permitRange(etag: object.etag) {
             guard let resolved = range.resolved(in: object.size) else {
                 return error(
                     StoreError(.invalidRange, "The requested range cannot be satisfied."),

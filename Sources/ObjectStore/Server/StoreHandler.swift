@@ -29,7 +29,7 @@ struct StoreHandler: HTTPRequestHandler {
         case .getObject, .headObject:
             try access.requireRead()
             let object = try store.object(access.claims)
-            return .respond(try answers.object(object, store.data, range: head.fields["range"]))
+            return .respond(try answers.object(object, store.data, asked: head.fields))
         case .listParts(let id, let marker, let limit):
             try access.requireRead()
             let page = try store.listParts(id, access.claims, after: marker, limit: limit)

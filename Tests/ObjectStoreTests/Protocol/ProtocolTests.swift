@@ -23,6 +23,9 @@ struct ProtocolTests {
             ("bytes=-4", .suffix(4), 5..<9),
             ("bytes=-100", .suffix(100), 0..<9),
             ("bytes=0-9223372036854775807", .bounded(first: 0, last: .max), 0..<9),
+            ("bytes=2-99999999999999999999", .bounded(first: 2, last: .max), 2..<9),
+            ("bytes=99999999999999999999-", .from(.max), nil),
+            ("bytes=-99999999999999999999", .suffix(.max), 0..<9),
             ("bytes=9-", .from(9), nil),
             ("bytes=-0", .suffix(0), nil),
         ] as [(String, ByteRange, Range<Int64>?)])
@@ -33,7 +36,7 @@ struct ProtocolTests {
 
     @Test(arguments: [
         "", "bytes", "bytes=", "bytes=-", "bytes=2-1", "bytes=a-b", "items=0-1", "bytes=0-1,3-4", "bytes=+1-2",
-        "bytes=0-9223372036854775808", "bytes= 1-2", "bytes=1-2-3", "bytes=-",
+        "bytes= 1-2", "bytes=1-2-3", "bytes=-",
     ])
     func ignoresOtherRanges(field: String) {
         #expect(ByteRange(field) == nil)
