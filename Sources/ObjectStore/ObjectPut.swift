@@ -18,6 +18,7 @@ final class ObjectPut {
         _ store: ObjectStore, permit: WritePermit, length: Int64?, contentMD5: [UInt8]?, contentType: String?
     ) throws {
         try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
+        try store.space.requireForNewUpload()
         self.store = store
         self.permit = permit
         self.contentMD5 = contentMD5

@@ -5,6 +5,7 @@ import Platform
 extension ObjectStore {
     /// Each call begins another one, with a file of its own.
     func initiateMultipart(_ permit: WritePermit, contentType: String?) throws -> MultipartRecord {
+        try space.requireForNewUpload()
         let (fileID, _) = try data.create()
         do {
             let claims = permit.claims

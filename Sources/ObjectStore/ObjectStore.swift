@@ -14,6 +14,10 @@ public final class ObjectStore: Sendable {
         /// longer than the longest upload session. Seconds.
         public var orphanAge: Int64 = 30 * 86_400
         public var directIO = DirectIO.probe
+        /// While less is free where the store is, no upload begins; those under way go on. Bytes; 0 = no floor.
+        public var minimumFreeBytes: Int64 = 1 << 30
+        /// How many bytes are free at a path.
+        var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
         var calls = FileCalls()
 
         public init() {}
@@ -29,6 +33,7 @@ public final class ObjectStore: Sendable {
     let data: DataDirectory
     let clock: any WallClock
     let writes = WritesInFlight()
+    let space: FreeSpace
     private let writers = BlockWriters()
     /// Unlinking a large file takes a while, which no event loop has.
     private let removals = DispatchQueue(label: "store.removals")
@@ -43,6 +48,9 @@ public final class ObjectStore: Sendable {
         self.configuration = configuration
         issuer = CredentialIssuer(keyring: keyring)
         data = try DataDirectory(path: directory, directIO: configuration.directIO, calls: configuration.calls)
+        space = FreeSpace(floor: configuration.minimumFreeBytes, clock: clock) {
+            try configuration.freeBytes(directory)
+        }
         reconciliation = try Self.reconcile(data, database, now: clock.now(), orphanAge: configuration.orphanAge)
     }
 

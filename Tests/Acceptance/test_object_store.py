@@ -371,6 +371,22 @@ def test_a_presigned_url_ends(upload):
     assert fetch_url(url).error() == (403, "AccessDenied")
 
 
+def test_no_upload_begins_on_a_disk_that_is_nearly_full(gateway_with, login):
+    full = gateway_with({"object_store": {"min_free_bytes": 1 << 50}})
+    raw = RawStore(Upload.create(Fleet.create(login(full)).uploader()).credentials)
+    assert raw.request("POST", [("uploads", "")]).error() == (503, "ServiceUnavailable")
+    assert raw.request("PUT", body=content(1000)).error() == (503, "ServiceUnavailable")
+    assert raw.request("HEAD").status == 404
+
+
+def test_objects_are_the_same_without_direct_writing(gateway_with, login):
+    buffered = gateway_with({"object_store": {"direct_io": False}, "uploads": {"part_size_bytes": 2 * MIB + 4096}})
+    upload = Upload.create(Fleet.create(login(buffered)).uploader())
+    data = content(5 * MIB + 1)
+    upload.multipart(data)
+    assert upload.store.get() == data
+
+
 def test_a_client_whose_clock_is_wrong_uploads(upload):
     """A robot cannot be told the time at its first part: the date of a request is not policed."""
     raw = RawStore(upload.credentials)

@@ -26,6 +26,15 @@ import Testing
         #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
     }
 
+    @Test func theStoreOnItsDisk() throws {
+        let standard = try Configuration(ServeOptions(dataDirectory: "")).store
+        #expect(standard.minimumFreeBytes == 1 << 30)
+        #expect(standard.directIO == .probe)
+        let configured = try read("{object_store: {min_free_bytes: 0, direct_io: false}}").store
+        #expect(configured.minimumFreeBytes == 0)
+        #expect(configured.directIO == .off)
+    }
+
     @Test func commentsAndTrailingCommas() throws {
         let configuration = try read(
             """
@@ -51,6 +60,7 @@ import Testing
         ),
         ("{device_init: {reinit: 'never'}}", "device_init.reinit must be open or window, not never"),
         ("{object_store: {bucket: 'A'}}", "object_store.bucket must be"),
+        ("{object_store: {min_free_bytes: -1}}", "object_store.min_free_bytes must be a whole number of bytes, 0 to"),
         ("{object_store: {public_endpoint: 'store:80'}}", "object_store.public_endpoint: "),
         ("{listeners: {auth: '127.0.0.1'}}", "the auth listener must be HOST:PORT"),
         ("{listeners: {allow_cleartext: 1}}", "listeners.allow_cleartext must be true or false"),

@@ -12,6 +12,7 @@ struct Configuration: Sendable {
     var accounts = Accounts.Configuration()
     var deviceInit = DeviceInit.Configuration()
     var uploads: UploadConfiguration
+    var store = ObjectStore.Configuration()
     var objectStore = ObjectStoreServer.Configuration()
     /// Where clients reach the store; `nil` = where it listens.
     var publicEndpoint: StoreEndpoint?
@@ -26,6 +27,9 @@ struct Configuration: Sendable {
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
         uploads = try Self.uploads(&reader)
         publicEndpoint = try Self.publicEndpoint(&reader)
+        store.minimumFreeBytes = try reader.integer(
+            "object_store.min_free_bytes", default: store.minimumFreeBytes, in: 0...(1 << 50), unit: "bytes")
+        store.directIO = try reader.flag("object_store.direct_io") ?? true ? .probe : .off
         let isReinitSet = reader.contains("device_init.reinit")
         deviceInit.reinit = try Self.reinit(&reader)
         objectStore.report = { requestID, error in

@@ -38,7 +38,9 @@ struct Rooms: Sendable {
         deviceInit = DeviceInit(
             database: database, accounts: accounts, keyring: keyring, clock: clock,
             configuration: configuration.deviceInit)
-        store = try ObjectStore(directory: directory.store, database: database, keyring: keyring, clock: clock)
+        store = try ObjectStore(
+            directory: directory.store, database: database, keyring: keyring, clock: clock,
+            configuration: configuration.store)
         let address = configuration.address(.objectStore)
         var surface = configuration.objectStore
         // Where the endpoint is a name, clients put the bucket before it.

@@ -1,0 +1,55 @@
+import Foundation
+import HTTPTestClient
+import Platform
+import Synchronization
+import Testing
+
+@testable import ObjectStore
+
+struct FreeSpaceTests {
+    @Test func looksOnceASecond() throws {
+        let clock = ManualClock()
+        let free = Mutex<[Int64]>([100, 99])
+        let space = FreeSpace(floor: 100, clock: clock) { free.withLock { $0.removeFirst() } }
+        try space.requireForNewUpload()
+        try space.requireForNewUpload()
+        clock.advance(seconds: 1)
+        #expect(throws: StoreError.self) { try space.requireForNewUpload() }
+        #expect(throws: StoreError.self) { try space.requireForNewUpload() }
+        #expect(free.withLock { $0.isEmpty })
+    }
+
+    @Test func doesNotLookWithoutAFloor() throws {
+        let space = FreeSpace(floor: 0, clock: ManualClock()) { throw StorageFailure.other(errno: EIO) }
+        try space.requireForNewUpload()
+    }
+
+    @Test func asksTheFileSystem() throws {
+        let available = try FreeSpace.available(at: "/tmp")
+        let attributes = try FileManager.default.attributesOfFileSystem(forPath: "/tmp")
+        let total = try #require(attributes[.systemSize] as? NSNumber).int64Value
+        #expect((1..<total).contains(available))
+        #expect(throws: StorageFailure.missing) { try FreeSpace.available(at: "/nowhere") }
+    }
+
+    @Test func refusesNewUploadsAndGoesOnWithOthers() throws {
+        var configuration = ObjectStore.Configuration()
+        let free = Mutex<Int64>(10)
+        configuration.minimumFreeBytes = 10
+        configuration.freeBytes = { _ in free.withLock { $0 } }
+        let store = try TestStore(configuration)
+        let client = store.client()
+        let id = try client.initiate()
+        free.withLock { $0 = 9 }
+        store.clock.advance(seconds: 1)
+        #expect(try client.send("POST", query: "uploads").error == "503 ServiceUnavailable")
+        #expect(try client.put(content(10)).error == "503 ServiceUnavailable")
+        #expect(try store.files().count == 1)
+        #expect(try client.part(1, of: id, content(10)).status == 200)
+        #expect(try client.completeAll(id).status == 200)
+        #expect(try client.get() == content(10))
+        free.withLock { $0 = 10 }
+        store.clock.advance(seconds: 1)
+        #expect(try client.put(content(10)).status == 200)
+    }
+}
