@@ -39,6 +39,13 @@ enum HTTP2Library {
             HTTP2Library.received(frame, handle, context)
             return 0
         }
+        nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(table) { _, frame, _, context in
+            // Of a header section that is refused, no other callback tells the end.
+            if frame?.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) {
+                HTTP2Library.session(context)?.isWithinHeaderSection = false
+            }
+            return 0
+        }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(table) { handle, _, id, bytes, count, context in
             guard let stream = HTTP2Session.stream(handle, id) else {
                 // Nobody will read it, but the connection's window has to stay open for the others.

@@ -27,6 +27,8 @@ private final class Server: HTTP2SessionHost {
         bytes.withUnsafeBytes { try? session?.receive($0) }
     }
 
+    var isWithinHeaderSection: Bool { session?.isWithinHeaderSection ?? false }
+
     func goAway() { session?.submitGoAway() }
 
     /// Type, stream and error code of every RST_STREAM and GOAWAY among what is sent now.
@@ -92,6 +94,15 @@ private final class Server: HTTP2SessionHost {
         server.receive(Self.headers(3) + Self.data(3) + Self.data(1))
         #expect(try server.errors().isEmpty)
         #expect(server.streams.count == 1)
+    }
+
+    /// Else the connection would pass for one whose client never ends its header section, and be cut off.
+    @Test func aMalformedHeaderSectionHasAnEnd() throws {
+        let server = Server()
+        // There is no :path.
+        server.receive(Self.preface + [0, 0, 2, 1, 5, 0, 0, 0, 1, 0x83, 0x86])
+        #expect(!server.isWithinHeaderSection)
+        #expect(try server.errors() == ["RST_STREAM 1: 1"])
     }
 
     @Test func aSkippedStreamIsAProtocolError() throws {
