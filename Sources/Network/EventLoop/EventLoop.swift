@@ -23,8 +23,8 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     private let beforePoll: UnsafeMutablePointer<uv_prepare_t>
     private let afterPoll: UnsafeMutablePointer<uv_check_t>
     private let timer: UnsafeMutablePointer<uv_timer_t>
-    /// Work from other threads.
-    private let inbox = Mutex<[Work]>([])
+    /// Work from other threads; `nil` once the loop has ended.
+    private let inbox = Mutex<[Work]?>([])
     /// The loop's own thread; set before anything else can ask for it.
     private nonisolated(unsafe) var thread: pthread_t?
     private var ready: [UnownedJob] = []
@@ -124,15 +124,17 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
         if isCurrent { ready.append(job) } else { post(.job(job)) }
     }
 
-    /// Runs `action` on the loop, soon.
+    /// Runs `action` on the loop, soon; never, once the loop was stopped.
     public func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
 
+    /// What comes when the loop has ended is dropped: a handler that outlived its connection may still be resumed then.
     private func post(_ work: Work) {
-        let wasEmpty = inbox.withLock { inbox in
-            inbox.append(work)
-            return inbox.count == 1
+        inbox.withLock { inbox in
+            guard inbox != nil else { return }
+            inbox?.append(work)
+            // Under the lock, so that `wakeUp` is never closed meanwhile: libuv would abort the process.
+            if inbox?.count == 1 { uv_async_send(wakeUp) }
         }
-        if wasEmpty { uv_async_send(wakeUp) }
     }
 
     /// Has `connection` send what it has, at the end of this turn.
@@ -166,8 +168,7 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
 
     private func takeInbox() -> [Work] {
         inbox.withLock { inbox in
-            if inbox.isEmpty { return [] }
-            let taken = inbox
+            guard let taken = inbox, !taken.isEmpty else { return [] }
             inbox = []
             return taken
         }
@@ -176,6 +177,7 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     /// Ends the thread, once every handle of others on this loop is closed; returns when it has.
     public func stop() {
         run { [self] in
+            inbox.withLock { $0 = nil }
             closeHandle(UnsafeMutableRawPointer(wakeUp))
             closeHandle(UnsafeMutableRawPointer(beforePoll))
             closeHandle(UnsafeMutableRawPointer(afterPoll))

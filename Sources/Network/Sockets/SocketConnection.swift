@@ -57,7 +57,8 @@ final class SocketConnection {
     }
 
     private func received(_ count: Int, _ bytes: UnsafePointer<CChar>?) {
-        if count == 0 { return }
+        // libuv goes on reading within the callback; a session that failed must not be given more.
+        if count == 0 || hasFailed { return }
         guard count > 0 else {
             close()
             return
