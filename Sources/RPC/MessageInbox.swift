@@ -4,7 +4,11 @@ final class MessageInbox<Element: Sendable> {
     static var highWater: Int { 64 * 1024 }
 
     private var waiting: [(message: Element, size: Int)] = []
-    private var bytes = 0
+    /// How many of `waiting` were read; they go when they are half of it, so that reading costs the same however many
+    /// wait: a window holds fifty thousand empty messages.
+    private var read = 0
+    /// Of the messages that wait.
+    private(set) var bytes = 0
     private var outcome: Result<Void, any Error>?
     private var reader: CheckedContinuation<Element?, any Error>?
 
@@ -34,9 +38,14 @@ final class MessageInbox<Element: Sendable> {
 
     /// The next message, or `nil` at the end.
     func next() async throws -> Element? {
-        if !waiting.isEmpty {
-            let (message, size) = waiting.removeFirst()
+        if read < waiting.count {
+            let (message, size) = waiting[read]
+            read += 1
             bytes -= size
+            if 2 * read >= waiting.count {
+                waiting.removeFirst(read)
+                read = 0
+            }
             return message
         }
         if let outcome {

@@ -18,6 +18,15 @@ private final class InlineExecutor: TaskExecutor {
     }
 }
 
+extension RPCLimits {
+    /// Messages of at most 1000 bytes.
+    static var small: RPCLimits {
+        var limits = RPCLimits()
+        limits.maxMessageSize = 1000
+        return limits
+    }
+}
+
 /// A client that says exactly what a test tells it, byte for byte, to a server connection without a socket.
 final class RawClient: HTTP2SessionHost {
     final class Stream: HTTP2Stream {
@@ -43,9 +52,7 @@ final class RawClient: HTTP2SessionHost {
     private var session: HTTP2Session?
     private let connection: ServerConnection
 
-    init(_ router: Router, interceptors: [any Interceptor] = []) {
-        var limits = RPCLimits()
-        limits.maxMessageSize = 1000
+    init(_ router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = .small) {
         connection = ServerConnection(
             server: RPCServer(router: router, interceptors: interceptors, limits: limits), loop: StillLoop(),
             peer: PeerAddress(host: "192.0.2.1", port: 4711))
@@ -61,9 +68,10 @@ final class RawClient: HTTP2SessionHost {
         ("content-type", "application/grpc"), ("te", "trailers"),
     ]
 
-    /// One request, and all that the server answers to it.
+    /// One request, ended where it `isWhole`, and all that the server answers to it.
     func call(
-        changing changes: [String: String?] = [:], adding more: [(String, String)] = [], body: [UInt8]
+        changing changes: [String: String?] = [:], adding more: [(String, String)] = [], body: [UInt8],
+        isWhole: Bool = true
     ) throws -> Stream {
         var headers = Self.callHeaders.compactMap { name, value -> (name: String, value: [UInt8])? in
             guard let change = changes[name] else { return (name, Array(value.utf8)) }
@@ -73,7 +81,7 @@ final class RawClient: HTTP2SessionHost {
         let stream = Stream()
         _ = session?.open(stream, HeaderBlock(headers), hasBody: true)
         stream.write(body)
-        stream.finish()
+        if isWhole { stream.finish() }
         try exchange()
         return stream
     }

@@ -40,6 +40,35 @@ import Wire
         #expect(try RawClient(echo()).call(changing: ["content-type": value], body: message)["grpc-status"] == "0")
     }
 
+    /// A few compressed bytes stand for many: calls that are begun and not ended must not hold all of them.
+    @Test(arguments: MessageEncoding.allCases)
+    func whatCallsHoldIsBounded(encoding: MessageEncoding) throws {
+        var limits = RPCLimits()
+        limits.maxRequestBytes = 250_000
+        let client = RawClient(echo(), limits: limits)
+        let plain = HealthCheckRequest(service: String(repeating: "a", count: 100_000)).encoded()
+        var frame = [0, 0, 0, 0, 0] + plain.withUnsafeBytes { encoding.compress($0) }
+        MessagePrefix.write(to: &frame, compressed: true)
+        let names = [("grpc-encoding", encoding.rawValue)]
+        let replies = try (0..<3).map { _ in try client.call(adding: names, body: frame, isWhole: false) }
+        #expect(replies.map { $0["grpc-status"] } == [nil, nil, "14"])
+        // What was refused is not held any more.
+        #expect(try client.call(body: message)["grpc-status"] == "0")
+        let unfinished = [0, 0, 1, 0x86, 0xA0] + [UInt8](repeating: 0, count: 60_000)
+        #expect(try client.call(body: unfinished, isWhole: false)["grpc-status"] == "14")
+    }
+
+    /// nghttp2 would not send such a header section, and the client would wait for ever.
+    @Test func aRefusalMayRepeatALongText() throws {
+        var router = Router()
+        router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckRequest in
+            throw RPCError.invalidArgument(String(repeating: "\u{E9}", count: 100_000))
+        }
+        let reply = try RawClient(router).call(body: message)
+        #expect(reply["grpc-status"] == "3")
+        #expect(reply.closeCode == 0)
+    }
+
     @Test func anUnknownPathIsUnimplemented() throws {
         let reply = try RawClient(echo()).call(changing: [":path": "/test.Service/Nothing"], body: message)
         #expect(reply["grpc-status"] == "12")

@@ -20,6 +20,7 @@ extension Configuration {
         limits.http2.resetBurst = try count(&reader, "rpc.reset_burst", http2.resetBurst, "streams")
         limits.http2.resetsPerSecond = try count(&reader, "rpc.resets_per_second", http2.resetsPerSecond, "streams")
         limits.maxMessageSize = try count(&reader, "rpc.max_message_bytes", limits.maxMessageSize, "bytes")
+        limits.maxRequestBytes = try count(&reader, "rpc.max_request_bytes", limits.maxRequestBytes, "bytes")
         limits.maxHandlers = try count(&reader, "rpc.max_handlers", limits.maxHandlers, "calls under way")
         limits.maxConnectionsPerAddress = try count(
             &reader, "rpc.max_connections_per_address", limits.maxConnectionsPerAddress, "connections")

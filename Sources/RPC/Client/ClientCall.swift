@@ -50,6 +50,9 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {
 
     override func closed(code reset: UInt32) {
         timer?.cancel()
+        // What was never read counts against the connection's window, which other calls need.
+        if unconsumed > 0 { consume(unconsumed) }
+        unconsumed = 0
         let status = failure ?? finalStatus(reset)
         inbox.end(throwing: status.code == .ok ? nil : status)
     }

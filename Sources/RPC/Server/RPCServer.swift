@@ -6,6 +6,8 @@ public struct RPCLimits: Sendable {
     public var lifecycle = LifecycleLimits()
     /// The largest request message, in bytes, also after decompression.
     public var maxMessageSize = 4 * 1024 * 1024
+    /// Bytes of request messages that calls under way may hold; calls beyond are refused as UNAVAILABLE.
+    public var maxRequestBytes = 128 * 1024 * 1024
     /// Handlers that may run or wait at once; calls beyond are refused as UNAVAILABLE.
     public var maxHandlers = 10_000
     /// Connections that one address may have open.

@@ -52,15 +52,20 @@ enum ResponseHeaders {
         metadata.pairs.map { ($0.name, Array($0.value.utf8)) }
     }
 
+    /// Bytes of a message that are sent. It may repeat what the client sent, and travels twice, escaped: peers take 8 KiB
+    /// of header fields, and nghttp2 does not send a section of more than 64.
+    private static let longestMessage = 1024
+
     private static func fields(_ error: RPCError) -> [(name: String, value: [UInt8])] {
+        let message = String(decoding: error.message.utf8.prefix(longestMessage), as: UTF8.self)
         var fields: [(name: String, value: [UInt8])] = [
             ("grpc-status", Array("\(error.status.rawValue)".utf8)),
-            ("grpc-message", PercentEncoding.encode(error.message)),
+            ("grpc-message", PercentEncoding.encode(message)),
         ]
         if let code = error.detail {
             var detail = ErrorDetail()
             detail.code = code.rawValue
-            detail.message = error.message
+            detail.message = message
             // Binary metadata goes unpadded (gRPC over HTTP/2, "Custom-Metadata").
             let text = Base64.encode(detail.encoded()).utf8.filter { $0 != UInt8(ascii: "=") }
             fields.append(("grpc-status-details-bin", text))

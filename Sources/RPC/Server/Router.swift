@@ -99,6 +99,9 @@ class CallDriver {
     /// One message as it was before its compression, if it came with one; valid during the call only.
     func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {}
 
+    /// Bytes of messages that wait, or are worked on.
+    var heldBytes: Int { 0 }
+
     /// The client sends no more.
     func receiveEnd() throws(RPCError) {}
 

@@ -22,6 +22,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var task: Task<Void, Never>?
     private var timer: LoopTimer?
     private var unconsumed = 0
+    /// What the listener has counted as held by this call, in bytes.
+    private var counted = 0
     /// How this response's messages can be compressed: what its header section announced.
     private var responseEncoding: MessageEncoding?
 
@@ -91,8 +93,25 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             } catch {
                 fail(error.rpcError)
             }
+            countHeld()
+            if case .ended = state { deframer = MessageDeframer(limit: 0) }
         }
         if !holdsWindow { consumeArrived() }
+    }
+
+    /// One client may hold as many messages, unfinished or inflated from a few bytes, as it has streams: there is a bound
+    /// on what all of a listener's hold. What is small is not worth the count.
+    private func countHeld() {
+        guard case .open(let context, _) = state else { return }
+        let held = deframer.gatheredBytes + (driver?.heldBytes ?? 0)
+        let change = (held > 4096 ? held : 0) - counted
+        guard change != 0 else { return }
+        counted += change
+        let server = connection.server
+        guard !server.metrics.requestBytesChanged(by: change, limit: server.limits.maxRequestBytes), change > 0
+        else { return }
+        server.metrics.limitReached("request_bytes")
+        fail(RPCError.overloaded(context.method))
     }
 
     private func deliver(_ message: UnsafeRawBufferPointer, isCompressed: Bool, to driver: CallDriver) {
@@ -225,6 +244,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
                 driver?.cancel()
                 task?.cancel()
             }
+            _ = connection.server.metrics.requestBytesChanged(by: -counted, limit: 0)
             connection.server.metrics.callEnded(status)
             for interceptor in connection.server.interceptors {
                 interceptor.finished(context, status: status, error: error)

@@ -6,6 +6,7 @@ public final class ServerMetrics: Sendable {
     private let connectionsAccepted = Atomic<Int>(0)
     private let connectionsOpen = Atomic<Int>(0)
     private let handlers = Atomic<Int>(0)
+    private let requestBytes = Atomic<Int>(0)
     private let state = Mutex(State())
 
     private struct State {
@@ -54,6 +55,11 @@ public final class ServerMetrics: Sendable {
         if handlers.add(1, ordering: .relaxed).newValue <= limit { return true }
         handlers.subtract(1, ordering: .relaxed)
         return false
+    }
+
+    /// - Returns: whether calls hold no more than `limit` now.
+    func requestBytesChanged(by change: Int, limit: Int) -> Bool {
+        requestBytes.add(change, ordering: .relaxed).newValue <= limit
     }
 
     func handlerEnded() { handlers.subtract(1, ordering: .relaxed) }

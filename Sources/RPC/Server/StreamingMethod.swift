@@ -44,6 +44,8 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         call.holdsWindow = inbox.isFull
     }
 
+    override var heldBytes: Int { inbox.bytes }
+
     override func receiveEnd() { inbox.end() }
 
     override func drained() {

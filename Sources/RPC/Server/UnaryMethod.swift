@@ -17,6 +17,7 @@ private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
     private let handler: @Sendable (Input, CallContext) async throws -> Output
     private var input: Input?
     private var wasCompressed = false
+    private var size = 0
 
     init(call: ServerCall, handler: @escaping @Sendable (Input, CallContext) async throws -> Output) {
         self.call = call
@@ -27,7 +28,10 @@ private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
         guard input == nil else { throw .invalidArgument("\(call.path) takes one message") }
         input = try Input(request: message)
         self.wasCompressed = wasCompressed
+        size = message.count
     }
+
+    override var heldBytes: Int { size }
 
     override func receiveEnd() throws(RPCError) {
         guard let input else { throw .invalidArgument("\(call.path) takes one message") }

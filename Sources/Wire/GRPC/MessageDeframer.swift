@@ -22,6 +22,9 @@ public struct MessageDeframer: Sendable {
     /// Whether the bytes so far end within a message: at the end of a stream, that is an error.
     public var isWithinMessage: Bool { !gathered.isEmpty }
 
+    /// Bytes of that message, and of its prefix, that have come.
+    public var gatheredBytes: Int { gathered.count }
+
     /// Calls `deliver` for each message that is whole now; its bytes are valid during the call only.
     public mutating func receive(
         _ bytes: UnsafeRawBufferPointer, deliver: (_ message: UnsafeRawBufferPointer, _ compressed: Bool) -> Void
