@@ -48,6 +48,12 @@ final class Gateway: Sendable {
         listeners = ListenerName.allCases.compactMap { name in
             addresses[name].map { (name.rawValue, $0.description) }
         }
+        for name in ListenerName.allCases where !configuration.address(name).isLoopback {
+            let address = addresses[name] ?? configuration.address(name)
+            Log.write(
+                "a listener without TLS is reachable from other machines",
+                ["listener": name.rawValue, "address": address.description])
+        }
         housekeeping = Task {
             await Housekeeping(uploads: rooms.uploads, reconciliation: rooms.store.reconciliation).run()
         }

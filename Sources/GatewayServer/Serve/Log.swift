@@ -13,6 +13,7 @@ enum Log {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let text = try? encoder.encode(line) else { return }
-        FileHandle.standardError.write(text + Data([0x0A]))
+        // A full disk or a reader that is gone loses the line, never the gateway: `write(_:)` would end the process.
+        try? FileHandle.standardError.write(contentsOf: text + Data([0x0A]))
     }
 }

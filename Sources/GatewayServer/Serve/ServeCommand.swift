@@ -5,6 +5,9 @@ enum ServeCommand {
     /// - Returns: the exit code: 0 after an orderly end, 1 when it cannot start.
     static func run(_ options: ServeOptions) async -> Int32 {
         let signals = TerminationSignals()
+        // A source that nobody holds is cancelled, and the second signal would go unseen.
+        defer { withExtendedLifetime(signals) {} }
+        raiseDescriptorLimit()
         do {
             let configuration = try Configuration(options)
             let gateway = try await Gateway(configuration, dataDirectory: options.dataDirectory)
@@ -14,14 +17,26 @@ enum ServeCommand {
             await gateway.stop()
             return 0
         } catch {
-            FileHandle.standardError.write(Data("data-gateway: \(error)\n".utf8))
+            try? FileHandle.standardError.write(contentsOf: Data("data-gateway: \(error)\n".utf8))
             return 1
         }
+    }
+
+    /// One address may have a thousand connections at each listener, and a process starts with 1024 descriptors: clients
+    /// must not use up what the store's files need.
+    private static func raiseDescriptorLimit() {
+        let descriptors = Int32(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        guard getrlimit(descriptors, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(descriptors, &limit)
     }
 
     /// The one line on standard output that scripts wait for: every listener accepts.
     private static func announce(_ listeners: [(name: String, address: String)]) {
         let members = listeners.map { "\"\($0.name)\":\"\($0.address)\"" }.joined(separator: ",")
-        FileHandle.standardOutput.write(Data("{\"event\":\"ready\",\"listeners\":{\(members)}}\n".utf8))
+        // Where nobody can read it, nobody waits for it.
+        try? FileHandle.standardOutput.write(
+            contentsOf: Data("{\"event\":\"ready\",\"listeners\":{\(members)}}\n".utf8))
     }
 }
