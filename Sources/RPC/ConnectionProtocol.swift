@@ -1,4 +1,9 @@
-import Wire
+/// Why a connection cannot go on. For logs; the peer was told by its protocol.
+public struct ConnectionError: Error, Sendable, CustomStringConvertible {
+    public let description: String
+
+    public init(_ description: String) { self.description = description }
+}
 
 /// What speaks on a connection: takes the bytes that its socket received, gives those that it is to send.
 public protocol ConnectionProtocol: AnyObject {
@@ -6,10 +11,10 @@ public protocol ConnectionProtocol: AnyObject {
     var onOutput: () -> Void { get set }
 
     /// - Throws: when the peer broke the protocol; what `nextOutput` still gives is sent, then the socket is closed.
-    func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error)
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError)
 
     /// The next bytes to send, valid until the next call; `nil` when there are none now.
-    func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer?
+    func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer?
 
     /// Nothing more will be received or sent.
     var isFinished: Bool { get }

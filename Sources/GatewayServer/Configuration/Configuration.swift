@@ -7,7 +7,15 @@ import Uploads
 
 /// Everything that can be set, read once at start: the command line before the file before the defaults.
 struct Configuration: Sendable {
+    /// TLS, and at which of the gRPC listeners it is spoken.
+    struct TLS: Sendable {
+        var files: TLSCertificates.Files
+        var listeners: Set<ListenerName>
+    }
+
     var listeners: [ListenerName: PeerAddress]
+    /// `nil` = cleartext everywhere.
+    var tls: TLS?
     var rpc: RPCLimits
     var accounts = Accounts.Configuration()
     var deviceInit = DeviceInit.Configuration()
@@ -22,6 +30,7 @@ struct Configuration: Sendable {
     init(_ options: ServeOptions) throws(ConfigurationError) {
         var reader = try ConfigurationReader(path: options.configurationPath)
         listeners = try Self.listeners(&reader, options)
+        tls = try Self.tls(&reader)
         rpc = try Self.rpcLimits(&reader)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
@@ -107,10 +116,11 @@ struct Configuration: Sendable {
     /// What must be said in so many words before secrets travel beyond this machine.
     private func checkExposure(allowsCleartext: Bool, isReinitSet: Bool) throws(ConfigurationError) {
         for (name, address) in listeners.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-        where !address.isLoopback && !allowsCleartext {
+        where !address.isLoopback && !allowsCleartext && tls?.listeners.contains(name) != true {
             throw ConfigurationError(
                 "the \(name.rawValue) listener \(address) is reachable from other machines, and what it carries is secret:"
-                    + " listen on 127.0.0.1 behind a proxy with TLS, or set listeners.allow_cleartext to true")
+                    + " give it TLS (tls.certificate), listen on 127.0.0.1 behind a proxy that has it,"
+                    + " or set listeners.allow_cleartext to true")
         }
         if let address = listeners[.deviceInit], !address.isLoopback, !isReinitSet {
             throw ConfigurationError(

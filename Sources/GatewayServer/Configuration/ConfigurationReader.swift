@@ -84,6 +84,19 @@ struct ConfigurationReader {
         return flag
     }
 
+    /// `nil` where the key is not there.
+    mutating func list(_ key: String) throws(ConfigurationError) -> [String]? {
+        known.insert(key)
+        guard let value = values[key] else { return nil }
+        guard case .list(let items) = value else { throw ConfigurationError("\(key) must be a list of texts") }
+        var texts: [String] = []
+        for item in items {
+            guard case .text(let text) = item else { throw ConfigurationError("\(key) must be a list of texts") }
+            texts.append(text)
+        }
+        return texts
+    }
+
     func contains(_ key: String) -> Bool { values[key] != nil }
 
     /// Refuses what nobody asked for.

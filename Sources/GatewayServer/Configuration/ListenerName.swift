@@ -7,6 +7,9 @@ enum ListenerName: String, CaseIterable, Sendable {
     case objectStore = "object-store"
     case ops
 
+    /// Those that speak gRPC.
+    static let grpc: [ListenerName] = [.auth, .gateway, .admin, .deviceInit]
+
     /// Where it listens when nobody says otherwise.
     var standardAddress: String {
         switch self {

@@ -15,6 +15,7 @@ final class Gateway: Sendable {
     private let state = ServingState()
     private let loops: [EventLoop]
     private let rpcListeners: [RPCListener]
+    private let certificates: TLSCertificates?
     private let ops: HTTPDaemon
     private let housekeeping: Task<Void, Never>
 
@@ -23,19 +24,22 @@ final class Gateway: Sendable {
         directory = try DataDirectory(dataDirectory)
         let rooms = try await Rooms(configuration, directory: directory, state: state)
         self.rooms = rooms
+        certificates = try configuration.tls.map { try TLSCertificates($0.files) }
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
         var addresses: [ListenerName: PeerAddress] = [:]
         var rpcListeners: [RPCListener] = []
         var metrics: [(listener: String, metrics: ServerMetrics)] = []
-        for name in [ListenerName.auth, .gateway, .admin, .deviceInit] {
+        for name in ListenerName.grpc {
             let address = configuration.address(name)
             let reflects = configuration.reflection ?? address.isLoopback
             let server = RPCServer(
                 router: Self.router(rooms.router(name), state, reflects: reflects),
                 interceptors: [FailureLog(), rooms.accounts.authenticator], limits: configuration.rpc)
             metrics.append((name.rawValue, server.metrics))
-            let listener = try RPCListener(address, server: server, loops: loops)
+            let isSecure = configuration.tls?.listeners.contains(name) == true
+            let listener = try RPCListener(
+                address, server: server, loops: loops, certificates: isSecure ? certificates : nil)
             addresses[name] = listener.address
             rpcListeners.append(listener)
         }
@@ -70,6 +74,16 @@ final class Gateway: Sendable {
             ReflectionServiceV1Alpha(reflection).register(in: &router)
         }
         return router
+    }
+
+    /// Reads again what can be: the certificates. Connections that are there keep theirs.
+    func reload() {
+        do {
+            try certificates?.reload()
+            Log.write("reloaded", ["certificates": certificates == nil ? "none" : "read"])
+        } catch {
+            Log.write("reload failed", ["error": "\(error)", "consequence": "the certificate before stays in use"])
+        }
     }
 
     /// Lets what is under way end, takes nothing new, and closes everything.

@@ -4,7 +4,7 @@ import Foundation
 enum ServeCommand {
     /// - Returns: the exit code: 0 after an orderly end, 1 when it cannot start.
     static func run(_ options: ServeOptions) async -> Int32 {
-        let signals = TerminationSignals()
+        let signals = Signals()
         // A source that nobody holds is cancelled, and the second signal would go unseen.
         defer { withExtendedLifetime(signals) {} }
         raiseDescriptorLimit()
@@ -12,8 +12,12 @@ enum ServeCommand {
             let configuration = try Configuration(options)
             let gateway = try await Gateway(configuration, dataDirectory: options.dataDirectory)
             announce(gateway.listeners)
-            await signals.first()
+            let reloading = Task { [reloads = signals.reloads] in
+                for await _ in reloads { gateway.reload() }
+            }
+            await signals.termination()
             signals.exitAtNext()
+            reloading.cancel()
             await gateway.stop()
             return 0
         } catch {

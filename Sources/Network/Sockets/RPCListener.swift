@@ -10,12 +10,16 @@ public final class RPCListener: Sendable {
     private let acceptors: [Acceptor]
 
     /// - Parameter address: port 0 takes a free one.
-    public init(_ address: PeerAddress, server: RPCServer, loops: [EventLoop]) throws(ListenError) {
+    /// - Parameter certificates: what TLS is spoken with; `nil` = cleartext.
+    public init(
+        _ address: PeerAddress, server: RPCServer, loops: [EventLoop], certificates: TLSCertificates? = nil
+    ) throws(ListenError) {
         let sockets = try ListeningSocket.shared(address, count: loops.count)
         self.address = sockets.first?.address ?? address
         let limit = AddressLimit(server.limits.maxConnectionsPerAddress)
         acceptors = zip(loops, sockets).map { loop, socket in
-            Acceptor(loop: loop, descriptor: socket.descriptor, server: server, limit: limit)
+            Acceptor(
+                loop: loop, descriptor: socket.descriptor, server: server, limit: limit, certificates: certificates)
         }
         for acceptor in acceptors { acceptor.start() }
     }
@@ -37,16 +41,21 @@ private final class Acceptor: @unchecked Sendable {
     private let descriptor: Int32
     private let server: RPCServer
     private let limit: AddressLimit
+    private let certificates: TLSCertificates?
+    private let scratch = TLSScratch()
     private let socket = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
     private var connections: [ObjectIdentifier: SocketConnection] = [:]
     private var isStopping = false
     private var whenEmpty: CheckedContinuation<Void, Never>?
 
-    init(loop: EventLoop, descriptor: Int32, server: RPCServer, limit: AddressLimit) {
+    init(
+        loop: EventLoop, descriptor: Int32, server: RPCServer, limit: AddressLimit, certificates: TLSCertificates?
+    ) {
         self.loop = loop
         self.descriptor = descriptor
         self.server = server
         self.limit = limit
+        self.certificates = certificates
     }
 
     private var stream: UnsafeMutablePointer<uv_stream_t> {
@@ -80,7 +89,8 @@ private final class Acceptor: @unchecked Sendable {
             Self.discard(client)
             return
         }
-        let speaker = ServerConnection(server: server, loop: loop, peer: peer)
+        var speaker: any ConnectionProtocol = ServerConnection(server: server, loop: loop, peer: peer)
+        if let certificates { speaker = TLSConnection(speaker, context: certificates.context, scratch: scratch) }
         let connection = SocketConnection(loop: loop, socket: client, speaker: speaker) { [self] connection in
             limit.leave(peer.host)
             connections.removeValue(forKey: ObjectIdentifier(connection))

@@ -63,7 +63,7 @@ final class SocketConnection {
             close()
             return
         }
-        do throws(HTTP2Error) {
+        do throws(ConnectionError) {
             try speaker.receive(UnsafeRawBufferPointer(start: bytes, count: count))
         } catch {
             hasFailed = true
@@ -90,7 +90,7 @@ final class SocketConnection {
         guard !isWriting else { return }
         let buffer = loop.writeBuffer
         var filled = 0
-        do throws(HTTP2Error) {
+        do throws(ConnectionError) {
             while let bytes = try speaker.nextOutput() {
                 if filled + bytes.count > buffer.count {
                     guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: bytes) else { return }

@@ -18,9 +18,21 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         session = HTTP2Session(role: .client, host: self)
     }
 
-    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) { try session?.receive(bytes) }
+    public func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+        do {
+            try session?.receive(bytes)
+        } catch {
+            throw ConnectionError(error.description)
+        }
+    }
 
-    public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? { try session?.nextOutput() }
+    public func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+        do {
+            return try session?.nextOutput()
+        } catch {
+            throw ConnectionError(error.description)
+        }
+    }
 
     public var isFinished: Bool {
         guard let session else { return true }

@@ -36,12 +36,22 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     // MARK: ConnectionProtocol
 
-    public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
+    public func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
         lifecycle.received(at: now)
-        try session?.receive(bytes)
+        do {
+            try session?.receive(bytes)
+        } catch {
+            throw ConnectionError(error.description)
+        }
     }
 
-    public func nextOutput() throws(HTTP2Error) -> UnsafeRawBufferPointer? { try session?.nextOutput() }
+    public func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+        do {
+            return try session?.nextOutput()
+        } catch {
+            throw ConnectionError(error.description)
+        }
+    }
 
     public var isFinished: Bool {
         guard let session else { return true }

@@ -1,0 +1,27 @@
+import Network
+
+extension Configuration {
+    /// The section `tls`; `nil` where no certificate is given.
+    static func tls(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> TLS? {
+        let certificate = try reader.text("tls.certificate", default: "")
+        let key = try reader.text("tls.key", default: "")
+        let authorities = try reader.text("tls.client_authorities", default: "")
+        let names = try reader.list("tls.listeners") ?? ListenerName.grpc.map(\.rawValue)
+        guard certificate.isEmpty == key.isEmpty else {
+            throw ConfigurationError("tls.certificate and tls.key belong together: PEM files, the chain and its private key")
+        }
+        guard !certificate.isEmpty else { return nil }
+        var listeners: Set<ListenerName> = []
+        for name in names {
+            guard let listener = ListenerName(rawValue: name), ListenerName.grpc.contains(listener) else {
+                throw ConfigurationError(
+                    "tls.listeners may name \(ListenerName.grpc.map(\.rawValue).joined(separator: ", ")), not \(name)")
+            }
+            listeners.insert(listener)
+        }
+        return TLS(
+            files: TLSCertificates.Files(
+                certificate: certificate, key: key, clientAuthorities: authorities.isEmpty ? nil : authorities),
+            listeners: listeners)
+    }
+}

@@ -1,0 +1,92 @@
+import COpenSSL
+import Synchronization
+
+/// Why certificates cannot be used. The description names the file.
+public struct TLSError: Error, Sendable, CustomStringConvertible {
+    public let description: String
+
+    /// With the first of OpenSSL's reasons, and without its numbers.
+    init(_ what: String) {
+        let code = ERR_peek_error()
+        ERR_clear_error()
+        let reason = code == 0 ? nil : ERR_reason_error_string(code).map { String(cString: $0) }
+        description = reason.map { "\(what): \($0)" } ?? what
+    }
+}
+
+/// The certificate that listeners show, and whose clients they ask for one; read again by `reload` without touching the
+/// connections that are there.
+///
+/// TLS 1.2 and 1.3 only, no renegotiation, ALPN `h2` (RFC 9113, section 3.2; RFC 7301).
+public final class TLSCertificates: Sendable {
+    /// PEM files.
+    public struct Files: Sendable {
+        /// The chain, the server's own certificate first.
+        public var certificate: String
+        public var key: String
+        /// Whose clients may connect (mutual TLS); `nil` = no certificate is asked for.
+        public var clientAuthorities: String?
+
+        public init(certificate: String, key: String, clientAuthorities: String? = nil) {
+            self.certificate = certificate
+            self.key = key
+            self.clientAuthorities = clientAuthorities
+        }
+    }
+
+    private let files: Files
+    private let current: Mutex<TLSContext>
+
+    public init(_ files: Files) throws(TLSError) {
+        self.files = files
+        current = Mutex(try TLSContext(files))
+    }
+
+    /// Reads the files again, for connections to come. Where they cannot be used, those before stay in use.
+    public func reload() throws(TLSError) {
+        let fresh = try TLSContext(files)
+        current.withLock { $0 = fresh }
+    }
+
+    /// What a new connection uses to its end.
+    var context: TLSContext { current.withLock { $0 } }
+}
+
+/// An `SSL_CTX`.
+final class TLSContext: Sendable {
+    /// Set up by `init`, then only read; OpenSSL counts its references with atomics.
+    nonisolated(unsafe) let handle: OpaquePointer
+
+    init(_ files: TLSCertificates.Files) throws(TLSError) {
+        ERR_clear_error()
+        guard let handle = SSL_CTX_new(TLS_server_method()) else { throw TLSError("OpenSSL has no memory for TLS") }
+        self.handle = handle
+        tls_harden(handle)
+        guard SSL_CTX_use_certificate_chain_file(handle, files.certificate) == 1 else {
+            throw TLSError("the certificate \(files.certificate) cannot be used")
+        }
+        guard SSL_CTX_use_PrivateKey_file(handle, files.key, SSL_FILETYPE_PEM) == 1 else {
+            throw TLSError("the private key \(files.key) cannot be used")
+        }
+        guard SSL_CTX_check_private_key(handle) == 1 else {
+            throw TLSError("the private key \(files.key) is not that of the certificate \(files.certificate)")
+        }
+        if let authorities = files.clientAuthorities {
+            guard SSL_CTX_load_verify_locations(handle, authorities, nil) == 1 else {
+                throw TLSError("the client authorities \(authorities) cannot be used")
+            }
+            SSL_CTX_set_client_CA_list(handle, SSL_load_client_CA_file(authorities))
+            SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        }
+        SSL_CTX_set_alpn_select_cb(
+            handle,
+            { _, selected, selectedCount, offered, offeredCount, _ in
+                // Whoever speaks no h2 here has nothing to say.
+                tls_select_h2(selected, selectedCount, offered, offeredCount)
+            }, nil)
+    }
+
+    deinit {
+        SSL_CTX_free(handle)
+    }
+}

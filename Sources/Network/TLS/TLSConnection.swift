@@ -1,0 +1,109 @@
+import COpenSSL
+import RPC
+
+/// Room for one TLS record each way, shared by the connections of one loop: what is in it is used before the next call.
+final class TLSScratch {
+    fileprivate let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
+    fileprivate let ciphertext = UnsafeMutableRawBufferPointer.allocate(byteCount: 32 * 1024, alignment: 16)
+
+    deinit {
+        plaintext.deallocate()
+        ciphertext.deallocate()
+    }
+}
+
+/// Another connection's bytes under TLS: what it sends is encrypted, what came is decrypted for it. Without a socket.
+final class TLSConnection: ConnectionProtocol {
+    private let inner: any ConnectionProtocol
+    private let ssl: OpaquePointer
+    /// Ciphertext that came, and ciphertext to be sent; both belong to `ssl`.
+    private let incoming: OpaquePointer
+    private let outgoing: OpaquePointer
+    private let scratch: TLSScratch
+    private var isOpen = false
+    private var hasSaidGoodbye = false
+
+    var onOutput: () -> Void {
+        get { inner.onOutput }
+        set { inner.onOutput = newValue }
+    }
+
+    init(_ inner: any ConnectionProtocol, context: TLSContext, scratch: TLSScratch) {
+        self.inner = inner
+        self.scratch = scratch
+        guard let ssl = SSL_new(context.handle), let incoming = BIO_new(BIO_s_mem()),
+            let outgoing = BIO_new(BIO_s_mem())
+        else { preconditionFailure("OpenSSL has no memory for a connection") }
+        self.ssl = ssl
+        self.incoming = incoming
+        self.outgoing = outgoing
+        SSL_set_bio(ssl, incoming, outgoing)
+        SSL_set_accept_state(ssl)
+    }
+
+    deinit {
+        SSL_free(ssl)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+        ERR_clear_error()
+        guard BIO_write(incoming, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
+            throw ConnectionError("OpenSSL has no memory for what came")
+        }
+        if !isOpen {
+            guard try shakeHands() else { return }
+        }
+        let plaintext = scratch.plaintext
+        while true {
+            let count = SSL_read(ssl, plaintext.baseAddress, Int32(plaintext.count))
+            guard count > 0 else {
+                if SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ { return }
+                throw ConnectionError("the TLS connection ended")
+            }
+            try inner.receive(UnsafeRawBufferPointer(rebasing: plaintext[..<Int(count)]))
+        }
+    }
+
+    /// - Returns: whether the handshake is done.
+    private func shakeHands() throws(ConnectionError) -> Bool {
+        let status = SSL_do_handshake(ssl)
+        onOutput()
+        if status == 1 {
+            guard tls_speaks_h2(ssl) == 1 else { throw ConnectionError("the client did not ask for h2 by ALPN") }
+            isOpen = true
+            return true
+        }
+        guard SSL_get_error(ssl, status) == SSL_ERROR_WANT_READ else {
+            throw ConnectionError("the TLS handshake failed")
+        }
+        return false
+    }
+
+    func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+        if isOpen, BIO_ctrl_pending(outgoing) == 0, let bytes = try inner.nextOutput() {
+            ERR_clear_error()
+            // The sink is memory, so that all is taken at once.
+            guard SSL_write(ssl, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
+                throw ConnectionError("the TLS connection takes no more bytes")
+            }
+        }
+        if isOpen, !hasSaidGoodbye, inner.isFinished {
+            // close_notify: what was sent was all (RFC 8446, section 6.1).
+            hasSaidGoodbye = true
+            SSL_shutdown(ssl)
+        }
+        guard BIO_ctrl_pending(outgoing) > 0 else { return nil }
+        let count = BIO_read(outgoing, scratch.ciphertext.baseAddress, Int32(scratch.ciphertext.count))
+        return count > 0 ? UnsafeRawBufferPointer(rebasing: scratch.ciphertext[..<Int(count)]) : nil
+    }
+
+    var isFinished: Bool { inner.isFinished && BIO_ctrl_pending(outgoing) == 0 }
+
+    var isAborted: Bool { inner.isAborted }
+
+    func socketBlocked(_ isBlocked: Bool) { inner.socketBlocked(isBlocked) }
+
+    func shutDown() { inner.shutDown() }
+
+    func connectionLost() { inner.connectionLost() }
+}

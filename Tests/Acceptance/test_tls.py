@@ -1,0 +1,181 @@
+"""TLS at the gRPC listeners: grpcio, Python's ssl module and certificates made here."""
+
+import datetime
+import signal
+import socket
+import ssl
+
+import grpc
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from support.gateway import eventually
+
+
+class Authority:
+    """A certificate authority in a folder."""
+
+    def __init__(self, directory, name):
+        self.directory = directory
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.certificate = self._sign(name, self.key.public_key(), name, is_authority=True)
+        self.path = directory / f"{name}.pem"
+        self.path.write_bytes(self.pem)
+
+    @property
+    def pem(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    def issue(self, name: str):
+        """A certificate for localhost and its key, as two files that are replaced."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = self._sign(name, key.public_key(), self.certificate.subject.rfc4514_string()[3:])
+        certificate_path, key_path = self.directory / "server.pem", self.directory / "server.key"
+        certificate_path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        key_path.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
+        return certificate_path, key_path, certificate.serial_number
+
+    def _sign(self, name, public_key, issuer, is_authority=False):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        named = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)]) for text in (name, issuer)]
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(named[0])
+            .issuer_name(named[1])
+            .public_key(public_key)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        )
+        if not is_authority:
+            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        return builder.sign(self.key, hashes.SHA256())
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"), "authority")
+
+
+@pytest.fixture(scope="module")
+def secured(gateway_with, authority):
+    certificate, key, _ = authority.issue("server")
+    return gateway_with(
+        {"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["auth", "gateway"]}}
+    )
+
+
+def channel(gateway, listener, credentials) -> grpc.Channel:
+    port = gateway.listeners[listener].rsplit(":", 1)[1]
+    return grpc.secure_channel(f"localhost:{port}", credentials, options=[("grpc.use_local_subchannel_pool", 1)])
+
+
+def check(stubs, over: grpc.Channel) -> int:
+    return stubs.health.HealthStub(over).Check(stubs.health.HealthCheckRequest(), timeout=20).status
+
+
+def handshake(gateway, listener, protocols=("h2",), ciphers=None, **settings):
+    """The served certificate's serial number and what ALPN chose."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(list(protocols))
+    if ciphers:
+        context.set_ciphers(ciphers)
+    for name, value in settings.items():
+        setattr(context, name, value)
+    host, port = gateway.listeners[listener].rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=20) as plain:
+        with context.wrap_socket(plain) as secure:
+            served = x509.load_der_x509_certificate(secure.getpeercert(binary_form=True))
+            # With TLS 1.3 a refusal arrives with the first read.
+            secure.settimeout(20)
+            assert secure.recv(9)[3:4] == b"\x04", "no SETTINGS"
+            return served.serial_number, secure.selected_alpn_protocol(), secure.version()
+
+
+def test_calls_go_over_tls(secured, authority, stubs):
+    with channel(secured, "auth", grpc.ssl_channel_credentials(authority.pem)) as over:
+        assert check(stubs, over) == 1
+        large = stubs.auth.ExchangeCredentialRequest(credential="x" * 2_000_000)
+        with pytest.raises(grpc.RpcError) as refusal:
+            stubs.auth.AuthServiceStub(over).ExchangeCredential(large, timeout=20)
+        assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_a_listener_that_is_not_named_speaks_cleartext(secured, stubs):
+    assert check(stubs, secured.channel("admin")) == 1
+    with pytest.raises(grpc.RpcError) as refusal:
+        check(stubs, secured.channel("gateway"))
+    assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_both_versions(secured, version):
+    _, alpn, spoken = handshake(secured, "auth", minimum_version=version, maximum_version=version)
+    assert (alpn, spoken.replace("v", "").replace(".", "")) == ("h2", version.name.replace("v", "").replace("_", ""))
+
+
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion.TLSv1")
+def test_older_versions_are_refused(secured):
+    # The client is willing: it is the server that says no.
+    old = {"minimum_version": ssl.TLSVersion.TLSv1, "maximum_version": ssl.TLSVersion.TLSv1_1}
+    with pytest.raises(ssl.SSLError, match="(?i)protocol.version|unsupported.protocol"):
+        handshake(secured, "auth", ciphers="DEFAULT:@SECLEVEL=0", **old)
+
+
+@pytest.mark.parametrize("protocols", [("http/1.1",), ()], ids=["http/1.1", "none"])
+def test_who_does_not_speak_h2_is_refused(secured, protocols):
+    with pytest.raises((ssl.SSLError, OSError, AssertionError)):
+        handshake(secured, "auth", protocols)
+
+
+def test_mutual_tls(gateway_with, tmp_path, authority, stubs):
+    clients = Authority(tmp_path, "clients")
+    certificate, key, _ = authority.issue("server")
+    gateway = gateway_with(
+        {"tls": {"certificate": str(certificate), "key": str(key), "client_authorities": str(clients.path)}}
+    )
+    client_certificate, client_key, _ = clients.issue("robot")
+    known = grpc.ssl_channel_credentials(authority.pem, client_key.read_bytes(), client_certificate.read_bytes())
+    with channel(gateway, "auth", known) as over:
+        assert check(stubs, over) == 1
+    with channel(gateway, "auth", grpc.ssl_channel_credentials(authority.pem)) as over:
+        with pytest.raises(grpc.RpcError) as refusal:
+            check(stubs, over)
+        assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+def test_sighup_shows_the_new_certificate_and_drops_no_call(gateway_with, tmp_path, stubs):
+    authority = Authority(tmp_path, "authority")
+    certificate, key, first = authority.issue("server")
+    gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key)}})
+    with channel(gateway, "auth", grpc.ssl_channel_credentials(authority.pem)) as over:
+        watch = stubs.health.HealthStub(over).Watch(stubs.health.HealthCheckRequest(), timeout=60)
+        assert next(watch).status == 1
+        assert handshake(gateway, "auth")[0] == first
+
+        key.write_text("no key")
+        gateway.process.send_signal(signal.SIGHUP)
+        eventually(lambda: "reload failed" in gateway.stderr)
+        assert handshake(gateway, "auth")[0] == first
+
+        second = authority.issue("server")[2]
+        gateway.process.send_signal(signal.SIGHUP)
+        eventually(lambda: handshake(gateway, "auth")[0] == second)
+        # The connection from before goes on.
+        assert check(stubs, over) == 1
+        watch.cancel()
+
+
+def test_a_certificate_that_cannot_be_used_is_named(gateway_with, tmp_path, authority):
+    certificate, _, _ = authority.issue("server")
+    with pytest.raises(AssertionError, match="missing.key"):
+        gateway_with({"tls": {"certificate": str(certificate), "key": str(tmp_path / "missing.key")}})
