@@ -9,6 +9,7 @@
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 #include <string.h>
 
 // What Swift cannot reach: macros and variadics. JWS wants R || S where OpenSSL speaks DER.
@@ -101,4 +102,11 @@ static inline int tls_speaks_h2(const SSL *connection) {
     unsigned int count = 0;
     SSL_get0_alpn_selected(connection, &name, &count);
     return count == 2 && name[0] == 'h' && name[1] == '2';
+}
+
+static inline void tls_expect_host(SSL *connection, const char *host) {
+    X509_VERIFY_PARAM *rules = SSL_get0_param(connection);
+    if (X509_VERIFY_PARAM_set1_ip_asc(rules, host) == 1) return;
+    X509_VERIFY_PARAM_set1_host(rules, host, 0);
+    SSL_set_tlsext_host_name(connection, host);
 }

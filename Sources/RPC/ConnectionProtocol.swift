@@ -29,5 +29,7 @@ public protocol ConnectionProtocol: AnyObject {
     func shutDown()
 
     /// The socket is gone.
-    func connectionLost()
+    ///
+    /// - Parameter reason: what `receive` or `nextOutput` threw, if that was why.
+    func connectionLost(_ reason: ConnectionError?)
 }

@@ -4,6 +4,7 @@ import datetime
 import signal
 import socket
 import ssl
+import subprocess
 
 import grpc
 import pytest
@@ -11,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from support.gateway import eventually
+from support.gateway import ADMIN_PASSWORD, eventually
 
 
 class Authority:
@@ -179,3 +180,21 @@ def test_a_certificate_that_cannot_be_used_is_named(gateway_with, tmp_path, auth
     certificate, _, _ = authority.issue("server")
     with pytest.raises(AssertionError, match="missing.key"):
         gateway_with({"tls": {"certificate": str(certificate), "key": str(tmp_path / "missing.key")}})
+
+
+def test_the_command_line_speaks_tls(secured, authority, binary, tmp_path):
+    other = Authority(tmp_path, "other")
+    port = secured.listeners["auth"].rsplit(":", 1)[1]
+
+    def login(host: str, ca: str):
+        environment = {"DATA_GATEWAY_SESSION": str(tmp_path / "session.json"), "DATA_GATEWAY_CA": ca, "PATH": "/usr/bin"}
+        command = [binary, "login", "--user", "admin", "--password-stdin", "--auth-server", f"{host}:{port}"]
+        return subprocess.run(
+            command, input=ADMIN_PASSWORD + "\n", capture_output=True, text=True, env=environment, timeout=30
+        )
+
+    assert login("localhost", str(authority.path)).returncode == 0
+    # Signed by somebody else; for another name.
+    for refused in (login("localhost", str(other.path)), login("127.0.0.1", str(authority.path))):
+        assert refused.returncode == 3
+        assert "certificate verify failed" in refused.stderr

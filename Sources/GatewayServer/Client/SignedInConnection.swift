@@ -21,7 +21,7 @@ final class SignedInConnection: CallTransport {
         guard let session = try file.read() else { throw ClientFailure.notSignedIn }
         loop = EventLoop(name: "client")
         connection = try await GatewayConnection(
-            to: ServerAddress.admin(options.server, environment, session), on: loop)
+            to: ServerAddress.admin(options.server, environment, session), on: loop, in: environment)
         organization = options.organization?.name
         self.environment = environment
         self.session = Mutex(session)
@@ -61,7 +61,7 @@ final class SignedInConnection: CallTransport {
         }
         let reply: RefreshTokenResponse
         do {
-            reply = try await AuthServiceClient(try await GatewayConnection(to: server, on: loop))
+            reply = try await AuthServiceClient(try await GatewayConnection(to: server, on: loop, in: environment))
                 .refreshToken(RefreshTokenRequest(refreshToken: old.refreshToken))
         } catch let failure as ClientFailure
             where failure.status == .unauthenticated || failure.status == .unimplemented

@@ -8,7 +8,8 @@ extension Configuration {
         let authorities = try reader.text("tls.client_authorities", default: "")
         let names = try reader.list("tls.listeners") ?? ListenerName.grpc.map(\.rawValue)
         guard certificate.isEmpty == key.isEmpty else {
-            throw ConfigurationError("tls.certificate and tls.key belong together: PEM files, the chain and its private key")
+            throw ConfigurationError(
+                "tls.certificate and tls.key belong together: PEM files, the chain and its private key")
         }
         guard !certificate.isEmpty else { return nil }
         var listeners: Set<ListenerName> = []

@@ -9,21 +9,30 @@ import Wire
 public final class RPCChannel: CallTransport, @unchecked Sendable {
     private let loop: EventLoop
     private let connection: ClientConnection
+    /// What speaks on the socket: the connection, or TLS around it.
+    private let speaker: any ConnectionProtocol
     private var socket: SocketConnection?
 
-    private init(loop: EventLoop, authority: String) {
+    private init(loop: EventLoop, address: PeerAddress, authorities: TLSAuthorities?) {
         self.loop = loop
-        connection = ClientConnection(loop: loop, authority: authority)
+        let plain = ClientConnection(loop: loop, authority: address.description, isSecure: authorities != nil)
+        connection = plain
+        speaker =
+            authorities.map { TLSConnection(plain, authorities: $0, host: address.host, scratch: TLSScratch()) }
+            ?? plain
     }
 
     /// Tries the addresses that the host stands for, one after the other.
     ///
-    /// - Parameter timeout: for each of them.
+    /// - Parameters:
+    ///   - timeout: for each of them.
+    ///   - authorities: whose certificate the server must show; `nil` = cleartext.
     /// - Throws: `GRPCStatus` UNAVAILABLE where nobody answers.
     public static func connect(
-        to address: PeerAddress, loop: EventLoop, timeout: Duration = .seconds(10)
+        to address: PeerAddress, loop: EventLoop, timeout: Duration = .seconds(10),
+        authorities: TLSAuthorities? = nil
     ) async throws -> RPCChannel {
-        let channel = RPCChannel(loop: loop, authority: address.description)
+        let channel = RPCChannel(loop: loop, address: address, authorities: authorities)
         var reason = "the host name is unknown"
         for target in await channel.targets(of: address) {
             let status = await channel.open(target, timeout: timeout)
@@ -54,7 +63,7 @@ public final class RPCChannel: CallTransport, @unchecked Sendable {
             loop.run { [self] in
                 let attempt = ConnectAttempt(loop: loop) { [self] socket, status in
                     if status == 0 {
-                        self.socket = SocketConnection(loop: loop, socket: socket, speaker: connection) { [self] _ in
+                        self.socket = SocketConnection(loop: loop, socket: socket, speaker: speaker) { [self] _ in
                             self.socket = nil
                         }
                     }

@@ -13,7 +13,7 @@ final class SocketConnection {
     private var isWriting = false
     private var isClosing = false
     /// What came broke the protocol: what is left to say is sent, then the socket is closed.
-    private var hasFailed = false
+    private var failure: ConnectionError?
 
     /// Takes over `socket`, which is initialized and connected.
     init(
@@ -66,7 +66,7 @@ final class SocketConnection {
         do throws(ConnectionError) {
             try speaker.receive(UnsafeRawBufferPointer(start: bytes, count: count))
         } catch {
-            hasFailed = true
+            failure = error
         }
         flushSoon()
     }
@@ -104,13 +104,13 @@ final class SocketConnection {
                 filled += bytes.count
             }
         } catch {
-            hasFailed = true
+            failure = error
         }
         if filled > 0 {
             let rest = UnsafeRawBufferPointer(start: nil, count: 0)
             guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: rest) else { return }
         }
-        if hasFailed || speaker.isFinished { close() }
+        if failure != nil || speaker.isFinished { close() }
     }
 
     /// - Parameter next: goes out right behind `bytes` if those cannot all be written now.
@@ -159,7 +159,7 @@ final class SocketConnection {
             guard let context = handle?.pointee.data else { return }
             Unmanaged<SocketConnection>.fromOpaque(context).takeRetainedValue().closed()
         }
-        speaker.connectionLost()
+        speaker.connectionLost(failure)
     }
 
     private func closed() {

@@ -52,6 +52,16 @@ public final class TLSCertificates: Sendable {
     var context: TLSContext { current.withLock { $0 } }
 }
 
+/// Whose certificates a client takes for a server's.
+public final class TLSAuthorities: Sendable {
+    let context: TLSContext
+
+    /// - Parameter file: PEM; `nil` = those that the system trusts.
+    public init(file: String?) throws(TLSError) {
+        context = try TLSContext(authorities: file)
+    }
+}
+
 /// An `SSL_CTX`.
 final class TLSContext: Sendable {
     /// Set up by `init`, then only read; OpenSSL counts its references with atomics.
@@ -84,6 +94,20 @@ final class TLSContext: Sendable {
                 // Whoever speaks no h2 here has nothing to say.
                 tls_select_h2(selected, selectedCount, offered, offeredCount)
             }, nil)
+    }
+
+    /// A client's.
+    init(authorities file: String?) throws(TLSError) {
+        ERR_clear_error()
+        guard let handle = SSL_CTX_new(TLS_client_method()) else { throw TLSError("OpenSSL has no memory for TLS") }
+        self.handle = handle
+        tls_harden(handle)
+        let loaded =
+            file.map { SSL_CTX_load_verify_locations(handle, $0, nil) } ?? SSL_CTX_set_default_verify_paths(handle)
+        guard loaded == 1 else { throw TLSError("the authorities in \(file ?? "the system's store") cannot be used") }
+        SSL_CTX_set_verify(handle, SSL_VERIFY_PEER, nil)
+        let h2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
+        SSL_CTX_set_alpn_protos(handle, h2, UInt32(h2.count))
     }
 
     deinit {

@@ -28,7 +28,20 @@ final class TLSConnection: ConnectionProtocol {
         set { inner.onOutput = newValue }
     }
 
-    init(_ inner: any ConnectionProtocol, context: TLSContext, scratch: TLSScratch) {
+    /// The server's side.
+    convenience init(_ inner: any ConnectionProtocol, context: TLSContext, scratch: TLSScratch) {
+        self.init(inner, context, scratch)
+        SSL_set_accept_state(ssl)
+    }
+
+    /// The client's side: the server must show a certificate for `host`.
+    convenience init(_ inner: any ConnectionProtocol, authorities: TLSAuthorities, host: String, scratch: TLSScratch) {
+        self.init(inner, authorities.context, scratch)
+        tls_expect_host(ssl, host)
+        SSL_set_connect_state(ssl)
+    }
+
+    private init(_ inner: any ConnectionProtocol, _ context: TLSContext, _ scratch: TLSScratch) {
         self.inner = inner
         self.scratch = scratch
         guard let ssl = SSL_new(context.handle), let incoming = BIO_new(BIO_s_mem()),
@@ -38,7 +51,6 @@ final class TLSConnection: ConnectionProtocol {
         self.incoming = incoming
         self.outgoing = outgoing
         SSL_set_bio(ssl, incoming, outgoing)
-        SSL_set_accept_state(ssl)
     }
 
     deinit {
@@ -69,17 +81,19 @@ final class TLSConnection: ConnectionProtocol {
         let status = SSL_do_handshake(ssl)
         onOutput()
         if status == 1 {
-            guard tls_speaks_h2(ssl) == 1 else { throw ConnectionError("the client did not ask for h2 by ALPN") }
+            guard tls_speaks_h2(ssl) == 1 else { throw ConnectionError("h2 was not agreed on by ALPN") }
             isOpen = true
             return true
         }
         guard SSL_get_error(ssl, status) == SSL_ERROR_WANT_READ else {
-            throw ConnectionError("the TLS handshake failed")
+            throw ConnectionError(TLSError("the TLS handshake failed").description)
         }
         return false
     }
 
     func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+        // The client speaks first.
+        if !isOpen, SSL_is_server(ssl) == 0, SSL_in_before(ssl) == 1 { _ = try shakeHands() }
         if isOpen, BIO_ctrl_pending(outgoing) == 0, let bytes = try inner.nextOutput() {
             ERR_clear_error()
             // The sink is memory, so that all is taken at once.
@@ -105,5 +119,5 @@ final class TLSConnection: ConnectionProtocol {
 
     func shutDown() { inner.shutDown() }
 
-    func connectionLost() { inner.connectionLost() }
+    func connectionLost(_ reason: ConnectionError?) { inner.connectionLost(reason) }
 }

@@ -5,6 +5,7 @@ import Wire
 ///
 /// Sendable although it has state: that is touched on its connection's loop only, where its reader runs too.
 final class ClientCall: HTTP2Stream, @unchecked Sendable {
+    private weak var connection: ClientConnection?
     private let inbox = MessageInbox<[UInt8]>()
     private var deframer = MessageDeframer(limit: ClientConnection.maxMessageSize)
     private var httpStatus = ""
@@ -14,6 +15,10 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {
     private var failure: GRPCStatus?
     private var unconsumed = 0
     private var timer: LoopTimer?
+
+    init(on connection: ClientConnection) {
+        self.connection = connection
+    }
 
     // MARK: what arrives
 
@@ -62,6 +67,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {
         if !httpStatus.isEmpty && httpStatus != "200" {
             return GRPCStatus(.unknown, "the server answered HTTP \(httpStatus) instead of a gRPC status")
         }
+        if let failure = connection?.failure { return GRPCStatus(.unavailable, failure.description) }
         return GRPCStatus(.unavailable, "the connection ended before the reply (HTTP/2 error code \(reset))")
     }
 

@@ -41,7 +41,7 @@ extension ClientConnection {
     private func begin(_ method: MethodDescriptor, _ request: some Message, options: CallOptions) -> ClientCall {
         var frame = request.encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
-        let call = ClientCall()
+        let call = ClientCall(on: self)
         start(call, method, message: frame, options: options)
         return call
     }

@@ -7,14 +7,18 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
 
     let loop: any CallLoop
     private let authority: String
+    private let scheme: String
     public var onOutput: () -> Void = {}
     private var session: HTTP2Session?
     private var isClosing = false
+    /// Why the connection is lost, where that is known.
+    private(set) var failure: ConnectionError?
 
     /// - Parameter authority: what `:authority` says, `HOST:PORT`.
-    public init(loop: any CallLoop, authority: String) {
+    public init(loop: any CallLoop, authority: String, isSecure: Bool = false) {
         self.loop = loop
         self.authority = authority
+        scheme = isSecure ? "https" : "http"
         session = HTTP2Session(role: .client, host: self)
     }
 
@@ -44,7 +48,8 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         session?.submitGoAway()
     }
 
-    public func connectionLost() {
+    public func connectionLost(_ reason: ConnectionError?) {
+        failure = reason
         session?.abandon()
         session = nil
     }
@@ -62,7 +67,7 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     /// Begins a call with one request message; its outcome comes through the call.
     func start(_ call: ClientCall, _ method: MethodDescriptor, message: [UInt8], options: CallOptions) {
         var headers: [(name: String, value: [UInt8])] = [
-            (":method", Array("POST".utf8)), (":scheme", Array("http".utf8)), (":path", Array(method.path.utf8)),
+            (":method", Array("POST".utf8)), (":scheme", Array(scheme.utf8)), (":path", Array(method.path.utf8)),
             (":authority", Array(authority.utf8)), ("content-type", Array("application/grpc".utf8)),
             ("te", Array("trailers".utf8)),
         ]

@@ -69,7 +69,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         session?.submitPing(Ping.drain.rawValue)
     }
 
-    public func connectionLost() {
+    public func connectionLost(_ reason: ConnectionError?) {
         timer?.cancel()
         timer = nil
         session?.abandon()

@@ -49,7 +49,7 @@ struct Login: Command {
         let last = try? file.read()
         let address = try ServerAddress.auth(authServer, environment, last)
         let adminServer = try ServerAddress.chosenAdmin(server, environment)
-        let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"))
+        let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"), in: environment)
         let password = try Password.read(
             fromStandardInput: passwordFromStandardInput, prompt: "Password of \(userName) at \(address): ")
         let reply = try await AuthServiceClient(connection).login(

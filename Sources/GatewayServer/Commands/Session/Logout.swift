@@ -31,7 +31,7 @@ struct Logout: Command {
     private func revoke(_ session: Session, _ environment: CommandEnvironment) async {
         guard !session.refreshToken.isEmpty, let server = PeerAddress(session.authServer) else { return }
         do {
-            let connection = try await GatewayConnection(to: server, on: EventLoop(name: "client"))
+            let connection = try await GatewayConnection(to: server, on: EventLoop(name: "client"), in: environment)
             _ = try await SessionServiceClient(connection).logout(LogoutRequest(refreshToken: session.refreshToken))
         } catch let failure as ClientFailure where failure.status == .unimplemented {
             // A gateway without SessionService lets its tokens run out.
