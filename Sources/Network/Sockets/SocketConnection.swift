@@ -58,7 +58,7 @@ final class SocketConnection {
 
     private func received(_ count: Int, _ bytes: UnsafePointer<CChar>?) {
         // libuv goes on reading within the callback; a session that failed must not be given more.
-        if count == 0 || hasFailed { return }
+        if count == 0 || failure != nil { return }
         guard count > 0 else {
             close()
             return
