@@ -3,7 +3,7 @@
 
     examples/device_upload.py 261121-000001 drive.mcap --tag weather=rain
 
-The key is kept in archebase-config.json in the current folder, as the SDKs keep it.
+The key is kept as the SDKs keep it, in devices/ID/archebase-config.json.
 """
 
 import argparse
@@ -17,25 +17,39 @@ import grpc
 
 import stubs
 
-CONFIG = Path("archebase-config.json")
 #: The tag under which clients send the source file's name.
 FILE_NAME_TAG = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
 TIMEOUT = 20
 
 
-def key_and_tags(device_id: str, address: str) -> tuple[str, dict[str, str]]:
-    """The device's API key and tags: from the file of an earlier run, else from InitDevice."""
-    if CONFIG.exists():
-        config = json.loads(CONFIG.read_text())
+def key_and_tags(arguments) -> tuple[str, dict[str, str]]:
+    """The device's API key and tags: from the file of an earlier run, else from InitDevice (or ReinitDevice)."""
+    path = config_path(arguments.device_id)
+    if path.exists() and not arguments.reinit:
+        config = json.loads(path.read_text())
         return config["api_key"], config["tags"]
-    reply = stubs.service("DeviceInitService", address).InitDevice(
-        stubs.gateway.InitDeviceRequest(device_id=device_id, sdk_version="example/1", platform=sys.platform),
-        timeout=TIMEOUT,
-    )
+    service = stubs.service("DeviceInitService", arguments.device_init)
+    fields = {"device_id": arguments.device_id, "sdk_version": "example/1", "platform": sys.platform}
+    if arguments.reinit:
+        reply = service.ReinitDevice(stubs.gateway.ReinitDeviceRequest(**fields), timeout=TIMEOUT)
+    else:
+        reply = service.InitDevice(stubs.gateway.InitDeviceRequest(**fields), timeout=TIMEOUT)
     config = {"api_key": reply.api_key, "tags": dict(reply.tags)}
-    with open(os.open(CONFIG, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         json.dump(config, file)
     return config["api_key"], config["tags"]
+
+
+def config_path(device_id: str) -> Path:
+    return Path("devices") / device_id / "archebase-config.json"
+
+
+def tag(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text} is not KEY=VALUE")
+    return name, value
 
 
 def send(issued, data: bytes) -> tuple[int, str]:
@@ -69,7 +83,8 @@ def send(issued, data: bytes) -> tuple[int, str]:
 
 
 def upload(arguments) -> None:
-    key, tags = key_and_tags(arguments.device_id, arguments.device_init)
+    data = arguments.file.read_bytes()
+    key, tags = key_and_tags(arguments)
     session = stubs.service("AuthService", arguments.auth).ExchangeCredential(
         stubs.auth.ExchangeCredentialRequest(credential=key), timeout=TIMEOUT
     )
@@ -80,7 +95,6 @@ def upload(arguments) -> None:
     )
     issued = created.credentials
     print(f"upload {created.logical_upload_id}: key {issued.object_key}, parts of {issued.part_size_bytes:,} bytes")
-    data = arguments.file.read_bytes()
     parts, etag = send(issued, data)
     uploads.CompleteUpload(
         stubs.gateway.CompleteUploadRequest(
@@ -101,14 +115,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("device_id", help="as `data-gateway device register` said it")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--tag", type=lambda text: tuple(text.split("=", 1)), action="append", default=[], metavar="K=V")
+    parser.add_argument("--tag", type=tag, action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--reinit", action="store_true", help="fetch a new key: the one before was lost")
     parser.add_argument("--device-init", default="127.0.0.1:50057", metavar="HOST:PORT")
     parser.add_argument("--auth", default="127.0.0.1:50051", metavar="HOST:PORT")
     parser.add_argument("--gateway", default="127.0.0.1:50053", metavar="HOST:PORT")
+    arguments = parser.parse_args()
     try:
-        upload(parser.parse_args())
+        upload(arguments)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
     except grpc.RpcError as error:
         print(f"the gateway refused: {stubs.explain(error)}", file=sys.stderr)
+        if error.code() is grpc.StatusCode.UNAUTHENTICATED:
+            path = config_path(arguments.device_id)
+            print(f"the key in {path} is not good here; --reinit fetches a new one", file=sys.stderr)
         return 1
     except oss.exceptions.BaseError as error:
         print(f"the object store refused: {error}", file=sys.stderr)

@@ -41,7 +41,8 @@ def download(arguments) -> None:
     )
     metadata = stubs.bearer(login.access_token)
     service = stubs.service("DataGatewayObjectService", arguments.gateway)
-    for found in objects(service, metadata, arguments.filter):
+    count = 0
+    for count, found in enumerate(objects(service, metadata, arguments.filter), start=1):
         print(f"{found.file_id}  {found.size_bytes:,} bytes  ETag {found.etag}")
         if arguments.to is None:
             continue
@@ -53,6 +54,8 @@ def download(arguments) -> None:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             with open(arguments.to / found.file_id, "wb") as file:
                 shutil.copyfileobj(answer, file)
+    if count == 0:
+        print("nothing that the filter lets through")
 
 
 def main() -> int:

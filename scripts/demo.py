@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import secrets
+import shlex
 import signal
 import subprocess
 import sys
@@ -112,7 +113,7 @@ class Demo:
     # The device and the user: the programs in examples/, as anybody runs them
 
     def example(self, name: str, *arguments: str, **environment: str) -> None:
-        detail(f"$ examples/{name} " + " ".join(arguments))
+        detail(f"$ .venv/bin/python examples/{name} " + shlex.join(arguments))
         listeners = {"--auth": "auth", "--gateway": "gateway"}
         if name == "device_upload.py":
             listeners["--device-init"] = "device-init"

@@ -102,8 +102,9 @@ struct ConfigurationReader {
     /// Refuses what nobody asked for.
     func finish() throws(ConfigurationError) {
         guard let unknown = values.keys.filter({ !known.contains($0) }).min() else { return }
-        let nearest = known.min { EditDistance.between($0, unknown) < EditDistance.between($1, unknown) }
-        let hint = nearest.map { "; did you mean \($0)?" } ?? ""
-        throw ConfigurationError("there is no key \(unknown)\(hint)")
+        if known.contains(where: { $0.hasPrefix("\(unknown).") }) {
+            throw ConfigurationError("\(unknown) is a section: { … }")
+        }
+        throw ConfigurationError("there is no key \(unknown)\(Suggestion.text(for: unknown, among: known.sorted()))")
     }
 }

@@ -44,10 +44,11 @@ final class DataDirectory: Sendable {
     var database: String { path + "/gateway.db" }
     var keys: String { path + "/keys" }
     var store: String { path + "/store" }
+    var initialPassword: String { path + "/initial-admin-password" }
 
     /// Writes the password of the first administrator where only the server's user can read it.
     func writeInitialPassword(_ password: Secret) throws {
-        try PrivateFile.write(password.exposed + [0x0A], to: path + "/initial-admin-password")
+        try PrivateFile.write(password.exposed + [0x0A], to: initialPassword)
     }
 
     private func checkFormat() throws {

@@ -57,6 +57,9 @@ struct Rooms: Sendable {
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
+            Log.write(
+                "first administrator",
+                ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
         }
     }
 

@@ -24,10 +24,16 @@ public final class HTTPDaemon: Sendable {
         public init() {}
     }
 
-    public enum StartError: Error, Sendable, Equatable {
-        case address(String)
-        case listen(errno: Int32)
+    public enum StartError: Error, Sendable, Equatable, CustomStringConvertible {
+        case listen(ListenError)
         case daemon
+
+        public var description: String {
+            switch self {
+            case .listen(let error): error.description
+            case .daemon: "the HTTP/1.1 daemon cannot be started: is there memory, and room for threads?"
+            }
+        }
     }
 
     /// The numeric address that is listened on, with the port that was free where 0 was asked for.
@@ -50,7 +56,7 @@ public final class HTTPDaemon: Sendable {
         do {
             listener = try ListeningSocket(PeerAddress(host: host, port: Int(port)))
         } catch {
-            throw error.errno == 0 ? .address(host) : .listen(errno: error.errno)
+            throw .listen(error)
         }
         self.host = listener.address.host
         self.port = UInt16(listener.address.port)

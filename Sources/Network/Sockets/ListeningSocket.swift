@@ -2,10 +2,15 @@ import Glibc
 import RPC
 
 /// Why a listener cannot be opened. The description says what is in the way.
-public struct ListenError: Error, Sendable, CustomStringConvertible {
+public struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
     public let address: PeerAddress
     /// What the system said; 0 where the host name is unknown.
     public let errno: Int32
+
+    public init(address: PeerAddress, errno: Int32) {
+        self.address = address
+        self.errno = errno
+    }
 
     public var description: String {
         let reason = errno == 0 ? "the host name is unknown" : String(cString: strerror(errno))

@@ -2,6 +2,7 @@ import Dispatch
 import Glibc
 import HTTPTestClient
 import Network
+import RPC
 import Testing
 
 /// `PUT` and `POST` answer with the body they took, `/refuse` at its header, `/file` sends a range of a file.
@@ -166,10 +167,12 @@ struct HTTPDaemonTests {
     @Test func saysWhyItCannotListen() throws {
         let daemon = try start()
         defer { daemon.stop(drainingFor: 1) }
-        #expect(throws: HTTPDaemon.StartError.listen(errno: EADDRINUSE)) {
+        let taken = PeerAddress(host: "127.0.0.1", port: Int(daemon.port))
+        #expect(throws: HTTPDaemon.StartError.listen(ListenError(address: taken, errno: EADDRINUSE))) {
             try HTTPDaemon(host: "127.0.0.1", port: daemon.port, handler: handler)
         }
-        #expect(throws: HTTPDaemon.StartError.address("no such host")) {
+        let unknown = PeerAddress(host: "no such host", port: 0)
+        #expect(throws: HTTPDaemon.StartError.listen(ListenError(address: unknown, errno: 0))) {
             try HTTPDaemon(host: "no such host", port: 0, handler: handler)
         }
     }
