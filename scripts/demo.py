@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "ops")
+LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "ops")
 PART_SIZE = 1024 * 1024
 FILE_SIZE = 6 * 1024 * 1024 + 54321
 

@@ -6,7 +6,7 @@ public enum Access: Sendable, Hashable {
     case apiKey
     /// By a user's token, with at least this role in the organization the call is about.
     case user(Role)
-    /// By an admin of the SYSTEM organization.
+    /// By an admin or a service account of the SYSTEM organization.
     case systemAdmin
 }
 
@@ -55,6 +55,10 @@ public enum AccessTable {
         (
             "archebase.auth.v1.UserAuthService", .user(.admin),
             ["CreateUser", "GetUser", "ListUsers", "UpdateUser", "DeleteUser"]
+        ),
+        (
+            "archebase.auth.v1.IdentityManagementService", .systemAdmin,
+            ["IssueSystemCredential", "RotateSigningKey"]
         ),
 
         ("archebase.data_gateway.v1.DeviceInitService", .anyone, ["InitDevice", "ReinitDevice"]),

@@ -36,10 +36,12 @@ public final class Accounts: Sendable {
 
     let keyExchange: KeyExchange
     let sessions: Sessions
+    let systemCredentials: SystemCredentials
     let sites: SiteRegistry
     let keys: APIKeyRegistry
     let users: UserRegistry
     let tokens: AccessTokens
+    private let signingKeys: SigningKeyFolder
     let clock: any WallClock
     private let database: Database
     private let passwords: Passwords
@@ -53,8 +55,9 @@ public final class Accounts: Sendable {
         let pepper = keyring.key(.pepper)
         self.database = database
         self.clock = clock
+        signingKeys = SigningKeyFolder(path: keysDirectory, lifetimeSeconds: configuration.accessTokenSeconds)
         tokens = AccessTokens(
-            signer: TokenSigner(keys: try SigningKeys(directory: keysDirectory)),
+            signer: TokenSigner(keys: try signingKeys.read(at: clock.now())),
             lifetimeSeconds: configuration.accessTokenSeconds,
             capacity: configuration.rememberedTokens)
         deferred = DeferredRecords(database: database)
@@ -67,6 +70,9 @@ public final class Accounts: Sendable {
         sessions = Sessions(
             database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
             configuration: configuration, failures: LoginFailures(configuration))
+        systemCredentials = SystemCredentials(
+            database: database, tokens: tokens, deferred: deferred, identifiers: identifiers, clock: clock,
+            pepper: pepper, wrongSecrets: Throttle(perMinute: configuration.wrongCredentialsOfKey))
         sites = SiteRegistry(database: database, clock: clock)
         keys = APIKeyRegistry(database: database, clock: clock, identifiers: identifiers, pepper: pepper)
         users = UserRegistry(database: database, clock: clock, passwords: passwords)
@@ -120,6 +126,9 @@ extension Accounts {
     public var authService: AuthService { AuthService(accounts: self) }
 
     /// For the auth listener.
+    public var systemAuthService: SystemAuthService { SystemAuthService(accounts: self) }
+
+    /// For the auth listener.
     public var sessionService: SessionService { SessionService(accounts: self) }
 
     /// For the admin listener.
@@ -129,6 +138,24 @@ extension Accounts {
 
     /// For the admin listener.
     public var userAuthService: UserAuthService { UserAuthService(accounts: self) }
+
+    /// For the admin listener.
+    public var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
+
+    /// The public keys of access tokens, as a JWK Set (RFC 7517, section 5): those that tokens are verified with now.
+    public var publicKeys: String { tokens.publicKeys(at: clock.now()) }
+
+    /// Has a new key sign access tokens.
+    func rotateSigningKey(by caller: Caller) async throws -> SigningKeys {
+        let now = clock.now()
+        // Inside a write, which there is one of at a time.
+        return try await database.write { [tokens, signingKeys] connection in
+            let keys = try signingKeys.rotate(at: now)
+            tokens.use(keys)
+            try Audit.record(caller.did(to: "signingKeys/\(keys.current.id)"), at: now, in: connection)
+            return keys
+        }
+    }
 
     func accessToken(for user: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
         tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, at: now)

@@ -18,21 +18,21 @@ public struct Authenticator: Interceptor {
         }
         switch access {
         case .anyone: return
-        case .apiKey: context.identity = try keyOwner(of: try token(.apiKey, in: context))
+        case .apiKey: context.identity = try keyOwner(of: try token([.apiKey], in: context))
         case .user(let role):
-            let user = try user(of: try token(.user, in: context), in: context)
+            let user = try user(of: try token([.user, .system], in: context), in: context)
             guard user.role >= role else { throw .permissionDenied("this needs the role \(role)") }
             context.identity = Principal.user(user)
         case .systemAdmin:
-            let user = try user(of: try token(.user, in: context), in: context)
-            guard user.isSystem && user.role == .admin else {
+            let user = try user(of: try token([.user, .system], in: context), in: context)
+            guard user.isSystem && user.role >= .admin else {
                 throw .permissionDenied("this needs the role admin in the organization system")
             }
             context.identity = Principal.user(user)
         }
     }
 
-    private func token(_ kind: TokenKind, in context: CallContext) throws(RPCError) -> AccessToken {
+    private func token(_ kinds: Set<TokenKind>, in context: CallContext) throws(RPCError) -> AccessToken {
         let headers = context.metadata.values("authorization")
         guard let header = headers.first, headers.count == 1 else {
             throw RPCError(.unauthenticated, "one authorization header with a bearer token is needed")
@@ -44,7 +44,7 @@ public struct Authenticator: Interceptor {
         guard let token = tokens.verify(String(parts[1]), at: clock.now()) else {
             throw RPCError(.unauthenticated, "the token is not valid or has expired")
         }
-        guard token.kind == kind else {
+        guard kinds.contains(token.kind) else {
             throw RPCError(.unauthenticated, "the token is not of the kind that opens this service")
         }
         return token
@@ -73,7 +73,7 @@ public struct Authenticator: Interceptor {
     /// The organization that an admin of SYSTEM acts for.
     private func organization(_ name: String, for user: UserPrincipal) throws(RPCError) -> OrganizationReference {
         if name == user.home.name { return user.home }
-        guard user.isSystem && user.role == .admin else {
+        guard user.isSystem && user.role >= .admin else {
             throw .permissionDenied("x-organization needs the role admin in the organization system")
         }
         guard let organization = try read({ try OrganizationRecords.find(name: name, in: $0) }) else {

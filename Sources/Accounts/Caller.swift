@@ -16,6 +16,9 @@ public struct Caller: Sendable {
     /// The organization that what they create belongs to, and that they see.
     public var organization: OrganizationReference { user.organization }
 
+    /// Whether the call is about SYSTEM itself.
+    var isSystem: Bool { user.isSystem && organization == user.home }
+
     /// That the call did its work on `target`.
     public func did(to target: String) -> AuditEntry {
         AuditEntry(

@@ -19,6 +19,8 @@ COMMANDS = [
     ["device", "list"],
     ["device", "show"],
     ["user", "create"],
+    ["user", "credential"],
+    ["keys", "rotate"],
 ]
 OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
 

@@ -8,7 +8,7 @@ from support.parties import TIMEOUT, call, exchange
 from support.raw import fetch
 from support.refusal import refused
 
-GRPC_LISTENERS = [name for name in LISTENERS if name not in ("object-store", "ops")]
+GRPC_LISTENERS = [name for name in LISTENERS if name not in ("object-store", "web", "ops")]
 
 #: Listener → the services that it serves, as health knows them.
 SERVICES = {

@@ -30,7 +30,7 @@ import Wire
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
-        "PresignObject", "ReadObject",
+        "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey",
     ]
 
     @Test func everyCallerIsLetInWhereTheContractSays() async throws {
@@ -57,6 +57,7 @@ import Wire
             ("operator", try await user("operator"), operate),
             ("admin", boss, administer),
             ("admin of system", admin, administer.union(Self.system)),
+            ("service", try await world.service(token: admin).token, administer.union(Self.system)),
         ]
         for (caller, token, methods) in expectations {
             for method in AccessTableTests.services.joined() {

@@ -8,7 +8,8 @@ import Wire
 @Suite struct AccessTableTests {
     static let services: [[MethodDescriptor]] = [
         AuthServiceMethods.all, SystemAuthServiceMethods.all, AdminAuthServiceMethods.all, UserAuthServiceMethods.all,
-        SessionServiceMethods.all, DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
+        SessionServiceMethods.all, IdentityManagementServiceMethods.all,
+        DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, HealthMethods.all,
         ServerReflectionMethods.all, V1AlphaServerReflectionMethods.all,

@@ -1,3 +1,4 @@
+import Foundation
 import Platform
 import Proto
 import RPC
@@ -276,13 +277,58 @@ import Wire
     @Test func keysAreMadeOnceAndTheNewestSigns() async throws {
         let world = try await World()
         let keys = world.directory + "/keys"
-        let first = try SigningKeys(directory: keys)
-        #expect(try SigningKeys(directory: keys).current.id == first.current.id)
+        let now = world.clock.now()
+        let folder = SigningKeyFolder(path: keys, lifetimeSeconds: 900)
+        let first = try folder.read(at: now)
+        #expect(try folder.read(at: now).current.id == first.current.id)
         try PrivateFile.write(ES256Key().privateKey.exposed, to: keys + "/es256-10")
-        let rotated = try SigningKeys(directory: keys)
+        let rotated = try folder.read(at: now)
         #expect(rotated.current.id != first.current.id)
         #expect(rotated.older.map(\.id) == [first.current.id])
         try PrivateFile.write([1, 2, 3], to: keys + "/es256-11")
-        #expect(throws: SigningKeyError.self) { try SigningKeys(directory: keys) }
+        #expect(throws: SigningKeyError.self) { try folder.read(at: now) }
+    }
+
+    @Test func anOlderKeyVerifiesAndIsPublishedUntilItsTokensHaveEnded() async throws {
+        let world = try await World()
+        let operation = IdentityManagementServiceMethods.rotateSigningKey
+        let old = try await world.login().accessToken
+        let before = world.accounts.publicKeys
+        let reply = try await world.accounts.identityManagementService.rotateSigningKey(
+            RotateSigningKeyRequest(), context: world.call(operation, token: old))
+        #expect(reply.olderKeyIDs.count == 1)
+        #expect(try world.audit().last == "user:system/admin system RotateSigningKey signingKeys/\(reply.keyID) OK 1")
+        #expect(before.contains(reply.olderKeyIDs[0]) && !before.contains(reply.keyID))
+
+        let new = try await world.login().accessToken
+        for token in [old, new] { _ = try world.call(UserAuthServiceMethods.listUsers, token: token) }
+        let through = world.accounts.publicKeys
+        #expect(through.contains(reply.olderKeyIDs[0]) && through.contains(reply.keyID))
+        // A restart finds what the rotation left.
+        let folder = SigningKeyFolder(path: world.directory + "/keys", lifetimeSeconds: 900)
+        #expect(try folder.read(at: world.clock.now()).older.map(\.id) == reply.olderKeyIDs)
+
+        world.clock.advance(seconds: 900 + SigningKeyFolder.leewaySeconds - 1)
+        #expect(world.accounts.publicKeys == through)
+        world.clock.advance(seconds: 1)
+        let after = world.accounts.publicKeys
+        #expect(!after.contains(reply.olderKeyIDs[0]) && after.contains(reply.keyID))
+        let read = try folder.read(at: world.clock.now())
+        #expect(read.current.id == reply.keyID && read.older.isEmpty)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("es256-") }
+        #expect(files.count == 1)
+    }
+
+    @Test func anEndedKeyVerifiesNothing() {
+        let now = UnixTime(seconds: 1_800_000_000)
+        let key = ES256Key()
+        let token = AccessToken(kind: .user, subject: "7", epoch: 3, expiresAt: now.adding(seconds: 900))
+        let text = TokenSigner(keys: SigningKeys(current: SigningKey(key))).issue(token, at: now)
+        let ended = SigningKeys(
+            current: SigningKey(ES256Key()), older: [SigningKey(key, endsAt: now.adding(seconds: 60))])
+        let signer = TokenSigner(keys: ended)
+        #expect(signer.verify(text, at: now.adding(seconds: 59)) == token)
+        #expect(signer.verify(text, at: now.adding(seconds: 60)) == nil)
+        #expect(!signer.publicKeys(at: now.adding(seconds: 60)).contains(ended.older[0].id))
     }
 }

@@ -87,6 +87,28 @@ final class World: Sendable {
         return reply.user ?? User()
     }
 
+    /// Makes a service account.
+    func service(
+        _ name: String = "robot", token: String
+    ) async throws -> (token: String, credential: String) {
+        _ = try await createUser(name, role: "service", token: token)
+        let credential = try await issueCredential(to: name, token: token)
+        return (try await exchangeSystem(credential).accessToken, credential)
+    }
+
+    func issueCredential(to name: String, token: String) async throws -> String {
+        try await accounts.identityManagementService.issueSystemCredential(
+            IssueSystemCredentialRequest(userName: name),
+            context: try call(IdentityManagementServiceMethods.issueSystemCredential, token: token)
+        ).credential
+    }
+
+    func exchangeSystem(_ credential: String) async throws -> ExchangeSystemCredentialResponse {
+        try await accounts.systemAuthService.exchangeSystemCredential(
+            ExchangeSystemCredentialRequest(credential: credential),
+            context: try call(SystemAuthServiceMethods.exchangeSystemCredential))
+    }
+
     /// Makes an organization with the admin `boss`, and logs them in.
     func createOrganization(_ name: String, token: String) async throws -> String {
         _ = try await adminService.createOrganization(

@@ -1,6 +1,7 @@
 import Platform
 
-/// A secret that we hand out and know again by its digest: an API key's credential, a refresh token.
+/// A secret that we hand out and know again by its digest: an API key's credential, a refresh token, a
+/// service account's system credential.
 ///
 /// Base64 of 3 bytes that make it recognizable, the 36 characters of its id, and 30 random bytes: 92 characters, without
 /// padding. Only the id and a keyed digest are stored, so a stolen database opens nothing.
@@ -9,6 +10,7 @@ struct OpaqueToken: Sendable {
     enum Kind: String, Sendable {
         case apiKey = "dgwk"
         case refresh = "dgwr"
+        case system = "dgws"
     }
 
     static let idLength = 36

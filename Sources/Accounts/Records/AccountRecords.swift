@@ -85,7 +85,17 @@ enum AccountRecords {
                 CREATE INDEX audit_at ON audit (at);
                 CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
                     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
-                """)
+                """),
+        Migration(
+            name: "accounts-2",
+            sql: """
+                CREATE TABLE system_credentials (
+                    user_id INTEGER PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+                    id TEXT NOT NULL UNIQUE,
+                    digest BLOB NOT NULL,
+                    created_at INTEGER NOT NULL
+                ) STRICT;
+                """),
     ]
 }
 

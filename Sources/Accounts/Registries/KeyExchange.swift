@@ -37,7 +37,7 @@ struct KeyExchange: Sendable {
     }
 
     /// One answer for malformed, unknown and wrong: which it was is nobody's business.
-    private static let invalid = RPCError(.authInvalidCredential, "the credential is not valid")
+    static let invalid = RPCError(.authInvalidCredential, "the credential is not valid")
 }
 
 extension RPCError {

@@ -35,7 +35,9 @@ struct Sessions: Sendable {
         if let wait = failures.count(attempt, at: now) {
             throw RPCError(bare: .unavailable, "too many failed logins", retryAfterMilliseconds: wait)
         }
-        let user = try database.read { try UserRecords.find(organization: organization, name: userName, in: $0) }
+        let found = try database.read { try UserRecords.find(organization: organization, name: userName, in: $0) }
+        // A service account has no password, and looks from here as if it did not exist.
+        let user = found?.role == .service ? nil : found
         let isRight = try await passwords.verify(password, against: user?.passwordHash)
         guard let user, isRight else {
             deferred.noteDenial("Login", Self.wrongPassword.code, host: peer, at: now)

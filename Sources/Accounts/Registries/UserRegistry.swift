@@ -8,10 +8,15 @@ struct UserRegistry: Sendable {
     let clock: any WallClock
     let passwords: Passwords
 
-    func createUser(name: String, password: Secret, role: Role, by caller: Caller) async throws -> UserRecord {
-        let hash = try await passwords.hash(password)
+    /// - Parameter password: `nil` for a service account, which has none.
+    func createUser(name: String, password: Secret?, role: Role, by caller: Caller) async throws -> UserRecord {
+        if role == .service && !caller.isSystem {
+            throw RPCError.permissionDenied("service accounts belong to the organization system alone")
+        }
+        var hash = ""
+        if let password { hash = try await passwords.hash(password) }
         let now = clock.now()
-        return try await database.write { connection in
+        return try await database.write { [hash] connection in
             let user = try UserRecords.insert(
                 organizationID: caller.organization.id, name: name, role: role, passwordHash: hash, at: now,
                 in: connection)
@@ -39,6 +44,12 @@ struct UserRegistry: Sendable {
         return try await database.write { [hash] connection in
             let user = try user(name, of: caller, in: connection)
             let role = role ?? user.role
+            if user.role == .service && hash != nil {
+                throw RPCError(bare: .failedPrecondition, "\(name) is a service account, which has no password")
+            }
+            if (role == .service) != (user.role == .service) {
+                throw RPCError(bare: .failedPrecondition, "an account is a service's from its creation, or never")
+            }
             if role != .admin { try checkAnotherAdmin(than: user, in: connection) }
             if hash != nil || role != user.role {
                 try UserRecords.update(id: user.id, role: role, passwordHash: hash, at: now, in: connection)

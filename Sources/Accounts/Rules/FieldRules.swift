@@ -42,7 +42,7 @@ public enum FieldRules {
 
     static func role(_ text: String) throws(RPCError) -> Role {
         guard let role = Role(rawValue: text) else {
-            throw .invalidArgument("role must be admin, operator or viewer")
+            throw .invalidArgument("role must be admin, operator, viewer or service")
         }
         return role
     }

@@ -48,15 +48,21 @@ public struct AuthService: AuthServiceHandler {
                 tokenType: "Bearer", user: session.user.message)
         }
     }
+}
 
-    private func withBareUnavailability<T>(_ body: () async throws -> T) async throws -> T {
-        do {
-            return try await body()
-        } catch {
-            let refusal = error as? RPCError ?? (error as? any RPCErrorConvertible)?.rpcError
-            guard var refusal, refusal.status == .unavailable else { throw error }
-            refusal.detail = nil
-            throw refusal
+/// How a service account gets access tokens.
+public struct SystemAuthService: SystemAuthServiceHandler {
+    let accounts: Accounts
+
+    public func exchangeSystemCredential(
+        _ request: ExchangeSystemCredentialRequest, context: CallContext
+    ) async throws -> ExchangeSystemCredentialResponse {
+        try await withBareUnavailability {
+            let (token, expiresAt, user) = try accounts.systemCredentials.exchange(
+                request.credential, peer: context.peer.host, at: accounts.clock.now())
+            return ExchangeSystemCredentialResponse(
+                accessToken: token, accessTokenExpiresAtUnix: expiresAt.seconds, tokenType: "Bearer",
+                organization: user.organization.name, userName: user.name)
         }
     }
 }
@@ -68,5 +74,17 @@ public struct SessionService: SessionServiceHandler {
     public func logout(_ request: LogoutRequest, context: CallContext) async throws -> LogoutResponse {
         try await accounts.sessions.logout(request.refreshToken)
         return LogoutResponse()
+    }
+}
+
+/// Takes the detail code from an UNAVAILABLE.
+private func withBareUnavailability<T>(_ body: () async throws -> T) async throws -> T {
+    do {
+        return try await body()
+    } catch {
+        let refusal = error as? RPCError ?? (error as? any RPCErrorConvertible)?.rpcError
+        guard var refusal, refusal.status == .unavailable else { throw error }
+        refusal.detail = nil
+        throw refusal
     }
 }

@@ -8,9 +8,10 @@ public struct UserAuthService: UserAuthServiceHandler {
 
     public func createUser(_ request: CreateUserRequest, context: CallContext) async throws -> CreateUserResponse {
         try FieldRules.accountName(request.userName, field: "user_name")
-        try FieldRules.password(request.password, field: "password")
+        let role = try FieldRules.role(request.role)
+        if role != .service { try FieldRules.password(request.password, field: "password") }
         let user = try await accounts.users.createUser(
-            name: request.userName, password: Secret(request.password), role: try FieldRules.role(request.role),
+            name: request.userName, password: role == .service ? nil : Secret(request.password), role: role,
             by: try Caller(context))
         return CreateUserResponse(user: user.message)
     }

@@ -6,12 +6,15 @@ enum TokenKind: String, Sendable, CaseIterable {
     case apiKey
     /// Of a user's login.
     case user
+    /// Of a service account's system credential.
+    case system
 
     /// The header's `typ`.
     var type: String {
         switch self {
         case .apiKey: "key+jwt"
         case .user: "user+jwt"
+        case .system: "system+jwt"
         }
     }
 
@@ -19,6 +22,7 @@ enum TokenKind: String, Sendable, CaseIterable {
         switch self {
         case .apiKey: "data-gateway/uploads"
         case .user: "data-gateway/users"
+        case .system: "data-gateway/system"
         }
     }
 }

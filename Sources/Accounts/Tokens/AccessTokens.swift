@@ -12,13 +12,13 @@ final class AccessTokens: Sendable {
         var old: [[UInt8]: AccessToken] = [:]
     }
 
-    private let signer: TokenSigner
+    private let signer: Mutex<TokenSigner>
     private let lifetimeSeconds: Int64
     private let capacity: Int
     private let generations = Mutex(Generations())
 
     init(signer: TokenSigner, lifetimeSeconds: Int64, capacity: Int) {
-        self.signer = signer
+        self.signer = Mutex(signer)
         self.lifetimeSeconds = lifetimeSeconds
         self.capacity = capacity
     }
@@ -29,7 +29,7 @@ final class AccessTokens: Sendable {
     ) -> (text: String, expiresAt: UnixTime) {
         let expiresAt = UnixTime(seconds: now.seconds).adding(seconds: lifetimeSeconds)
         let token = AccessToken(kind: kind, subject: subject, epoch: epoch, expiresAt: expiresAt)
-        return (signer.issue(token, at: now), expiresAt)
+        return (currentSigner.issue(token, at: now), expiresAt)
     }
 
     /// What `text` says, if one of our keys signed it and it holds at `now`.
@@ -44,10 +44,23 @@ final class AccessTokens: Sendable {
             return token
         }
         if let known { return now < known.expiresAt ? known : nil }
-        guard let token = signer.verify(text, at: now) else { return nil }
+        guard let token = currentSigner.verify(text, at: now) else { return nil }
         generations.withLock { Self.keep(token, digest, capacity, &$0) }
         return token
     }
+
+    /// Has other keys sign and verify from now on.
+    func use(_ keys: SigningKeys) {
+        signer.withLock { $0 = TokenSigner(keys: keys) }
+    }
+
+    /// See ``TokenSigner/publicKeys(at:)``.
+    func publicKeys(at now: UnixTime) -> String {
+        currentSigner.publicKeys(at: now)
+    }
+
+    /// Taken out of its lock, so that signatures are made and verified beside each other.
+    private var currentSigner: TokenSigner { signer.withLock { $0 } }
 
     /// How many are remembered now.
     var count: Int {

@@ -13,11 +13,11 @@ struct TokenSigner: Sendable {
 
     private static let issuer = "data-gateway"
 
-    private let current: SigningKey
+    private let keys: SigningKeys
     private let known: [String: (kind: TokenKind, key: SigningKey)]
 
     init(keys: SigningKeys) {
-        current = keys.current
+        self.keys = keys
         var known: [String: (kind: TokenKind, key: SigningKey)] = [:]
         for key in keys.older + [keys.current] {
             for kind in TokenKind.allCases { known[Self.header(kind, key)] = (kind, key) }
@@ -31,15 +31,15 @@ struct TokenSigner: Sendable {
             ("iat", .number(now.seconds)), ("nbf", .number(now.seconds)), ("exp", .number(token.expiresAt.seconds)),
             ("epoch", .number(token.epoch)),
         ])
-        let signed = Self.header(token.kind, current) + "." + Base64.encodeURL(Array(claims.utf8))
-        return signed + "." + Base64.encodeURL(current.key.sign(Array(signed.utf8)))
+        let signed = Self.header(token.kind, keys.current) + "." + Base64.encodeURL(Array(claims.utf8))
+        return signed + "." + Base64.encodeURL(keys.current.key.sign(Array(signed.utf8)))
     }
 
     /// What `text` says, if one of our keys signed it and it holds at `now`. Whether it was revoked is not known here.
     func verify(_ text: String, at now: UnixTime) -> AccessToken? {
         guard text.utf8.count <= Self.maximumLength else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let (kind, key) = known[String(parts[0])],
+        guard parts.count == 3, let (kind, key) = known[String(parts[0])], key.verifies(at: now),
             let payload = Base64.decodeURL(parts[1]), let signature = Base64.decodeURL(parts[2]),
             key.key.verify(signature, of: Array("\(parts[0]).\(parts[1])".utf8)),
             let claims = FlatJSON.decode(payload)
@@ -52,6 +52,12 @@ struct TokenSigner: Sendable {
             kind: kind, subject: subject, epoch: epoch, expiresAt: UnixTime(seconds: expiry))
         guard now < token.expiresAt, notBefore <= now.seconds + Self.leewaySeconds else { return nil }
         return token
+    }
+
+    /// The public keys as a JWK Set (RFC 7517, section 5): those that a token is verified with at `now`.
+    func publicKeys(at now: UnixTime) -> String {
+        let published = ([keys.current] + keys.older).filter { $0.verifies(at: now) }
+        return "{\"keys\":[\(published.map(\.publicKey).joined(separator: ","))]}"
     }
 
     private static func header(_ kind: TokenKind, _ key: SigningKey) -> String {

@@ -36,7 +36,8 @@ enum Program {
             .group(
                 CommandGroup(
                     "user", "Manage the users of an organization",
-                    [.command(UserCreate.self), .command(UserList.self)])),
+                    [.command(UserCreate.self), .command(UserList.self), .command(UserCredential.self)])),
+            .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
         ])
 
     /// What a command line asks for.

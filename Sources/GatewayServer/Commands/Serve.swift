@@ -45,6 +45,7 @@ extension ListenerName {
         case .admin: "operators manage sites, devices and users"
         case .deviceInit: "devices fetch their keys"
         case .objectStore: "parts and objects are sent and read"
+        case .web: "the public keys of access tokens are published"
         case .ops: "/healthz and /readyz answer"
         }
     }

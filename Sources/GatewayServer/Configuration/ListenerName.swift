@@ -5,6 +5,7 @@ enum ListenerName: String, CaseIterable, Sendable {
     case admin
     case deviceInit = "device-init"
     case objectStore = "object-store"
+    case web
     case ops
 
     /// Those that speak gRPC.
@@ -18,6 +19,7 @@ enum ListenerName: String, CaseIterable, Sendable {
         case .admin: "127.0.0.1:50054"
         case .deviceInit: "127.0.0.1:50057"
         case .objectStore: "127.0.0.1:50080"
+        case .web: "127.0.0.1:50070"
         case .ops: "127.0.0.1:50090"
         }
     }

@@ -23,6 +23,10 @@ struct ResourceField: Sendable {
         ResourceField(name: name, json: .number(value), text: text ?? (value == 0 ? "" : "\(value)"))
     }
 
+    static func texts(_ name: String, _ values: [String]) -> ResourceField {
+        ResourceField(name: name, json: .array(values.map(JSONValue.string)), text: values.joined(separator: ", "))
+    }
+
     static func map(_ name: String, _ value: [String: String]) -> ResourceField {
         let sorted = value.sorted { $0.key < $1.key }
         return ResourceField(

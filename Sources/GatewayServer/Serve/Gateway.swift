@@ -16,6 +16,7 @@ final class Gateway: Sendable {
     private let loops: [EventLoop]
     private let rpcListeners: [RPCListener]
     private let certificates: TLSCertificates?
+    private let web: HTTPDaemon
     private let ops: HTTPDaemon
     private let housekeeping: Task<Void, Never>
 
@@ -44,6 +45,10 @@ final class Gateway: Sendable {
             rpcListeners.append(listener)
         }
         self.rpcListeners = rpcListeners
+        let webAddress = configuration.address(.web)
+        web = try HTTPDaemon(
+            host: webAddress.host, port: UInt16(webAddress.port), handler: WebHandler(accounts: rooms.accounts))
+        addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
         let opsAddress = configuration.address(.ops)
         ops = try HTTPDaemon(
             host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state, metrics: metrics))
@@ -105,6 +110,7 @@ final class Gateway: Sendable {
             }
         }
         await housekeeping.value
+        web.stop(drainingFor: 1)
         ops.stop(drainingFor: 1)
         rooms.close()
         for loop in loops { loop.stop() }

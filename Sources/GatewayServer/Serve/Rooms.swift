@@ -69,6 +69,7 @@ struct Rooms: Sendable {
         switch listener {
         case .auth:
             accounts.authService.register(in: &router)
+            accounts.systemAuthService.register(in: &router)
             accounts.sessionService.register(in: &router)
         case .gateway:
             uploads.register(in: &router)
@@ -76,10 +77,11 @@ struct Rooms: Sendable {
         case .admin:
             accounts.adminAuthService(devices: deviceInit.directory).register(in: &router)
             accounts.userAuthService.register(in: &router)
+            accounts.identityManagementService.register(in: &router)
             deviceInit.managementService.register(in: &router)
         case .deviceInit:
             deviceInit.initService.register(in: &router)
-        case .objectStore, .ops:
+        case .objectStore, .web, .ops:
             break
         }
         return router

@@ -12,7 +12,7 @@ from pathlib import Path
 import grpc
 
 ADMIN_PASSWORD = "correct horse battery staple"
-LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "ops")
+LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "ops")
 #: A debug build on a busy machine starts in a second or two; this bounds the wait for one that never does.
 START_TIMEOUT = 30
 STOP_TIMEOUT = 30

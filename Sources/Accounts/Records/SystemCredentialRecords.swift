@@ -1,0 +1,24 @@
+import Database
+import Platform
+
+/// The system credentials of service accounts, at most one each.
+enum SystemCredentialRecords {
+    static func replace(
+        userID: Int64, id: String, digest: [UInt8], at now: UnixTime, in connection: Connection
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO system_credentials (user_id, id, digest, created_at) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (user_id) DO UPDATE SET id = $2, digest = $3, created_at = $4
+            """, userID, id, digest, now.microseconds)
+    }
+
+    /// The credential's digest, and whose it is.
+    static func find(id: String, in connection: Connection) throws -> (digest: [UInt8], user: UserRecord)? {
+        let found = try connection.first("SELECT digest, user_id FROM system_credentials WHERE id = $1", id) { row in
+            (digest: row.blob(0), userID: row.int64(1))
+        }
+        guard let found, let user = try UserRecords.find(id: found.userID, in: connection) else { return nil }
+        return (found.digest, user)
+    }
+}

@@ -1,0 +1,54 @@
+import Database
+import Platform
+import RPC
+
+/// Service accounts' system credentials: issued by an admin of SYSTEM, exchanged for access tokens without a commit.
+struct SystemCredentials: Sendable {
+    let database: Database
+    let tokens: AccessTokens
+    let deferred: DeferredRecords
+    let identifiers: Identifiers
+    let clock: any WallClock
+    let pepper: [UInt8]
+    /// Wrong secrets of a credential that exists, by its id. The right secret is never refused for them.
+    let wrongSecrets: Throttle
+
+    /// A new credential in the place of the one that the account may have; that one's tokens end with the next call.
+    func issue(to userName: String, by caller: Caller) async throws -> Secret {
+        let token = OpaqueToken(.system, id: identifiers.uuid())
+        let digest = token.digest(pepper: pepper)
+        let now = clock.now()
+        try await database.write { connection in
+            let user = try UserRecords.find(organizationID: caller.organization.id, name: userName, in: connection)
+                .orNotFound("user \(userName)")
+            guard user.role == .service else {
+                throw RPCError(bare: .failedPrecondition, "\(userName) is no service account")
+            }
+            try UserRecords.update(id: user.id, role: .service, passwordHash: nil, at: now, in: connection)
+            try SystemCredentialRecords.replace(
+                userID: user.id, id: token.id, digest: digest, at: now, in: connection)
+            try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
+        }
+        return Secret(token.text)
+    }
+
+    /// - Throws: AUTH_INVALID_CREDENTIAL, one for malformed, unknown and wrong.
+    func exchange(
+        _ text: String, peer: String, at now: UnixTime
+    ) throws -> (token: String, expiresAt: UnixTime, user: UserRecord) {
+        guard let credential = OpaqueToken(.system, text: text) else { throw KeyExchange.invalid }
+        let known = try database.read { try SystemCredentialRecords.find(id: credential.id, in: $0) }
+        let digest = credential.digest(pepper: pepper)
+        guard let known else { throw KeyExchange.invalid }
+        guard constantTimeEqual(digest, known.digest) else {
+            if let wait = wrongSecrets.take(credential.id, at: now) {
+                throw RPCError(bare: .unavailable, "too many wrong credentials", retryAfterMilliseconds: wait)
+            }
+            deferred.noteDenial("ExchangeSystemCredential", KeyExchange.invalid.code, host: peer, at: now)
+            throw KeyExchange.invalid
+        }
+        let (token, expiresAt) = tokens.issue(
+            .system, subject: "\(known.user.id)", epoch: known.user.epoch, at: now)
+        return (token, expiresAt, known.user)
+    }
+}

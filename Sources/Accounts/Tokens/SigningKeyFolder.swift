@@ -1,0 +1,95 @@
+import Foundation
+import Platform
+
+/// The signing keys as files: `es256-1`, and `es256-NUMBER-SECONDS` for one that has signed since that time (seconds
+/// from 1970) in the place of the one before it.
+///
+/// The name alone says when the key before ends, so a rotation is one rename: after a crash it was made, or was not.
+struct SigningKeyFolder: Sendable {
+    /// For tokens that were being signed while the key was changed.
+    static let leewaySeconds: Int64 = 5
+
+    private static let prefix = "es256"
+
+    let path: String
+    /// How long a token lives.
+    let lifetimeSeconds: Int64
+
+    private struct File {
+        let name: String
+        let number: Int
+        /// Since when it signs; `nil` = from the beginning.
+        let since: UnixTime?
+
+        init?(name: String) {
+            let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+            guard (2...3).contains(parts.count), parts[0] == prefix, let number = Int(parts[1]) else { return nil }
+            self.name = name
+            self.number = number
+            guard parts.count == 3 else {
+                since = nil
+                return
+            }
+            guard let seconds = Int64(parts[2]), (0...253_402_300_799).contains(seconds) else { return nil }
+            since = UnixTime(seconds: seconds)
+        }
+    }
+
+    /// The keys, the highest number signing; where there is none, a new one. Files of keys that ended are removed.
+    ///
+    /// - Throws: ``SigningKeyError``.
+    func read(at now: UnixTime) throws -> SigningKeys {
+        let files = try self.files()
+        guard let newest = files.last else {
+            let key = ES256Key()
+            try PrivateFile.write(key.privateKey.exposed, to: "\(path)/\(Self.prefix)-1")
+            return SigningKeys(current: SigningKey(key))
+        }
+        var older: [SigningKey] = []
+        for (file, next) in zip(files, files.dropFirst()) {
+            let endsAt = next.since?.adding(seconds: lifetimeSeconds + Self.leewaySeconds)
+            let key = SigningKey(try read(file), endsAt: endsAt)
+            if key.verifies(at: now) {
+                older.append(key)
+            } else {
+                try FileManager.default.removeItem(atPath: "\(path)/\(file.name)")
+            }
+        }
+        return SigningKeys(current: SigningKey(try read(newest)), older: older)
+    }
+
+    /// Makes a key that signs from `now` on.
+    ///
+    /// - Returns: all the keys, as ``read(at:)``.
+    func rotate(at now: UnixTime) throws -> SigningKeys {
+        let number = (try files().last?.number ?? 0) + 1
+        let file = "\(path)/\(Self.prefix)-\(number)-\(now.seconds)"
+        try PrivateFile.write(ES256Key().privateKey.exposed, to: file)
+        return try read(at: now)
+    }
+
+    private func files() throws -> [File] {
+        try FileManager.default.contentsOfDirectory(atPath: path).compactMap(File.init(name:))
+            .sorted { $0.number < $1.number }
+    }
+
+    private func read(_ file: File) throws -> ES256Key {
+        let path = "\(path)/\(file.name)"
+        guard let bytes = PrivateFile.read(path), let key = ES256Key(pkcs8: bytes) else {
+            throw SigningKeyError(path: path)
+        }
+        return key
+    }
+}
+
+/// A signing key that is there but cannot be read.
+struct SigningKeyError: Error, CustomStringConvertible {
+    let path: String
+
+    var description: String {
+        """
+        \(path) is not a P-256 private key that can be read: restore it from a backup, or remove it \
+        (tokens that it signed are then refused, and clients sign in again)
+        """
+    }
+}

@@ -1,0 +1,31 @@
+import Proto
+
+/// `data-gateway user credential`
+struct UserCredential: ClientCommand {
+    static let name = "credential"
+    static let summary = "Give a service account a new system credential, and show it this once"
+    static let discussion = [
+        "The credential that the account had, and the tokens that it opened, end with the next call."
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("NAME", \.userName, "The service account")] + connectionParameters
+    }
+
+    var userName = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(
+            try await IdentityManagementServiceClient(gateway).issueSystemCredential(
+                IssueSystemCredentialRequest(userName: userName)))
+    }
+}
+
+extension IssueSystemCredentialResponse: Resource {
+    static let columns = ["user_name"]
+
+    var fields: [ResourceField] {
+        [.text("user_name", userName), .text("credential", credential)]
+    }
+}

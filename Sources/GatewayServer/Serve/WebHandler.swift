@@ -1,0 +1,22 @@
+import Accounts
+import Network
+
+/// The web listener: the public keys of access tokens, for whoever wants to verify one.
+struct WebHandler: HTTPRequestHandler {
+    let accounts: Accounts
+
+    func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
+        guard head.target.prefix(while: { $0 != "?" }) == "/.well-known/jwks.json" else {
+            return .respond(HTTPResponse(status: 404, fields: ["Content-Type": "text/plain"]))
+        }
+        guard head.method == "GET" || head.method == "HEAD" else {
+            return .respond(HTTPResponse(status: 405, fields: ["Allow": "GET, HEAD"]))
+        }
+        // A new key signs as soon as it is there: who keeps the keys asks again where a token names another.
+        let fields: HTTPFields = [
+            "Content-Type": "application/jwk-set+json", "Cache-Control": "public, max-age=300",
+            "X-Content-Type-Options": "nosniff",
+        ]
+        return .respond(HTTPResponse(status: 200, fields: fields, body: .bytes(Array(accounts.publicKeys.utf8))))
+    }
+}
