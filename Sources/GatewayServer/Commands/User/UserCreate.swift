@@ -15,7 +15,8 @@ struct UserCreate: ClientCommand {
     static var parameters: [Parameter<Self>] {
         [
             .argument("NAME", \.userName, "What the user signs in as"),
-            .option("--role", "ROLE", \.role, "What the user may do: admin, operator, viewer or service", isRequired: true),
+            .option(
+                "--role", "ROLE", \.role, "What the user may do: admin, operator, viewer or service", isRequired: true),
             .flag(
                 "--password-stdin", \.passwordFromStandardInput, "Read the password from standard input's first line"),
         ] + connectionParameters
