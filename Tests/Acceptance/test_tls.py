@@ -154,6 +154,29 @@ def test_mutual_tls(gateway_with, tmp_path, authority, stubs):
         assert refusal.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_client_with_a_certificate_resumes_its_session(gateway_with, tmp_path, authority, version):
+    clients = Authority(tmp_path, "clients")
+    certificate, key, _ = authority.issue("server")
+    gateway = gateway_with(
+        {"tls": {"certificate": str(certificate), "key": str(key), "client_authorities": str(clients.path)}}
+    )
+    context = ssl.create_default_context(cafile=authority.path)
+    context.check_hostname = False
+    context.set_alpn_protocols(["h2"])
+    context.load_cert_chain(*clients.issue("robot")[:2])
+    context.minimum_version = context.maximum_version = version
+    host, port = gateway.listeners["auth"].rsplit(":", 1)
+    session, reused = None, []
+    for _ in range(2):
+        with socket.create_connection((host, int(port)), timeout=20) as plain:
+            with context.wrap_socket(plain, session=session) as secure:
+                assert secure.recv(9)[3:4] == b"\x04", "no SETTINGS"
+                session = secure.session
+                reused.append(secure.session_reused)
+    assert reused == [False, True]
+
+
 def test_sighup_shows_the_new_certificate_and_drops_no_call(gateway_with, tmp_path, stubs):
     authority = Authority(tmp_path, "authority")
     certificate, key, first = authority.issue("server")

@@ -87,6 +87,9 @@ final class TLSContext: Sendable {
             }
             SSL_CTX_set_client_CA_list(handle, SSL_load_client_CA_file(authorities))
             SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+            // Without a name for them, OpenSSL refuses each client that resumes a session.
+            let sessions = Array("data-gateway".utf8)
+            SSL_CTX_set_session_id_context(handle, sessions, UInt32(sessions.count))
         }
         SSL_CTX_set_alpn_select_cb(
             handle,

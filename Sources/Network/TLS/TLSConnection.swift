@@ -67,6 +67,8 @@ final class TLSConnection: ConnectionProtocol {
         }
         let plaintext = scratch.plaintext
         while true {
+            // What a handler left in the thread's queue would be taken for an error of this connection.
+            ERR_clear_error()
             let count = SSL_read(ssl, plaintext.baseAddress, Int32(plaintext.count))
             guard count > 0 else {
                 if SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ { return }
@@ -94,17 +96,18 @@ final class TLSConnection: ConnectionProtocol {
     func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
         // The client speaks first.
         if !isOpen, SSL_is_server(ssl) == 0, SSL_in_before(ssl) == 1 { _ = try shakeHands() }
-        if isOpen, BIO_ctrl_pending(outgoing) == 0, let bytes = try inner.nextOutput() {
+        if isOpen, BIO_ctrl_pending(outgoing) == 0 {
             ERR_clear_error()
-            // The sink is memory, so that all is taken at once.
-            guard SSL_write(ssl, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
-                throw ConnectionError("the TLS connection takes no more bytes")
+            if let bytes = try inner.nextOutput() {
+                // The sink is memory, so that all is taken at once.
+                guard SSL_write(ssl, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
+                    throw ConnectionError("the TLS connection takes no more bytes")
+                }
+            } else if !hasSaidGoodbye, inner.isFinished {
+                // close_notify: what was sent was all (RFC 8446, section 6.1).
+                hasSaidGoodbye = true
+                SSL_shutdown(ssl)
             }
-        }
-        if isOpen, !hasSaidGoodbye, inner.isFinished {
-            // close_notify: what was sent was all (RFC 8446, section 6.1).
-            hasSaidGoodbye = true
-            SSL_shutdown(ssl)
         }
         guard BIO_ctrl_pending(outgoing) > 0 else { return nil }
         let count = BIO_read(outgoing, scratch.ciphertext.baseAddress, Int32(scratch.ciphertext.count))
