@@ -57,7 +57,8 @@ final class Gateway: Sendable {
         listeners = ListenerName.allCases.compactMap { name in
             addresses[name].map { (name.rawValue, $0.description) }
         }
-        for name in ListenerName.allCases where !configuration.address(name).isLoopback {
+        for name in ListenerName.allCases
+        where !configuration.address(name).isLoopback && configuration.tls?.listeners.contains(name) != true {
             let address = addresses[name] ?? configuration.address(name)
             Log.write(
                 "a listener without TLS is reachable from other machines",
@@ -93,7 +94,7 @@ final class Gateway: Sendable {
 
     /// Lets what is under way end, takes nothing new, and closes everything.
     func stop() async {
-        state.stopServing()
+        state.end()
         housekeeping.cancel()
         await withTaskGroup(of: Void.self) { group in
             for listener in rpcListeners {

@@ -4,6 +4,7 @@ import Synchronization
 public final class ServingState: Sendable {
     private struct State {
         var isServing = true
+        var isEnded = false
         var watchers: [Int: AsyncStream<Bool>.Continuation] = [:]
         var nextWatcher = 0
     }
@@ -23,6 +24,16 @@ public final class ServingState: Sendable {
         for watcher in watchers { watcher.yield(false) }
     }
 
+    /// As `stopServing`, and for good: who watches is told, and the watch ends, for it would hold up the end of the server.
+    public func end() {
+        stopServing()
+        let watchers = state.withLock { state in
+            state.isEnded = true
+            return Array(state.watchers.values)
+        }
+        for watcher in watchers { watcher.finish() }
+    }
+
     /// The state now, and then each change; a slow watcher gets the newest only.
     func changes() -> AsyncStream<Bool> {
         let (stream, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -31,6 +42,7 @@ public final class ServingState: Sendable {
             state.nextWatcher += 1
             state.watchers[number] = continuation
             continuation.yield(state.isServing)
+            if state.isEnded { continuation.finish() }
             return number
         }
         continuation.onTermination = { [weak self] _ in

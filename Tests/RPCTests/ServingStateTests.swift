@@ -1,0 +1,33 @@
+import Testing
+
+@testable import RPC
+
+@Suite struct ServingStateTests {
+    @Test func aWatchHearsOfTheEndAndEnds() async {
+        let state = ServingState()
+        var watch = state.changes().makeAsyncIterator()
+        #expect(await watch.next() == true)
+        state.end()
+        #expect(await watch.next() == false)
+        #expect(await watch.next() == nil)
+    }
+
+    @Test func aWatchThatBeginsAfterTheEndHearsOfIt() async {
+        let state = ServingState()
+        state.end()
+        var watch = state.changes().makeAsyncIterator()
+        #expect(await watch.next() == false)
+        #expect(await watch.next() == nil)
+    }
+
+    /// The database takes no more writes, say: the process lives on.
+    @Test func whereServingStopsTheWatchGoesOn() async {
+        let state = ServingState()
+        state.stopServing()
+        var watch = state.changes().makeAsyncIterator()
+        #expect(await watch.next() == false)
+        state.end()
+        #expect(await watch.next() == false)
+        #expect(await watch.next() == nil)
+    }
+}
