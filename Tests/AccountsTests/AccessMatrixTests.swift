@@ -65,9 +65,22 @@ import Wire
                 #expect((error == nil) == methods.contains(method.name), "\(caller) \(method.path)")
             }
         }
+        let guarded = AccessTableTests.services.joined().filter { !Self.open.contains($0.name) }
+        for method in guarded where !Self.uploads.contains(method.name) {
+            let error = await refusal { _ = try world.call(method, token: boss, organization: "system") }
+            #expect(error?.status == .permissionDenied, "for another organization \(method.path)")
+        }
+        try await world.raiseEpochs(by: 1)
+        for (caller, token, _) in expectations {
+            for method in guarded {
+                let error = await refusal { _ = try world.call(method, token: token) }
+                #expect(error?.detail == .unauthenticated, "\(caller), revoked \(method.path)")
+            }
+        }
+        try await world.raiseEpochs(by: -1)
         world.clock.advance(seconds: 900)
         for (caller, token, _) in expectations {
-            for method in AccessTableTests.services.joined() where !Self.open.contains(method.name) {
+            for method in guarded {
                 let error = await refusal { _ = try world.call(method, token: token) }
                 #expect(error?.detail == .unauthenticated, "\(caller), later \(method.path)")
             }

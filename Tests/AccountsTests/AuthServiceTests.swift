@@ -274,5 +274,6 @@ import Wire
                 LogoutRequest(refreshToken: successor), context: world.call(SessionServiceMethods.logout))
         }
         #expect(await refusal { _ = try await world.refresh(successor) } != nil)
+        #expect(try world.audit().filter { $0.contains("Logout") } == ["user:system/admin system Logout users/1 OK 1"])
     }
 }

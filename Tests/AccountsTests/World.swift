@@ -118,6 +118,14 @@ final class World: Sendable {
         return try await login("boss", organization: name, password: "long enough").accessToken
     }
 
+    /// Ends every token that was issued; by the same number below 0 it lets them live again.
+    func raiseEpochs(by step: Int) async throws {
+        try await database.write { connection in
+            _ = try connection.execute("UPDATE users SET epoch = epoch + $1", step)
+            _ = try connection.execute("UPDATE api_keys SET epoch = epoch + $1", step)
+        }
+    }
+
     func audit() throws -> [String] {
         try database.read { connection in
             try connection.query("SELECT actor, organization, action, target, result, count FROM audit ORDER BY id") {

@@ -51,9 +51,6 @@ struct Sessions: Sendable {
     private func open(_ user: UserRecord, newHash: String?, peer: String, at now: UnixTime) async throws -> Opened {
         let token = OpaqueToken(.refresh, id: identifiers.uuid())
         let record = self.record(token, family: token.id, userID: user.id, at: now)
-        let entry = AuditEntry(
-            actor: "user:\(user.organization.name)/\(user.name)", organization: user.organization.name,
-            action: "Login", target: "users/\(user.id)", peer: peer)
         let current = try await database.write { connection in
             // The password was read outside of this transaction: it may have been changed since.
             guard let current = try UserRecords.find(id: user.id, in: connection), current.epoch == user.epoch else {
@@ -65,7 +62,7 @@ struct Sessions: Sendable {
             try RefreshTokenRecords.deleteExpired(userID: user.id, before: now, in: connection)
             try RefreshTokenRecords.insert(record, in: connection)
             try UserRecords.noteLogin(id: user.id, at: now, in: connection)
-            try Audit.record(entry, at: now, in: connection)
+            try Audit.record(Self.did("Login", user, peer: peer), at: now, in: connection)
             return try UserRecords.find(id: user.id, in: connection) ?? current
         }
         return Opened(user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
@@ -84,12 +81,16 @@ struct Sessions: Sendable {
     }
 
     /// Ends the session that the token belongs to; a token that is not known any more has none.
-    func logout(_ text: String) async throws {
+    func logout(_ text: String, peer: String, at now: UnixTime) async throws {
         guard let token = OpaqueToken(.refresh, text: text),
             let record = try database.read({ try RefreshTokenRecords.find(id: token.id, in: $0) }),
             constantTimeEqual(record.digest, token.digest(pepper: pepper))
         else { return }
-        try await database.write { try RefreshTokenRecords.deleteFamily(record.family, in: $0) }
+        try await database.write { connection in
+            guard let user = try UserRecords.find(id: record.userID, in: connection) else { return }
+            try RefreshTokenRecords.deleteFamily(record.family, in: connection)
+            try Audit.record(Self.did("Logout", user, peer: peer), at: now, in: connection)
+        }
     }
 
     private func known(
@@ -132,6 +133,12 @@ struct Sessions: Sendable {
         RefreshTokenRecord(
             id: token.id, family: family, userID: userID, digest: token.digest(pepper: pepper),
             expiresAt: UnixTime(seconds: now.seconds).adding(seconds: configuration.refreshTokenSeconds))
+    }
+
+    private static func did(_ action: String, _ user: UserRecord, peer: String) -> AuditEntry {
+        AuditEntry(
+            actor: "user:\(user.organization.name)/\(user.name)", organization: user.organization.name, action: action,
+            target: "users/\(user.id)", peer: peer)
     }
 
     private static let wrongPassword = RPCError(

@@ -72,7 +72,8 @@ public struct SessionService: SessionServiceHandler {
     let accounts: Accounts
 
     public func logout(_ request: LogoutRequest, context: CallContext) async throws -> LogoutResponse {
-        try await accounts.sessions.logout(request.refreshToken)
+        try await accounts.sessions.logout(
+            request.refreshToken, peer: context.peer.host, at: accounts.clock.now())
         return LogoutResponse()
     }
 }
