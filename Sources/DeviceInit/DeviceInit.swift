@@ -7,6 +7,8 @@ import RPC
 public final class DeviceInit: Sendable {
     public struct Configuration: Sendable {
         public var reinit = ReinitPolicy.open
+        /// From where ReinitDevice may be called, whatever the policy; empty = from everywhere.
+        public var reinitAllow: [AddressRange] = []
         /// With the policy `window`: how long an operator's leave to replace a key holds.
         public var reinitWindowSeconds: Int64 = 15 * 60
         /// Init and reinit calls a minute for one device.
@@ -34,6 +36,7 @@ public final class DeviceInit: Sendable {
         initService = DeviceInitService(
             initialization: Initialization(
                 database: database, accounts: accounts, clock: clock, policy: configuration.reinit,
+                reinitAllow: configuration.reinitAllow,
                 callsOfDevice: Throttle(perMinute: configuration.callsOfDevice),
                 unknownIDsOfAddress: Throttle(perMinute: configuration.unknownIDsOfAddress),
                 repeatsOfUnknownID: Throttle(perMinute: 1)))

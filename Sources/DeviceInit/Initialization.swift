@@ -14,6 +14,8 @@ struct Initialization: Sendable {
     let accounts: Accounts
     let clock: any WallClock
     let policy: ReinitPolicy
+    /// From where a device's key may be replaced; empty = from everywhere.
+    let reinitAllow: [AddressRange]
     /// Calls for one device, whatever comes of them.
     let callsOfDevice: Throttle
     /// Ids asked for that do not exist, each counted once a minute, by address. Robots behind one address ask
@@ -26,6 +28,10 @@ struct Initialization: Sendable {
     ) async throws -> Issued {
         let now = clock.now()
         do {
+            // First, so that nothing is learnt from elsewhere: not even which ids there are.
+            if request == .reinitialize && !reinitAllow.isEmpty && !reinitAllow.contain(peer) {
+                throw RPCError.permissionDenied("ReinitDevice is not open to this address")
+            }
             let id = try DeviceID(deviceID)
             try FieldRules.note(sdkVersion, field: "sdk_version", limit: 256)
             try FieldRules.note(platform, field: "platform", limit: 256)

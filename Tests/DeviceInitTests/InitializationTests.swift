@@ -195,6 +195,20 @@ import Testing
         _ = try await world.reinitialize(id)
     }
 
+    @Test func fromOutsideOfTheListNoKeyIsReplaced() async throws {
+        let world = try await World { $0.reinitAllow = ["198.51.100.0/24"].compactMap(AddressRange.init) }
+        try await world.register(id)
+        let key = try await world.initialize(id).apiKey
+        for asked in [id, "260427-999999", "nonsense"] {
+            let error = await refusal { _ = try await world.reinitialize(asked) }
+            #expect(error?.status == .permissionDenied)
+        }
+        _ = try await world.exchange(key)
+        let next = try await world.reinitialize(id, host: "198.51.100.7").apiKey
+        #expect(await refusal { _ = try await world.exchange(key) }?.detail == .authInvalidCredential)
+        _ = try await world.exchange(next)
+    }
+
     @Test func withTheWindowAStrangersReinitOfADeviceInUseIsRefused() async throws {
         let world = try await World { $0.reinit = .window }
         try await world.register(id)

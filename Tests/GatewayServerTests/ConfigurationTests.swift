@@ -58,6 +58,9 @@ import Testing
             "{uploads: {part_size_byte: 65536}}",
             "there is no key uploads.part_size_byte; did you mean uploads.part_size_bytes?"
         ),
+        ("{rpc: {trusted_proxies: '10.0.0.1'}}", "rpc.trusted_proxies must be a list of addresses"),
+        ("{rpc: {trusted_proxies: ['10.0.0.1/8']}}", "rpc.trusted_proxies must hold addresses and blocks"),
+        ("{device_init: {reinit_allow: [1]}}", "device_init.reinit_allow must hold addresses and blocks"),
         ("{device_init: {reinit: 'never'}}", "device_init.reinit must be open or window, not never"),
         ("{object_store: {bucket: 'A'}}", "object_store.bucket must be"),
         ("{object_store: {min_free_bytes: -1}}", "object_store.min_free_bytes must be a whole number of bytes, 0 to"),

@@ -17,6 +17,8 @@ struct Configuration: Sendable {
     /// `nil` = cleartext everywhere.
     var tls: TLS?
     var rpc: RPCLimits
+    /// Whose `x-forwarded-for` is believed.
+    var trustedProxies: TrustedProxies
     var accounts = Accounts.Configuration()
     var deviceInit = DeviceInit.Configuration()
     var uploads: UploadConfiguration
@@ -32,6 +34,7 @@ struct Configuration: Sendable {
         listeners = try Self.listeners(&reader, options)
         tls = try Self.tls(&reader)
         rpc = try Self.rpcLimits(&reader)
+        trustedProxies = TrustedProxies(try reader.addressRanges("rpc.trusted_proxies"))
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
         uploads = try Self.uploads(&reader)
@@ -41,6 +44,7 @@ struct Configuration: Sendable {
         store.directIO = try reader.flag("object_store.direct_io") ?? true ? .probe : .off
         let isReinitSet = reader.contains("device_init.reinit")
         deviceInit.reinit = try Self.reinit(&reader)
+        deviceInit.reinitAllow = try reader.addressRanges("device_init.reinit_allow")
         objectStore.report = { requestID, error in
             Log.write("store request failed", ["request_id": requestID, "error": "\(error)"])
         }

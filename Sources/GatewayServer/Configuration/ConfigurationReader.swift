@@ -1,4 +1,5 @@
 import Foundation
+import RPC
 
 /// What is wrong with the configuration: names the key, and the rule it breaks.
 struct ConfigurationError: Error, CustomStringConvertible {
@@ -74,6 +75,22 @@ struct ConfigurationReader {
         guard let value = values[key] else { return standard }
         guard case .text(let text) = value else { throw ConfigurationError("\(key) must be a text") }
         return text
+    }
+
+    /// A list of address blocks; empty where the key is not there.
+    mutating func addressRanges(_ key: String) throws(ConfigurationError) -> [AddressRange] {
+        known.insert(key)
+        guard let value = values[key] else { return [] }
+        guard case .list(let elements) = value else { throw ConfigurationError("\(key) must be a list of addresses") }
+        var ranges: [AddressRange] = []
+        for element in elements {
+            guard case .text(let text) = element, let range = AddressRange(text) else {
+                throw ConfigurationError(
+                    "\(key) must hold addresses and blocks like 192.0.2.0/24, with no bit set behind the prefix")
+            }
+            ranges.append(range)
+        }
+        return ranges
     }
 
     /// `nil` where the key is not there.

@@ -36,7 +36,8 @@ final class Gateway: Sendable {
             let reflects = configuration.reflection ?? address.isLoopback
             let server = RPCServer(
                 router: Self.router(rooms.router(name), state, reflects: reflects),
-                interceptors: [FailureLog(), rooms.accounts.authenticator], limits: configuration.rpc)
+                interceptors: [configuration.trustedProxies, FailureLog(), rooms.accounts.authenticator],
+                limits: configuration.rpc)
             metrics.append((name.rawValue, server.metrics))
             let isSecure = configuration.tls?.listeners.contains(name) == true
             let listener = try RPCListener(

@@ -9,8 +9,8 @@ public final class CallContext: @unchecked Sendable {
     public let method: MethodDescriptor
     /// The client's header fields, without those that the protocol itself uses and `user-agent`.
     public let metadata: Metadata
-    /// Where the call came from.
-    public let peer: PeerAddress
+    /// Where the call came from: the socket's address, or what ``TrustedProxies`` made of it.
+    public internal(set) var peer: PeerAddress
     /// When the client gives up, in nanoseconds of the monotonic clock; `nil` = never.
     public let deadline: UInt64?
     /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.

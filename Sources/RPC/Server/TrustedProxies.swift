@@ -1,0 +1,38 @@
+/// Finds out where a call came from that proxies have passed on: the last address of `x-forwarded-for` that is none of
+/// theirs. Whoever is not listed is not believed, and stands for itself.
+public struct TrustedProxies: Interceptor {
+    private let ranges: [AddressRange]
+
+    public init(_ ranges: [AddressRange]) {
+        self.ranges = ranges
+    }
+
+    public func admit(_ context: CallContext) {
+        guard ranges.contain(context.peer.host) else { return }
+        let fields = context.metadata.values("x-forwarded-for")
+        context.peer = origin(of: context.peer, forwardedFor: fields)
+    }
+
+    /// - Parameters:
+    ///   - sender: the socket's address.
+    ///   - fields: the values of `x-forwarded-for` in their order; each proxy wrote behind what it was sent.
+    func origin(of sender: PeerAddress, forwardedFor fields: [String]) -> PeerAddress {
+        var origin = sender
+        var hops = fields.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        while ranges.contain(origin.host), let hop = hops.popLast() {
+            let host = hop.trimmingBlanks
+            // A proxy that names nobody is as far as its word goes.
+            guard AddressRange.isAddress(host) else { break }
+            origin = PeerAddress(host: host, port: 0)
+        }
+        return origin
+    }
+}
+
+extension Substring {
+    /// Without the optional whitespace that may stand around a list's elements (RFC 9110, section 5.6.1).
+    fileprivate var trimmingBlanks: String {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+}
