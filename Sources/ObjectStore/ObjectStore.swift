@@ -54,6 +54,9 @@ public final class ObjectStore: Sendable {
         reconciliation = try Self.reconcile(data, database, now: clock.now(), orphanAge: configuration.orphanAge)
     }
 
+    /// Whether a new upload may begin. Where the disk cannot be asked, its own errors will tell.
+    public var hasRoomForNewUpload: Bool { (try? space.hasRoomForNewUpload()) ?? true }
+
     /// Removes files whose rows are gone, some time soon; never before the transaction that discarded them committed.
     public func removeFiles(_ discarded: Discarded) {
         guard !discarded.fileIDs.isEmpty else { return }

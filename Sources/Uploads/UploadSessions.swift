@@ -30,6 +30,11 @@ struct UploadSessions: Sendable {
     }
 
     func begin(for caller: KeyOwner) async throws -> Issued {
+        // Refused before the client has sent a byte; uploads under way, and their restarts, go on.
+        guard store.hasRoomForNewUpload else {
+            throw RPCError(
+                .stsUnavailable, "the object store has no room for new uploads now", retryAfterMilliseconds: 30_000)
+        }
         let upload = newUpload(
             identifiers.uuid(), of: identifiers.uuid(), owner: UploadOwner(caller), isRestart: false, at: clock.now())
         try await database.write { connection in

@@ -245,6 +245,29 @@ import Wire
         #expect(reply["grpc-message"] == "internal error")
     }
 
+    /// What is ours goes by the service's code; too many calls say so, AuthService without a detail.
+    @Test(
+        arguments: [
+            ("archebase.auth.v1.AuthService", 10_000, "13", "AUTH_INTERNAL_ERROR"),
+            ("archebase.data_gateway.v1.DataGatewayService", 10_000, "13", "DATA_GATEWAY_INTERNAL_ERROR"),
+            ("archebase.auth.v1.AuthService", 0, "14", nil),
+            ("archebase.data_gateway.v1.DataGatewayService", 0, "14", "DATA_GATEWAY_OVERLOADED"),
+        ] as [(String, Int, String, String?)])
+    func whatTheServerIsToBlameFor(service: String, handlers: Int, status: String, detail: String?) throws {
+        struct Failure: Error {}
+        var router = Router()
+        router.add(MethodDescriptor(service: service, name: "Call", kind: .unary)) {
+            (_: HealthCheckRequest, _) -> HealthCheckResponse in throw Failure()
+        }
+        var limits = RPCLimits.small
+        limits.maxHandlers = handlers
+        let reply = try RawClient(router, limits: limits).call(
+            changing: [":path": "/\(service)/Call"], body: message)
+        #expect(reply["grpc-status"] == status)
+        let details = reply["grpc-status-details-bin"].flatMap { Base64.decode($0) }
+        #expect(try details.map { try ErrorDetail(decoding: $0).code } == detail)
+    }
+
     @Test func retryAfterTravels() throws {
         var router = Router()
         router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckResponse in

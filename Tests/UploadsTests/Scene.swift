@@ -21,7 +21,10 @@ final class Scene: Sendable {
     let configuration: UploadConfiguration
     let uploads: Uploads
 
-    init(_ configure: (inout UploadConfiguration) -> Void = { _ in }) throws {
+    init(
+        store storeConfiguration: ObjectStore.Configuration = .init(),
+        _ configure: (inout UploadConfiguration) -> Void = { _ in }
+    ) throws {
         // What survives a crash is the database's and the store's to test, so that memory does here.
         let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         directory = URL(filePath: parent).appending(path: "uploads-\(UUID().uuidString)")
@@ -31,7 +34,8 @@ final class Scene: Sendable {
             migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations)
         store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database,
-            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock)
+            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock,
+            configuration: storeConfiguration)
         identifiers = Identifiers(clock: clock)
         var configuration = UploadConfiguration()
         configuration.partSize = Self.partSize

@@ -1,6 +1,7 @@
 import Accounts
 import Proto
 import RPC
+import Synchronization
 import Testing
 
 @testable import ObjectStore
@@ -214,5 +215,21 @@ struct UploadRulesTests {
         let created = try await device.create()
         try await device.abort(created.logicalUploadID, reason: sent)
         #expect(try await device.recovery(created.logicalUploadID).terminalReason == kept)
+    }
+
+    /// Below the floor of free disk nothing new begins, and what is under way goes on.
+    @Test func withoutRoomNoUploadBegins() async throws {
+        let free = Mutex<Int64>(1000)
+        var configuration = ObjectStore.Configuration()
+        configuration.minimumFreeBytes = 1000
+        configuration.freeBytes = { _ in free.withLock { $0 } }
+        let scene = try Scene(store: configuration)
+        let device = try scene.device()
+        let under = try await device.create()
+        free.withLock { $0 = 999 }
+        scene.clock.advance(seconds: 1)
+        await expectRefusal(.stsUnavailable) { try await device.create() }
+        _ = try await device.reissue(under.uploadID)
+        _ = try await device.create(restartFrom: under.uploadID)
     }
 }

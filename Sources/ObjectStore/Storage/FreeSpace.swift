@@ -21,9 +21,11 @@ final class FreeSpace: Sendable {
 
     /// - Throws: `serviceUnavailable` where there is none.
     func requireForNewUpload() throws {
-        guard floor > 0, try free() < floor else { return }
+        guard try !hasRoomForNewUpload() else { return }
         throw StoreError(.serviceUnavailable, "There is no room for new uploads now.")
     }
+
+    func hasRoomForNewUpload() throws -> Bool { try floor == 0 || free() >= floor }
 
     private func free() throws -> Int64 {
         let second = clock.now().seconds
