@@ -9,6 +9,7 @@ from support.gateway import eventually
 from support.oss import CLIENTS, StoreError
 from support.parties import Fleet
 from support.raw import RawStore, fetch_url
+from support.refusal import refused
 from support.uploads import Upload, content
 
 MIB = 1024 * 1024
@@ -371,9 +372,17 @@ def test_a_presigned_url_ends(upload):
     assert fetch_url(url).error() == (403, "AccessDenied")
 
 
-def test_no_upload_begins_on_a_disk_that_is_nearly_full(gateway_with, login):
-    full = gateway_with({"object_store": {"min_free_bytes": 1 << 50}})
-    raw = RawStore(Upload.create(Fleet.create(login(full)).uploader()).credentials)
+def test_no_upload_begins_on_a_disk_that_is_nearly_full(gateway_with, login, stubs):
+    gateway = gateway_with({})
+    uploader = Fleet.create(login(gateway)).uploader()
+    upload = Upload.create(uploader)
+    gateway.stop()
+    gateway.config.write_text(f'{{"object_store": {{"min_free_bytes": {1 << 50}}}}}')
+    gateway.start()
+    with refused(stubs, "UNAVAILABLE", "DATA_GATEWAY_STS_UNAVAILABLE"):
+        uploader.create()
+    # One that was begun before, and stored nothing yet, is refused at the store.
+    raw = RawStore(upload.credentials)
     assert raw.request("POST", [("uploads", "")]).error() == (503, "ServiceUnavailable")
     assert raw.request("PUT", body=content(1000)).error() == (503, "ServiceUnavailable")
     assert raw.request("HEAD").status == 404
