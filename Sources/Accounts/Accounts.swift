@@ -60,19 +60,24 @@ public final class Accounts: Sendable {
             signer: TokenSigner(keys: try signingKeys.read(at: clock.now())),
             lifetimeSeconds: configuration.accessTokenSeconds,
             capacity: configuration.rememberedTokens)
-        deferred = DeferredRecords(database: database)
+        let deferred = DeferredRecords(database: database)
+        self.deferred = deferred
         passwords = Passwords(capacity: configuration.waitingPasswords)
         authenticator = Authenticator(database: database, tokens: tokens, deferred: deferred, clock: clock)
         deviceKeys = DeviceKeys(identifiers: identifiers, pepper: pepper)
+        func check(_ action: String) -> CredentialCheck {
+            CredentialCheck(
+                action: action, pepper: pepper,
+                wrongSecrets: Throttle(perMinute: configuration.wrongCredentialsOfKey), deferred: deferred)
+        }
         keyExchange = KeyExchange(
-            database: database, tokens: tokens, deferred: deferred, pepper: pepper,
-            wrongSecrets: Throttle(perMinute: configuration.wrongCredentialsOfKey))
+            database: database, tokens: tokens, deferred: deferred, check: check("ExchangeCredential"))
         sessions = Sessions(
             database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
             configuration: configuration, failures: LoginFailures(configuration))
         systemCredentials = SystemCredentials(
-            database: database, tokens: tokens, deferred: deferred, identifiers: identifiers, clock: clock,
-            pepper: pepper, wrongSecrets: Throttle(perMinute: configuration.wrongCredentialsOfKey))
+            database: database, tokens: tokens, identifiers: identifiers, clock: clock,
+            check: check("ExchangeSystemCredential"))
         sites = SiteRegistry(database: database, clock: clock)
         keys = APIKeyRegistry(database: database, clock: clock, identifiers: identifiers, pepper: pepper)
         users = UserRegistry(database: database, clock: clock, passwords: passwords)

@@ -6,17 +6,14 @@ import RPC
 struct SystemCredentials: Sendable {
     let database: Database
     let tokens: AccessTokens
-    let deferred: DeferredRecords
     let identifiers: Identifiers
     let clock: any WallClock
-    let pepper: [UInt8]
-    /// Wrong secrets of a credential that exists, by its id. The right secret is never refused for them.
-    let wrongSecrets: Throttle
+    let check: CredentialCheck
 
     /// A new credential in the place of the one that the account may have; that one's tokens end with the next call.
     func issue(to userName: String, by caller: Caller) async throws -> Secret {
         let token = OpaqueToken(.system, id: identifiers.uuid())
-        let digest = token.digest(pepper: pepper)
+        let digest = token.digest(pepper: check.pepper)
         let now = clock.now()
         try await database.write { connection in
             let user = try UserRecords.find(organizationID: caller.organization.id, name: userName, in: connection)
@@ -36,17 +33,11 @@ struct SystemCredentials: Sendable {
     func exchange(
         _ text: String, peer: String, at now: UnixTime
     ) throws -> (token: String, expiresAt: UnixTime, user: UserRecord) {
-        guard let credential = OpaqueToken(.system, text: text) else { throw KeyExchange.invalid }
-        let known = try database.read { try SystemCredentialRecords.find(id: credential.id, in: $0) }
-        let digest = credential.digest(pepper: pepper)
-        guard let known else { throw KeyExchange.invalid }
-        guard constantTimeEqual(digest, known.digest) else {
-            if let wait = wrongSecrets.take(credential.id, at: now) {
-                throw RPCError(bare: .unavailable, "too many wrong credentials", retryAfterMilliseconds: wait)
-            }
-            deferred.noteDenial("ExchangeSystemCredential", KeyExchange.invalid.code, host: peer, at: now)
-            throw KeyExchange.invalid
+        guard let credential = OpaqueToken(.system, text: text) else {
+            throw CredentialCheck.invalid
         }
+        let found = try database.read { try SystemCredentialRecords.find(id: credential.id, in: $0) }
+        let known = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
         let (token, expiresAt) = tokens.issue(
             .system, subject: "\(known.user.id)", epoch: known.user.epoch, at: now)
         return (token, expiresAt, known.user)
