@@ -99,9 +99,7 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     }
 
     func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
-        let (seconds, attoseconds) = delay.components
-        let nanoseconds = UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds)) / 1_000_000_000
-        return schedule(at: now + nanoseconds, action)
+        schedule(at: now + UInt64(max(0, delay.nanoseconds)), action)
     }
 
     private func armTimer() {

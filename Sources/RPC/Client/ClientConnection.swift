@@ -86,12 +86,3 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         }
     }
 }
-
-extension Duration {
-    /// Whole nanoseconds, at most `Int64.max`.
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : scaled.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
-    }
-}
