@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from support import stubs as stubs_module
+from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.interop import InteropServer
 from support.parties import Fleet, Uploader, User, unique
@@ -41,10 +42,11 @@ def stubs(protos, tmp_path_factory):
     return stubs_module.load(protos, tmp_path_factory.mktemp("stubs"))
 
 
-@pytest.fixture(scope="session")
-def interop(binary):
-    """`grpc.testing.TestService` on the gateway's stack; it lies beside the gateway."""
-    server = InteropServer(binary.with_name("interop-server"))
+@pytest.fixture(scope="session", params=["cleartext", "tls"])
+def interop(request, binary, tmp_path_factory):
+    """`grpc.testing.TestService` on the gateway's stack; it lies beside the gateway. Its tests run once each way."""
+    authority = Authority(tmp_path_factory.mktemp("interop"), "authority") if request.param == "tls" else None
+    server = InteropServer(binary.with_name("interop-server"), authority)
     yield server
     server.close()
 

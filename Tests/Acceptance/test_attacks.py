@@ -3,17 +3,21 @@
 Each limit is small in this gateway's configuration, so that an attack is short; the guard is the same.
 """
 
+import gzip
 import os
 import socket
 import struct
+import threading
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
 import pytest
 
 from support import h2raw
+from support.gateway import eventually
 from support.h2raw import (
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, PING, PREFACE, PRIORITY,
     RST_STREAM, SETTINGS, Peer, block, frame, literal,
@@ -44,21 +48,36 @@ def target(gateway_with):
 
 @pytest.fixture(autouse=True)
 def survives(target, stubs):
-    """Around each attack: another connection is served during and after it, and the memory stays."""
-    before = resident(target)
+    """Around each attack: another connection is served all the time, a new one afterwards, and the memory stays."""
     other = health(target, stubs)
     other()
-    yield
-    other()
+    # From here on, the peak is that of the attack.
+    Path(f"/proc/{target.process.pid}/clear_refs").write_text("5")
+    before = resident(target, "VmRSS")
+    is_over = threading.Event()
+    with ThreadPoolExecutor(1) as bystander:
+        served = bystander.submit(keep_calling, other, is_over)
+        yield
+        is_over.set()
+        assert served.result() > 0
     health(target, stubs, fresh=True)()
-    assert resident(target) - before < MEMORY_BOUND
+    assert resident(target, "VmHWM") - before < MEMORY_BOUND
 
 
-def resident(gateway) -> int:
+def keep_calling(call, is_over: threading.Event) -> int:
+    """How many calls succeeded until it was over; the first that does not is raised."""
+    count = 0
+    while count == 0 or not is_over.wait(0.02):
+        call()
+        count += 1
+    return count
+
+
+def resident(gateway, name: str) -> int:
     for line in Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
+        if line.startswith(f"{name}:"):
             return int(line.split()[1]) * 1024
-    raise AssertionError("a process without VmRSS")
+    raise AssertionError(f"a process without {name}")
 
 
 def health(gateway, stubs, fresh: bool = False):
@@ -78,10 +97,13 @@ def reached(gateway, limit: str) -> int:
     return sum(int(line.removeprefix(prefix)) for line in text.splitlines() if line.startswith(prefix))
 
 
+HEALTH = (":path", "/grpc.health.v1.Health/Check")
+
+
 def check(authority: str, *more: tuple[str, str]) -> bytes:
     """The header section of a health check."""
     return block(
-        (":method", "POST"), (":scheme", "http"), (":path", "/grpc.health.v1.Health/Check"),
+        (":method", "POST"), (":scheme", "http"), HEALTH,
         (":authority", authority), ("content-type", "application/grpc"), ("te", "trailers"), *more,
     )
 
@@ -239,6 +261,52 @@ def test_a_client_that_reads_nothing(target):
     assert reached(target, "stalled") == before + 1
 
 
+def test_a_client_that_asks_and_reads_nothing(target):
+    """Its windows are wide open, its socket is full: no more answers are made than fit, and it is cut off."""
+    before = reached(target, "stalled")
+    symbol = b"archebase.auth.v1.AuthService"
+    request = b"\x22" + bytes([len(symbol)]) + symbol
+    question = b"\0" + len(request).to_bytes(4, "big") + request
+    with Peer(target.listeners["auth"], settings={h2raw.INITIAL_WINDOW_SIZE: 2**31 - 1}) as peer:
+        peer.window_update(0, 2**31 - 1 - 65535)
+        path = (":path", "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")
+        peer.send(HEADERS, END_HEADERS, 1, check(peer.authority).replace(literal(*HEALTH), literal(*path)))
+        # Answers of some kilobytes each: more than the two sockets' buffers take.
+        for _ in range(20):
+            peer.send(DATA, 0, 1, question * 200)
+        eventually(lambda: reached(target, "stalled") == before + 1)
+
+
+@pytest.fixture(scope="module")
+def impatient(gateway_with):
+    """It ends connections that are idle for a second, and those that do not answer its PINGs."""
+    return gateway_with(
+        {
+            "rpc": {
+                "idle_timeout_seconds": 3,
+                "keepalive_interval_seconds": 1,
+                "keepalive_timeout_seconds": 1,
+            }
+        }
+    )
+
+
+def test_an_idle_connection(impatient):
+    with Peer(impatient.listeners["auth"]) as peer:
+        while (got := peer.next()).kind != GOAWAY:
+            if got.kind == PING:
+                peer.send(PING, ACK, 0, got.payload)
+        assert got.error == h2raw.NO_ERROR
+    assert reached(impatient, "idle") == 1
+
+
+def test_a_client_that_is_gone(impatient):
+    """Nothing comes from it any more, not even the answer to a PING."""
+    with Peer(impatient.listeners["auth"]) as peer:
+        wait_for_the_end(peer.socket)
+    assert reached(impatient, "keepalive_timeout") == 1
+
+
 def test_more_connections_than_one_address_may_have(target):
     before = reached(target, "connections_per_address")
     host, port = target.listeners["auth"].rsplit(":", 1)
@@ -267,3 +335,35 @@ def test_a_message_whose_length_lies(target):
             peer.send(DATA, 0, stream, b"\0\xff\xff\xff\xff")
             peer.expect_end(stream)
         peer.expect_pong()
+
+
+def expect_refusals(target, header: bytes, status: grpc.StatusCode, message: bytes = b"") -> None:
+    """Call after call is refused with the status, on a connection that goes on."""
+    with Peer(target.listeners["auth"]) as peer:
+        for stream in range(1, 33, 2):
+            peer.send(HEADERS, END_HEADERS, stream, header)
+            for at in range(0, len(message), 16384):
+                peer.send(DATA, 0, stream, message[at : at + 16384])
+            head = peer.expect(HEADERS, stream, END_STREAM)
+            # Spelled out the first time, and then a place in HPACK's table.
+            assert stream > 1 or h2raw.string(str(status.value[0])) in head.payload
+        peer.expect_pong()
+
+
+def test_a_zip_bomb(target):
+    """64 KB that stand for 64 MB: no more is inflated than a message may have."""
+    bomb = gzip.compress(bytes(1 << 26), mtime=0)
+    message = b"\1" + len(bomb).to_bytes(4, "big") + bomb
+    header = check(target.listeners["auth"], ("grpc-encoding", "gzip"))
+    expect_refusals(target, header, grpc.StatusCode.RESOURCE_EXHAUSTED, message)
+
+
+@pytest.mark.parametrize("timeout", ["", "S", "1", "-1S", "123456789S", "1s", "1 S", "9" * 10_000 + "H"])
+def test_a_timeout_that_is_none(target, timeout):
+    header = check(target.listeners["auth"], ("grpc-timeout", timeout))
+    expect_refusals(target, header, grpc.StatusCode.INVALID_ARGUMENT)
+
+
+def test_calls_without_te_trailers(target):
+    header = check(target.listeners["auth"]).removesuffix(literal("te", "trailers"))
+    expect_refusals(target, header, grpc.StatusCode.INTERNAL)

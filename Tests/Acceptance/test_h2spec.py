@@ -53,7 +53,7 @@ def connect(interop):
     opened = []
 
     def make(settings: dict[int, int] | None = None, greet: bool = True) -> Peer:
-        opened.append(Peer(interop.address, settings, greet))
+        opened.append(interop.peer(settings, greet))
         return opened[-1]
 
     yield make

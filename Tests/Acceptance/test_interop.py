@@ -1,4 +1,4 @@
-"""gRPC's "Interoperability Test Case Descriptions", by grpcio: each case that a server without TLS can meet.
+"""gRPC's "Interoperability Test Case Descriptions", by grpcio: each case that a server can meet.
 
 A case's name is the description's. The sizes are, too.
 """
@@ -129,7 +129,7 @@ def test_what_is_compressed_is_so_on_the_wire(interop, testing):
     order = [False, True, False, True]
     parameters = [{"size": 1000, "compressed": {"value": value}} for value in order]
     request = testing.StreamingOutputCallRequest(response_parameters=parameters).SerializeToString()
-    with h2raw.Peer(interop.address) as peer:
+    with interop.peer() as peer:
         fields = h2raw.call(peer.authority, "StreamingOutputCall", ("grpc-accept-encoding", "identity,gzip"))
         peer.send(h2raw.HEADERS, h2raw.END_HEADERS, 1, fields)
         peer.send(h2raw.DATA, h2raw.END_STREAM, 1, b"\0" + len(request).to_bytes(4, "big") + request)
@@ -255,7 +255,7 @@ def test_the_server_itself_ends_a_call_whose_time_is_over(interop, testing):
     """grpcio's own clock ends the calls above; here nobody else watches it."""
     request = testing.StreamingOutputCallRequest(response_parameters=[{"size": 1, "interval_us": 1_800_000_000}])
     message = request.SerializeToString()
-    with h2raw.Peer(interop.address) as peer:
+    with interop.peer() as peer:
         fields = h2raw.call(peer.authority, "StreamingOutputCall", ("grpc-timeout", "50m"))
         peer.send(h2raw.HEADERS, h2raw.END_HEADERS, 1, fields)
         peer.send(h2raw.DATA, h2raw.END_STREAM, 1, b"\0" + len(message).to_bytes(4, "big") + message)
@@ -276,7 +276,7 @@ def test_1000_parallel_large_unary(interop, testing, large, zeros):
 
 def test_a_header_section_of_60_kb_is_refused_and_the_connection_goes_on(interop):
     filler = [(f"x-filler-{number}", "a" * 1000) for number in range(60)]
-    with h2raw.Peer(interop.address) as peer:
+    with interop.peer() as peer:
         fragments = h2raw.call(peer.authority, "EmptyCall", *filler)
         # In frames of at most 16 KiB, one behind the other.
         pieces = [fragments[at : at + 16384] for at in range(0, len(fragments), 16384)]

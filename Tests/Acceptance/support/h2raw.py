@@ -1,6 +1,7 @@
 """An HTTP/2 peer that keeps no rule: it sends the frames that a test writes, and shows those that come (RFC 9113)."""
 
 import socket
+import ssl
 import struct
 from dataclasses import dataclass
 
@@ -70,13 +71,21 @@ def block(*fields: tuple[str, str]) -> bytes:
 
 
 class Peer:
-    """A connection to `host:port`, after both sides' SETTINGS unless `greet` is false."""
+    """A connection to `host:port`, after both sides' SETTINGS unless `greet` is false; over TLS with a context."""
 
-    def __init__(self, address: str, settings: dict[int, int] | None = None, greet: bool = True):
+    def __init__(
+        self,
+        address: str,
+        settings: dict[int, int] | None = None,
+        greet: bool = True,
+        tls: ssl.SSLContext | None = None,
+    ):
         host, port = address.rsplit(":", 1)
         self.authority = address
         self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls is not None:
+            self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")
         self.peer_settings: dict[int, int] = {}
         self._received = b""
         if greet:
@@ -96,7 +105,7 @@ class Peer:
     def raw(self, octets: bytes) -> None:
         try:
             self.socket.sendall(octets)
-        except (BrokenPipeError, ConnectionResetError):
+        except (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError):
             # The other side has closed already; what it said before is still to be read.
             pass
 
@@ -132,7 +141,7 @@ class Peer:
         while len(self._received) < count:
             try:
                 more = self.socket.recv(65536)
-            except ConnectionResetError:
+            except (ConnectionResetError, ssl.SSLEOFError):
                 more = b""
             if not more:
                 return None

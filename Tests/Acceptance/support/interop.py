@@ -2,17 +2,27 @@
 
 import json
 import select
+import ssl
 import subprocess
 from pathlib import Path
 
 import grpc
 
+from support.certificates import Authority
+from support.h2raw import Peer
+
 START_TIMEOUT = 30
 
 
 class InteropServer:
-    def __init__(self, binary: Path):
-        self.process = subprocess.Popen([str(binary)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    """Over TLS where an authority is given, which then signs the certificate."""
+
+    def __init__(self, binary: Path, authority: Authority | None = None):
+        self.authority = authority
+        command = [binary, *(authority.issue("server")[:2] if authority else ())]
+        self.process = subprocess.Popen(
+            [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+        )
         readable, _, _ = select.select([self.process.stdout], [], [], START_TIMEOUT)
         line = self.process.stdout.readline() if readable else b""
         if not line:
@@ -22,8 +32,19 @@ class InteropServer:
 
     def channel(self, *options: tuple[str, int]) -> grpc.Channel:
         """A connection of its own."""
-        own = ("grpc.use_local_subchannel_pool", 1)
-        return grpc.insecure_channel(self.address, options=[("grpc.enable_retries", 0), own, *options])
+        options = [("grpc.enable_retries", 0), ("grpc.use_local_subchannel_pool", 1), *options]
+        if self.authority is None:
+            return grpc.insecure_channel(self.address, options=options)
+        options.append(("grpc.ssl_target_name_override", "localhost"))
+        return grpc.secure_channel(self.address, grpc.ssl_channel_credentials(self.authority.pem), options=options)
+
+    def peer(self, settings: dict[int, int] | None = None, greet: bool = True) -> Peer:
+        """A connection of its own that keeps no rule."""
+        if self.authority is None:
+            return Peer(self.address, settings, greet)
+        context = ssl.create_default_context(cafile=self.authority.path)
+        context.set_alpn_protocols(["h2"])
+        return Peer(self.address, settings, greet, context)
 
     @property
     def resident_bytes(self) -> int:

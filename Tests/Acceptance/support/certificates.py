@@ -1,0 +1,52 @@
+"""Certificates for the servers under test, signed by authorities that are made for them."""
+
+import datetime
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+
+class Authority:
+    """A certificate authority in a folder."""
+
+    def __init__(self, directory, name):
+        self.directory = directory
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.certificate = self._sign(name, self.key.public_key(), name, is_authority=True)
+        self.path = directory / f"{name}.pem"
+        self.path.write_bytes(self.pem)
+
+    @property
+    def pem(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    def issue(self, name: str):
+        """A certificate for localhost and its key, as two files that are replaced."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        certificate = self._sign(name, key.public_key(), self.certificate.subject.rfc4514_string()[3:])
+        certificate_path, key_path = self.directory / "server.pem", self.directory / "server.key"
+        certificate_path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        key_path.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+        )
+        return certificate_path, key_path, certificate.serial_number
+
+    def _sign(self, name, public_key, issuer, is_authority=False):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        named = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)]) for text in (name, issuer)]
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(named[0])
+            .issuer_name(named[1])
+            .public_key(public_key)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        )
+        if not is_authority:
+            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        return builder.sign(self.key, hashes.SHA256())
