@@ -18,9 +18,9 @@ func tests(_ room: String, _ dependencies: [Target.Dependency] = [], exclude: [S
         swiftSettings: strict)
 }
 
-/// A library of the system, from Debian's -dev package; `make deps` installs them all.
-func system(_ name: String, pkgConfig: String?, package: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([package])])
+/// A library of the system, from Debian's -dev packages; `make deps` installs them all.
+func system(_ name: String, pkgConfig: String?, packages: String...) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt(packages)])
 }
 
 let package = Package(
@@ -33,15 +33,15 @@ let package = Package(
         .library(name: "WireTesting", targets: ["WireTesting"]),
     ],
     targets: [
-        system("CNghttp2", pkgConfig: "libnghttp2", package: "libnghttp2-dev"),
-        system("CUV", pkgConfig: "libuv", package: "libuv1-dev"),
-        system("COpenSSL", pkgConfig: "openssl", package: "libssl-dev"),
-        system("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
-        system("CSQLite", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
-        system("CArgon2", pkgConfig: "libargon2", package: "libargon2-dev"),
-        system("CLZMA", pkgConfig: "liblzma", package: "liblzma-dev"),
-        system("CLinux", pkgConfig: nil, package: "libc6-dev"),
-        system("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+        system("CNghttp2", pkgConfig: "libnghttp2", packages: "libnghttp2-dev"),
+        system("CUV", pkgConfig: "libuv", packages: "libuv1-dev"),
+        system("COpenSSL", pkgConfig: "openssl", packages: "libssl-dev"),
+        system("CMicrohttpd", pkgConfig: "libmicrohttpd", packages: "libmicrohttpd-dev", "libgnutls28-dev"),
+        system("CSQLite", pkgConfig: "sqlite3", packages: "libsqlite3-dev"),
+        system("CArgon2", pkgConfig: "libargon2", packages: "libargon2-dev"),
+        system("CLZMA", pkgConfig: "liblzma", packages: "liblzma-dev"),
+        system("CLinux", pkgConfig: nil, packages: "libc6-dev"),
+        system("CZlib", pkgConfig: "zlib", packages: "zlib1g-dev"),
 
         room("Platform", ["COpenSSL"]),
         room("Wire", ["CNghttp2", "CZlib"]),

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +21,42 @@ struct microhttpd_options {
     void *(*request_line)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_AccessHandlerCallback request;
     MHD_RequestCompletedCallback completed;
+    /// NULL = cleartext. A connection that starts is to be given an identity; see `microhttpd_identify`.
+    MHD_NotifyConnectionCallback connection;
 };
+
+/// The certificate that a daemon shows, its own first, and its private key.
+struct microhttpd_identity {
+    gnutls_pcert_st *chain;
+    unsigned int count;
+    gnutls_privkey_t key;
+};
+
+/// What `connection` shows in its handshake; `identity` is to live as long as the connection.
+static inline void microhttpd_identify(struct MHD_Connection *connection, struct microhttpd_identity *identity) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    if (info != NULL && info->tls_session != NULL)
+        gnutls_session_set_ptr((gnutls_session_t) info->tls_session, identity);
+}
+
+/// GnuTLS's `gnutls_certificate_retrieve_function2`: what it is handed stays ours.
+static inline int microhttpd_identity_of(
+    gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count, const gnutls_pk_algorithm_t *keys,
+    int key_count, gnutls_pcert_st **chain, unsigned int *count, gnutls_privkey_t *key) {
+    const struct microhttpd_identity *identity = gnutls_session_get_ptr(session);
+    (void) authorities, (void) authority_count, (void) keys, (void) key_count;
+    if (identity == NULL)
+        return -1;
+    *chain = identity->chain;
+    *count = identity->count;
+    *key = identity->key;
+    return 0;
+}
+
+/// What the gRPC listeners speak: TLS 1.2 and 1.3, ephemeral keys and AEAD only.
+#define MICROHTTPD_PRIORITIES                                                                                          \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:"                                      \
+    "-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:%SERVER_PRECEDENCE"
 
 /// The library's unescaping is off: it would hand over a decoded path, cut at `%00`.
 static inline size_t microhttpd_keep_escaped(void *context, struct MHD_Connection *connection, char *text) {
@@ -32,6 +69,15 @@ static inline struct MHD_Daemon *microhttpd_start(const struct microhttpd_option
     unsigned int flags = MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC;
     if (options->ipv6)
         flags |= MHD_USE_IPv6;
+    struct MHD_OptionItem secure[] = {
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) MICROHTTPD_PRIORITIES},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *) microhttpd_identity_of},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t) options->connection, options->context},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    struct MHD_OptionItem cleartext[] = {{MHD_OPTION_END, 0, NULL}};
+    if (options->connection != NULL)
+        flags |= MHD_USE_TLS;
     return MHD_start_daemon(
         flags, 0, NULL, NULL, options->request, options->context,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket) options->listening_socket,
@@ -45,6 +91,7 @@ static inline struct MHD_Daemon *microhttpd_start(const struct microhttpd_option
         MHD_OPTION_CONNECTION_LIMIT, options->connections,
         MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_per_address,
         MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
+        MHD_OPTION_ARRAY, options->connection != NULL ? secure : cleartext,
         MHD_OPTION_END);
 }
 

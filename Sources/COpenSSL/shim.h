@@ -85,6 +85,14 @@ static inline void tls_harden(SSL_CTX *context) {
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
 }
 
+/// The certificate at `index` of what `context` shows, its own first: DER, to be freed; 0 = no more.
+static inline int tls_chain_certificate(SSL_CTX *context, int index, unsigned char **out) {
+    STACK_OF(X509) *rest = NULL;
+    SSL_CTX_get0_chain_certs(context, &rest);
+    if (index > 0 && (rest == NULL || index > sk_X509_num(rest))) return 0;
+    return i2d_X509(index == 0 ? SSL_CTX_get0_certificate(context) : sk_X509_value(rest, index - 1), out);
+}
+
 static inline int tls_select_h2(
     const unsigned char **selected, unsigned char *selected_count, const unsigned char *offered, unsigned int count) {
     for (unsigned int at = 0; at < count && at + 1 + offered[at] <= count; at += 1 + offered[at]) {

@@ -27,6 +27,8 @@ public struct StoreEndpoint: Sendable, Equatable {
     /// What clients put into the scope of a V4 signature: taken from a host `oss-<region>.<domain>`, otherwise empty.
     public let region: String
 
+    public var isSecure: Bool { text.hasPrefix("https://") }
+
     public init(_ text: String) throws(Malformed) {
         guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { throw .noScheme }
         var authority = text.dropFirst(scheme.count)

@@ -6,7 +6,7 @@ extension Configuration {
         let certificate = try reader.text("tls.certificate", default: "")
         let key = try reader.text("tls.key", default: "")
         let authorities = try reader.text("tls.client_authorities", default: "")
-        let names = try reader.list("tls.listeners") ?? ListenerName.grpc.map(\.rawValue)
+        let names = try reader.list("tls.listeners") ?? ListenerName.securable.map(\.rawValue)
         guard certificate.isEmpty == key.isEmpty else {
             throw ConfigurationError(
                 "tls.certificate and tls.key belong together: PEM files, the chain and its private key")
@@ -14,9 +14,9 @@ extension Configuration {
         guard !certificate.isEmpty else { return nil }
         var listeners: Set<ListenerName> = []
         for name in names {
-            guard let listener = ListenerName(rawValue: name), ListenerName.grpc.contains(listener) else {
-                throw ConfigurationError(
-                    "tls.listeners may name \(ListenerName.grpc.map(\.rawValue).joined(separator: ", ")), not \(name)")
+            guard let listener = ListenerName(rawValue: name), ListenerName.securable.contains(listener) else {
+                let known = ListenerName.securable.map(\.rawValue).joined(separator: ", ")
+                throw ConfigurationError("tls.listeners may name \(known), not \(name)")
             }
             listeners.insert(listener)
         }

@@ -7,7 +7,7 @@ import Uploads
 
 /// Everything that can be set, read once at start: the command line before the file before the defaults.
 struct Configuration: Sendable {
-    /// TLS, and at which of the gRPC listeners it is spoken.
+    /// TLS, and at which listeners it is spoken.
     struct TLS: Sendable {
         var files: TLSCertificates.Files
         var listeners: Set<ListenerName>
@@ -55,6 +55,8 @@ struct Configuration: Sendable {
     }
 
     func address(_ name: ListenerName) -> PeerAddress { listeners[name] ?? .unknown }
+
+    func isSecure(_ name: ListenerName) -> Bool { tls?.listeners.contains(name) == true }
 
     private static func listeners(
         _ reader: inout ConfigurationReader, _ options: ServeOptions
@@ -120,7 +122,7 @@ struct Configuration: Sendable {
     /// What must be said in so many words before secrets travel beyond this machine.
     private func checkExposure(allowsCleartext: Bool, isReinitSet: Bool) throws(ConfigurationError) {
         for (name, address) in listeners.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-        where !address.isLoopback && !allowsCleartext && tls?.listeners.contains(name) != true {
+        where !address.isLoopback && !allowsCleartext && !isSecure(name) {
             throw ConfigurationError(
                 "the \(name.rawValue) listener \(address) is reachable from other machines, and what it carries is secret:"
                     + " give it TLS (tls.certificate), listen on 127.0.0.1 behind a proxy that has it,"
@@ -135,6 +137,11 @@ struct Configuration: Sendable {
             throw ConfigurationError(
                 "the object-store listener \(address) has no one address that clients could be told:"
                     + " set object_store.public_endpoint, e.g. http://192.0.2.7:\(address.port)")
+        }
+        if let publicEndpoint, isSecure(.objectStore), !publicEndpoint.isSecure {
+            throw ConfigurationError(
+                "object_store.public_endpoint begins with http://, and the object-store listener speaks TLS:"
+                    + " begin it with https://, or leave object-store out of tls.listeners")
         }
     }
 }

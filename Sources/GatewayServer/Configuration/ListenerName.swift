@@ -10,6 +10,8 @@ enum ListenerName: String, CaseIterable, Sendable {
 
     /// Those that speak gRPC.
     static let grpc: [ListenerName] = [.auth, .gateway, .admin, .deviceInit]
+    /// Those that can speak TLS.
+    static let securable: [ListenerName] = grpc + [.objectStore]
 
     /// Where it listens when nobody says otherwise.
     var standardAddress: String {

@@ -23,9 +23,9 @@ final class Gateway: Sendable {
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
         directory = try DataDirectory(dataDirectory)
-        let rooms = try await Rooms(configuration, directory: directory, state: state)
-        self.rooms = rooms
         certificates = try configuration.tls.map { try TLSCertificates($0.files) }
+        let rooms = try await Rooms(configuration, directory: directory, state: state, certificates: certificates)
+        self.rooms = rooms
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
         var addresses: [ListenerName: PeerAddress] = [:]
@@ -39,9 +39,8 @@ final class Gateway: Sendable {
                 interceptors: [configuration.trustedProxies, FailureLog(), rooms.accounts.authenticator],
                 limits: configuration.rpc)
             metrics.append((name.rawValue, server.metrics))
-            let isSecure = configuration.tls?.listeners.contains(name) == true
             let listener = try RPCListener(
-                address, server: server, loops: loops, certificates: isSecure ? certificates : nil)
+                address, server: server, loops: loops, certificates: configuration.isSecure(name) ? certificates : nil)
             addresses[name] = listener.address
             rpcListeners.append(listener)
         }
@@ -59,7 +58,7 @@ final class Gateway: Sendable {
             addresses[name].map { (name.rawValue, $0.description) }
         }
         for name in ListenerName.allCases
-        where !configuration.address(name).isLoopback && configuration.tls?.listeners.contains(name) != true {
+        where !configuration.address(name).isLoopback && !configuration.isSecure(name) {
             let address = addresses[name] ?? configuration.address(name)
             Log.write(
                 "a listener without TLS is reachable from other machines",

@@ -3,6 +3,7 @@ import Catalog
 import Database
 import DeviceInit
 import Foundation
+import Network
 import ObjectStore
 import Platform
 import RPC
@@ -19,7 +20,10 @@ struct Rooms: Sendable {
     let uploads: Uploads
     let catalog: Catalog
 
-    init(_ configuration: Configuration, directory: DataDirectory, state: ServingState) async throws {
+    /// - Parameter certificates: for those listeners that the configuration has speak TLS.
+    init(
+        _ configuration: Configuration, directory: DataDirectory, state: ServingState, certificates: TLSCertificates?
+    ) async throws {
         let clock = SystemClock()
         let identifiers = Identifiers(clock: clock)
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
@@ -45,11 +49,14 @@ struct Rooms: Sendable {
         var surface = configuration.objectStore
         // Where the endpoint is a name, clients put the bucket before it.
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? address.host.lowercased()]
+        surface.daemon.certificates = configuration.isSecure(.objectStore) ? certificates : nil
         storeServer = try ObjectStoreServer(
             host: address.host, port: UInt16(address.port), store: store,
             policy: StoreAccessPolicy(store: store, clock: clock, configuration: configuration.uploads),
             configuration: surface)
-        let endpoint = try configuration.publicEndpoint ?? StoreEndpoint("http://\(address.host):\(storeServer.port)")
+        let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
+        let endpoint =
+            try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
         uploads = try Uploads(
             database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
             configuration: configuration.uploads)

@@ -20,6 +20,8 @@ public final class HTTPDaemon: Sendable {
         public var connectionMemory = 1 << 20
         /// How much of a refused body is read so that its sender gets to see the answer; bytes.
         public var maximumDrain: Int64 = 128 << 20
+        /// Nil = cleartext.
+        public var certificates: TLSCertificates?
 
         public init() {}
     }
@@ -90,6 +92,19 @@ public final class HTTPDaemon: Sendable {
             Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended()
             Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
         }
+        if configuration.certificates != nil {
+            options.connection = { context, connection, held, event in
+                guard let context, let connection, let held else { return }
+                let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
+                if event == .CONNECTION_NOTIFY_STARTED, let identity = daemon.configuration.certificates?.identity {
+                    held.pointee = Unmanaged.passRetained(identity).toOpaque()
+                    microhttpd_identify(connection, identity.pointer)
+                } else if let identity = held.pointee {
+                    held.pointee = nil
+                    Unmanaged<TLSIdentity>.fromOpaque(identity).release()
+                }
+            }
+        }
         guard let daemon = microhttpd_start(&options) else {
             close(listener.descriptor)
             context.release()
@@ -97,6 +112,8 @@ public final class HTTPDaemon: Sendable {
         }
         native.withLock { $0 = NativeDaemon(pointer: daemon) }
     }
+
+    var isSecure: Bool { configuration.certificates != nil }
 
     var isStopping: Bool {
         stopping.load(ordering: .relaxed)

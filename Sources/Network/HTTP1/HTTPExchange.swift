@@ -70,7 +70,8 @@ final class HTTPExchange {
             return send(response, on: connection)
         }
         let head = HTTPRequestHead(
-            method: method, target: target, fields: fields, framing: framing, peer: Self.peer(of: connection))
+            method: method, target: target, fields: fields, framing: framing, peer: Self.peer(of: connection),
+            isSecure: daemon.isSecure)
         switch daemon.handler.begin(head) {
         case .receive(let sink):
             phase = .receiving(sink)
@@ -98,7 +99,7 @@ final class HTTPExchange {
     }
 
     private func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
-        guard let native = response.native(omittingBody: isHead) else { return .NO }
+        guard let native = response.native(omittingBody: isHead, isSecure: daemon.isSecure) else { return .NO }
         defer { MHD_destroy_response(native) }
         if response.closes || daemon.isStopping {
             MHD_add_response_header(native, "Connection", "close")

@@ -14,13 +14,18 @@ public struct HTTPRequestHead: Sendable {
     public let framing: Framing
     /// The socket's numeric peer address, without port; empty where the system did not tell it.
     public let peer: String
+    /// Whether it came over TLS.
+    public let isSecure: Bool
 
-    public init(method: String, target: String, fields: HTTPFields, framing: Framing, peer: String) {
+    public init(
+        method: String, target: String, fields: HTTPFields, framing: Framing, peer: String, isSecure: Bool = false
+    ) {
         self.method = method
         self.target = target
         self.fields = fields
         self.framing = framing
         self.peer = peer
+        self.isSecure = isSecure
     }
 
     /// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).

@@ -1,9 +1,10 @@
 import CMicrohttpd
+import Glibc
 
 extension HTTPResponse {
     /// This answer as libmicrohttpd's object, which the caller destroys; nil when it could not be made.
-    func native(omittingBody isHead: Bool) -> OpaquePointer? {
-        guard let native = isHead ? Self.lengthOnly(contentLength) : body.native else { return nil }
+    func native(omittingBody isHead: Bool, isSecure: Bool) -> OpaquePointer? {
+        guard let native = isHead ? Self.lengthOnly(contentLength) : body.native(isSecure: isSecure) else { return nil }
         for field in fields.fields {
             // The library refuses a value that would break out of its line.
             guard MHD_add_response_header(native, field.name, field.value) == .YES else {
@@ -29,7 +30,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Body {
-    fileprivate var native: OpaquePointer? {
+    fileprivate func native(isSecure: Bool) -> OpaquePointer? {
         switch self {
         case .bytes(let bytes):
             return Self.native(bytes)
@@ -39,14 +40,53 @@ extension HTTPResponse.Body {
             return Self.native([])
         case .file(let file, let offset, let length):
             guard let descriptor = file.take() else { return nil }
+            if isSecure { return Self.reader(of: descriptor, from: offset, length: length) }
             return MHD_create_response_from_fd_at_offset64(UInt64(length), descriptor, UInt64(offset))
         }
+    }
+
+    /// Over TLS nothing is sent by the kernel, and the library's own reader of a file takes 4 KiB at a time.
+    private static func reader(of descriptor: Int32, from offset: Int64, length: Int64) -> OpaquePointer? {
+        let context = Unmanaged.passRetained(FileReader(descriptor, from: offset)).toOpaque()
+        return MHD_create_response_from_callback(
+            UInt64(length), FileReader.blockSize,
+            { context, position, block, size in
+                guard let context, let block else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
+                return Unmanaged<FileReader>.fromOpaque(context).takeUnretainedValue().read(
+                    UnsafeMutableRawBufferPointer(start: block, count: size), at: position)
+            }, context, { $0.map { Unmanaged<FileReader>.fromOpaque($0).release() } })
     }
 
     private static func native(_ bytes: [UInt8]) -> OpaquePointer? {
         var bytes = bytes
         return bytes.withUnsafeMutableBytes {
             MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
+        }
+    }
+}
+
+/// A file's bytes for libmicrohttpd to encrypt; closes the file.
+private final class FileReader {
+    static let blockSize = 256 << 10
+
+    private let descriptor: Int32
+    private let offset: Int64
+
+    init(_ descriptor: Int32, from offset: Int64) {
+        self.descriptor = descriptor
+        self.offset = offset
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// What the library wants to be told: how many bytes there are, or that there will be none.
+    func read(_ block: UnsafeMutableRawBufferPointer, at position: UInt64) -> Int {
+        while true {
+            let count = pread(descriptor, block.baseAddress, block.count, Int(offset) + Int(position))
+            if count > 0 { return count }
+            guard count < 0, errno == EINTR else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
         }
     }
 }

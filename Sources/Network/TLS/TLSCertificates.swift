@@ -17,7 +17,8 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 /// The certificate that listeners show, and whose clients they ask for one; read again by `reload` without touching the
 /// connections that are there.
 ///
-/// TLS 1.2 and 1.3 only, no renegotiation, ALPN `h2` (RFC 9113, section 3.2; RFC 7301).
+/// TLS 1.2 and 1.3 only. The gRPC listeners speak it by OpenSSL: no renegotiation, ALPN `h2` (RFC 9113, section 3.2;
+/// RFC 7301). An ``HTTPDaemon`` does by GnuTLS, and asks no client for a certificate.
 public final class TLSCertificates: Sendable {
     /// PEM files.
     public struct Files: Sendable {
@@ -34,22 +35,34 @@ public final class TLSCertificates: Sendable {
         }
     }
 
+    private struct Loaded {
+        let context: TLSContext
+        let identity: TLSIdentity
+
+        init(_ files: Files) throws(TLSError) {
+            context = try TLSContext(files)
+            identity = try TLSIdentity(context)
+        }
+    }
+
     private let files: Files
-    private let current: Mutex<TLSContext>
+    private let current: Mutex<Loaded>
 
     public init(_ files: Files) throws(TLSError) {
         self.files = files
-        current = Mutex(try TLSContext(files))
+        current = Mutex(try Loaded(files))
     }
 
     /// Reads the files again, for connections to come. Where they cannot be used, those before stay in use.
     public func reload() throws(TLSError) {
-        let fresh = try TLSContext(files)
+        let fresh = try Loaded(files)
         current.withLock { $0 = fresh }
     }
 
-    /// What a new connection uses to its end.
-    var context: TLSContext { current.withLock { $0 } }
+    /// What a new connection of a gRPC listener uses to its end.
+    var context: TLSContext { current.withLock { $0.context } }
+    /// What a new connection of an ``HTTPDaemon`` uses to its end.
+    var identity: TLSIdentity { current.withLock { $0.identity } }
 }
 
 /// Whose certificates a client takes for a server's.

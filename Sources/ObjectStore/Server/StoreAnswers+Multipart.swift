@@ -15,7 +15,7 @@ extension StoreAnswers {
         let document = FlatXML(
             "CompleteMultipartUploadResult",
             [
-                FlatXML.Element("Location", "http://\(host)\(path)"), FlatXML.Element("Bucket", object.bucket),
+                FlatXML.Element("Location", origin + path), FlatXML.Element("Bucket", object.bucket),
                 FlatXML.Element("Key", object.key), FlatXML.Element("ETag", object.etag),
             ])
         return xml(200, document, ["ETag": object.etag, "x-oss-hash-crc64ecma": String(object.crc64)])

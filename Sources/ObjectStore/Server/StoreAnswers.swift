@@ -7,11 +7,14 @@ struct StoreAnswers {
     let requestID: String
     /// The Host field of the request.
     let host: String
+    /// Where the request came to, e.g. `https://192.0.2.7:50080`.
+    let origin: String
     let isHead: Bool
 
     init(_ head: HTTPRequestHead) {
         requestID = Hex.upper(Random.bytes(12))
         host = head.fields["host"] ?? ""
+        origin = (head.isSecure ? "https://" : "http://") + host
         isHead = head.method == "HEAD"
     }
 

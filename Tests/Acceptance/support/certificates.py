@@ -1,6 +1,7 @@
 """Certificates for the servers under test, signed by authorities that are made for them."""
 
 import datetime
+import ipaddress
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -21,10 +22,10 @@ class Authority:
     def pem(self) -> bytes:
         return self.certificate.public_bytes(serialization.Encoding.PEM)
 
-    def issue(self, name: str):
-        """A certificate for localhost and its key, as two files that are replaced."""
+    def issue(self, name: str, addresses: tuple[str, ...] = ()):
+        """A certificate for localhost (and addresses) and its key, as two files that are replaced."""
         key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._sign(name, key.public_key(), self.certificate.subject.rfc4514_string()[3:])
+        certificate = self._sign(name, key.public_key(), self.certificate.subject.rfc4514_string()[3:], addresses)
         certificate_path, key_path = self.directory / "server.pem", self.directory / "server.key"
         certificate_path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         key_path.write_bytes(
@@ -34,7 +35,7 @@ class Authority:
         )
         return certificate_path, key_path, certificate.serial_number
 
-    def _sign(self, name, public_key, issuer, is_authority=False):
+    def _sign(self, name, public_key, issuer, addresses=(), is_authority=False):
         now = datetime.datetime.now(datetime.timezone.utc)
         named = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)]) for text in (name, issuer)]
         builder = (
@@ -48,5 +49,7 @@ class Authority:
             .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         )
         if not is_authority:
-            builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+            names = [x509.DNSName("localhost")]
+            names += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
+            builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         return builder.sign(self.key, hashes.SHA256())
