@@ -77,7 +77,7 @@ public final class Accounts: Sendable {
             configuration: configuration, failures: LoginFailures(configuration))
         systemCredentials = SystemCredentials(
             database: database, tokens: tokens, identifiers: identifiers, clock: clock,
-            check: check("ExchangeSystemCredential"))
+            check: check("ExchangeSystemCredential"), deferred: deferred)
         sites = SiteRegistry(database: database, clock: clock)
         keys = APIKeyRegistry(database: database, clock: clock, identifiers: identifiers, pepper: pepper)
         users = UserRegistry(database: database, clock: clock, passwords: passwords)

@@ -3,7 +3,7 @@ import Platform
 
 /// One line of the audit log: who did what to what, for which organization, from where, and what came of it.
 public struct AuditEntry: Sendable, Hashable {
-    /// E.g. `user:system/admin`, `device:260427-000001`, `nobody`.
+    /// E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
     public var actor: String
     /// The organization it is about, by name; empty where there is none.
     public var organization: String
@@ -29,6 +29,11 @@ public struct AuditEntry: Sendable, Hashable {
         self.peer = peer
         self.result = result
         self.count = count
+    }
+
+    /// What the gateway did by itself, not at a call.
+    public static func byGateway(_ action: String, on target: String, count: Int = 1) -> AuditEntry {
+        AuditEntry(actor: "gateway", action: action, target: target, peer: "", count: count)
     }
 }
 

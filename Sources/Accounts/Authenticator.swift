@@ -20,15 +20,25 @@ public struct Authenticator: Interceptor {
         case .anyone: return
         case .apiKey: context.identity = try keyOwner(of: try token([.apiKey], in: context))
         case .user(let role):
-            let user = try user(of: try token([.user, .system], in: context), in: context)
-            guard user.role >= role else { throw .permissionDenied("this needs the role \(role)") }
-            context.identity = Principal.user(user)
+            try admit(context, needing: "the role \(role)") { $0.role >= role }
         case .systemAdmin:
-            let user = try user(of: try token([.user, .system], in: context), in: context)
-            guard user.isSystem && user.role >= .admin else {
-                throw .permissionDenied("this needs the role admin in the organization system")
+            try admit(context, needing: "the role admin in the organization system") {
+                $0.isSystem && $0.role >= .admin
             }
-            context.identity = Principal.user(user)
+        }
+    }
+
+    private func admit(
+        _ context: CallContext, needing what: String, where mayCall: (UserPrincipal) -> Bool
+    ) throws(RPCError) {
+        let user = try user(of: try token([.user, .system], in: context), in: context)
+        context.identity = Principal.user(user)
+        guard mayCall(user) else {
+            let refusal = RPCError.permissionDenied("this needs \(what)")
+            var entry = try Caller(context).did(to: "")
+            entry.result = refusal.code
+            deferred.note(entry, at: clock.now())
+            throw refusal
         }
     }
 
@@ -41,7 +51,10 @@ public struct Authenticator: Interceptor {
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             throw RPCError(.unauthenticated, "the authorization header must be: Bearer TOKEN")
         }
-        guard let token = tokens.verify(String(parts[1]), at: clock.now()) else {
+        let now = clock.now()
+        guard let token = tokens.verify(String(parts[1]), at: now) else {
+            deferred.noteDenial(
+                context.method.name, DetailCode.unauthenticated.rawValue, host: context.peer.host, at: now)
             throw RPCError(.unauthenticated, "the token is not valid or has expired")
         }
         guard kinds.contains(token.kind) else {

@@ -3,27 +3,21 @@ import Glibc
 import Platform
 import Synchronization
 
-/// What is worth a row but not a commit of its own: when a key was last used, and refusals of callers nobody knows.
+/// What is worth a row but not a commit of its own: when a key was last used, refusals, and sign-ins that change nothing.
 ///
 /// Collected in memory and written at most once a minute, so a stranger cannot buy fsyncs. A key's *first* use is
 /// written at once: it happens once, and the reinit policy `window` turns on it.
 public final class DeferredRecords: Sendable {
-    /// One kind of refusal from one neighbourhood.
-    private struct Denial: Hashable {
-        var action: String
-        var result: String
-        var network: String
-    }
-
     private struct Pending {
         var uses: [String: UnixTime] = [:]
-        var denials: [Denial: Int] = [:]
+        /// How often each was noted. Their `peer` is a neighbourhood, their `count` 1.
+        var entries: [AuditEntry: Int] = [:]
         var writtenAt: UnixTime?
     }
 
     private static let intervalMicroseconds: Int64 = 60_000_000
-    /// Kinds of refusals kept apart in one minute; what comes beyond is counted as from `other`.
-    private static let denialKinds = 1000
+    /// Entries kept apart in one minute; what comes beyond is counted as by others, from elsewhere.
+    private static let entryKinds = 1000
 
     private let database: Database
     private let pending = Mutex(Pending())
@@ -46,29 +40,36 @@ public final class DeferredRecords: Sendable {
     ///   - result: the code of the refusal.
     ///   - host: the caller's address; only its /24 or /56 is kept.
     public func noteDenial(_ action: String, _ result: String, host: String, at now: UnixTime) {
+        note(AuditEntry(actor: "nobody", action: action, target: "", peer: host, result: result), at: now)
+    }
+
+    /// Counts the entry into one line a minute, for all of its kind from its neighbourhood.
+    func note(_ entry: AuditEntry, at now: UnixTime) {
+        var entry = entry
+        entry.peer = AddressNetwork.of(entry.peer)
         pending.withLock { pending in
-            var denial = Denial(action: action, result: result, network: AddressNetwork.of(host))
-            if pending.denials[denial] == nil && pending.denials.count >= Self.denialKinds { denial.network = "other" }
-            pending.denials[denial, default: 0] += 1
+            if pending.entries[entry] == nil && pending.entries.count >= Self.entryKinds {
+                entry = AuditEntry(
+                    actor: "others", action: entry.action, target: "", peer: "other", result: entry.result)
+            }
+            pending.entries[entry, default: 0] += 1
         }
         flushIfDue(at: now)
     }
 
     /// Writes what is pending, without waiting for it. What the database refuses to take now is lost.
     public func flush(at now: UnixTime) {
-        let (uses, denials) = pending.withLock { pending in
-            let taken = (pending.uses, pending.denials)
+        let (uses, entries) = pending.withLock { pending in
+            let taken = (pending.uses, pending.entries)
             pending = Pending(writtenAt: now)
             return taken
         }
-        guard !uses.isEmpty || !denials.isEmpty else { return }
+        guard !uses.isEmpty || !entries.isEmpty else { return }
         database.submit(
             { connection in
                 for (id, time) in uses { try APIKeyRecords.noteUse(id: id, at: time, in: connection) }
-                for (denial, count) in denials {
-                    let entry = AuditEntry(
-                        actor: "nobody", action: denial.action, target: "", peer: denial.network, result: denial.result,
-                        count: count)
+                for (var entry, count) in entries {
+                    entry.count = count
                     try Audit.record(entry, at: now, in: connection)
                 }
             }, reply: { _ in })

@@ -21,8 +21,9 @@ struct Downloads: Sendable {
         let expiresAt: UnixTime
     }
 
-    func request(_ fileIDs: [String], for user: UserPrincipal) throws -> Download {
+    func request(_ fileIDs: [String], by caller: Caller) async throws -> Download {
         try check(fileIDs)
+        let user = caller.user
         let objects = try database.read { connection in
             let records = ObjectRecords(connection)
             return try fileIDs.map { id in
@@ -33,13 +34,18 @@ struct Downloads: Sendable {
             }
         }
         let lifetime = configuration.downloadLifetime
-        let expiresAt = UnixTime(seconds: clock.now().seconds + lifetime)
+        let now = clock.now()
+        let expiresAt = UnixTime(seconds: now.seconds + lifetime)
         let files = try objects.map { object in
             let claims = CredentialClaims(
                 uploadID: object.uploadID, bucket: object.bucket, key: object.key, operations: .read,
                 expiresAt: expiresAt, subject: .user(id: user.userID, epoch: user.epoch))
             let request = try store.presignedGet(claims, at: endpoint, lifetime: lifetime)
             return (id: object.fileID, request: request)
+        }
+        // Before anybody can read: a download that the log does not have must not happen.
+        try await database.write { connection in
+            for id in fileIDs { try Audit.record(caller.did(to: "files/\(id)"), at: now, in: connection) }
         }
         return Download(files: files, expiresAt: expiresAt)
     }

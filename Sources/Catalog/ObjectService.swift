@@ -16,7 +16,7 @@ struct ObjectService: DataGatewayObjectServiceHandler {
     func requestDownload(
         _ request: RequestDownloadRequest, context: CallContext
     ) async throws -> RequestDownloadResponse {
-        let download = try downloads.request(request.fileIDs, for: try context.user)
+        let download = try await downloads.request(request.fileIDs, by: try Caller(context))
         return RequestDownloadResponse(
             files: download.files.map { file in
                 DownloadObjectLocation(

@@ -78,4 +78,7 @@ struct UploadRecord: Sendable, Hashable {
     var refreshCount: Int64
     var abortReason: String?
     var completed: CompletedObject?
+
+    /// As the audit log has it.
+    var auditName: String { "uploads/\(id)" }
 }

@@ -9,7 +9,7 @@ struct UploadService: DataGatewayServiceHandler {
     func createLogicalUpload(
         _ request: CreateLogicalUploadRequest, context: CallContext
     ) async throws -> CreateLogicalUploadResponse {
-        let caller = try context.keyOwner
+        let caller = try KeyCaller(context)
         let issued =
             request.restartFromUploadID.isEmpty
             ? try await sessions.begin(for: caller)
@@ -23,13 +23,13 @@ struct UploadService: DataGatewayServiceHandler {
         _ request: GetUploadRecoveryRequest, context: CallContext
     ) async throws -> GetUploadRecoveryResponse {
         GetUploadRecoveryResponse(
-            try await sessions.recovery(of: request.logicalUploadID, for: try context.keyOwner))
+            try await sessions.recovery(of: request.logicalUploadID, for: try KeyCaller(context)))
     }
 
     func reissueUploadCredentials(
         _ request: ReissueUploadCredentialsRequest, context: CallContext
     ) async throws -> ReissueUploadCredentialsResponse {
-        let issued = try await sessions.reissue(request.uploadID, for: try context.keyOwner)
+        let issued = try await sessions.reissue(request.uploadID, for: try KeyCaller(context))
         return ReissueUploadCredentialsResponse(
             logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
             credentials: UploadCredentials(issued))
@@ -37,7 +37,7 @@ struct UploadService: DataGatewayServiceHandler {
 
     func abortUpload(_ request: AbortUploadRequest, context: CallContext) async throws -> AbortUploadResponse {
         let upload = try await sessions.abort(
-            request.logicalUploadID, reason: request.reason, for: try context.keyOwner)
+            request.logicalUploadID, reason: request.reason, for: try KeyCaller(context))
         return AbortUploadResponse(logicalUploadID: upload.logicalID, uploadID: upload.id)
     }
 
@@ -45,7 +45,7 @@ struct UploadService: DataGatewayServiceHandler {
         let claim = CompletionClaim(
             size: request.fileSize, etag: request.ossObjectEtag, partCount: request.completedPartCount,
             partSize: request.partSizeBytes, tags: request.rawTags)
-        try await sessions.complete(request.uploadID, claim, for: try context.keyOwner)
+        try await sessions.complete(request.uploadID, claim, for: try KeyCaller(context))
         return CompleteUploadResponse()
     }
 }

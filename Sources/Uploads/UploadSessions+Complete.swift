@@ -7,11 +7,11 @@ import RPC
 
 extension UploadSessions {
     /// Publishes the object, if the client stored what it thinks it did. Repeated with the same claim: the same success.
-    func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: KeyOwner) async throws {
+    func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: KeyCaller) async throws {
         try Self.check(claim)
         let now = clock.now()
         let objectID = identifiers.uuid()
-        let owner = UploadOwner(caller)
+        let owner = UploadOwner(caller.owner)
         let discarded = try await database.write { connection -> Discarded? in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
@@ -38,6 +38,7 @@ extension UploadSessions {
                     key: object.key, size: object.size, etag: object.etag, createdAt: upload.createdAt,
                     uploadedAt: object.createdAt, verifiedAt: now),
                 tags: claim.tags)
+            try audit(caller, upload, at: now, in: connection)
             return try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
         }
         if let discarded { store.removeFiles(discarded) }

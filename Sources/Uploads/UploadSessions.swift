@@ -29,25 +29,27 @@ struct UploadSessions: Sendable {
         let object: (etag: String, partCount: Int)?
     }
 
-    func begin(for caller: KeyOwner) async throws -> Issued {
+    func begin(for caller: KeyCaller) async throws -> Issued {
         // Refused before the client has sent a byte; uploads under way, and their restarts, go on.
         guard store.hasRoomForNewUpload else {
             throw RPCError(
                 .stsUnavailable, "the object store has no room for new uploads now", retryAfterMilliseconds: 30_000)
         }
         let upload = newUpload(
-            identifiers.uuid(), of: identifiers.uuid(), owner: UploadOwner(caller), isRestart: false, at: clock.now())
+            identifiers.uuid(), of: identifiers.uuid(), owner: UploadOwner(caller.owner), isRestart: false,
+            at: clock.now())
         try await database.write { connection in
             let records = UploadRecords(connection)
             try records.insertLogicalUpload(of: upload)
             try records.insert(upload)
+            try audit(caller, upload, at: upload.createdAt, in: connection)
         }
         return issue(upload, for: caller)
     }
 
     /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
-    func restart(from uploadID: String, for caller: KeyOwner) async throws -> Issued {
-        let owner = UploadOwner(caller)
+    func restart(from uploadID: String, for caller: KeyCaller) async throws -> Issued {
+        let owner = UploadOwner(caller.owner)
         let (id, now) = (identifiers.uuid(), clock.now())
         let (upload, discarded) = try await database.write { connection in
             let records = UploadRecords(connection)
@@ -60,6 +62,7 @@ struct UploadSessions: Sendable {
             let upload = newUpload(
                 id, of: former.logicalID, owner: former.owner, isRestart: true, at: now)
             try records.insert(upload)
+            try audit(caller, upload, at: now, in: connection)
             return (upload, try store.discard(uploadID: former.id, in: connection))
         }
         store.removeFiles(discarded)
@@ -67,11 +70,11 @@ struct UploadSessions: Sendable {
     }
 
     /// What a client that was interrupted has to do next.
-    func recovery(of logicalID: String, for caller: KeyOwner) async throws -> Recovery {
+    func recovery(of logicalID: String, for caller: KeyCaller) async throws -> Recovery {
         let now = clock.now()
         let (upload, snapshot) = try database.read { connection in
             let upload = try Self.owned(
-                UploadRecords(connection).inForce(logicalID: logicalID), by: UploadOwner(caller))
+                UploadRecords(connection).inForce(logicalID: logicalID), by: UploadOwner(caller.owner))
             return (upload, try store.snapshot(uploadID: upload.id, in: connection))
         }
         let decision = RecoveryDecision(facts(upload, snapshot, at: now))
@@ -89,9 +92,9 @@ struct UploadSessions: Sendable {
     }
 
     /// Fresh credentials for the same object; for a completed one, to read it.
-    func reissue(_ uploadID: String, for caller: KeyOwner) async throws -> Issued {
+    func reissue(_ uploadID: String, for caller: KeyCaller) async throws -> Issued {
         let now = clock.now()
-        let owner = UploadOwner(caller)
+        let owner = UploadOwner(caller.owner)
         let upload = try await database.write { connection in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
@@ -107,6 +110,7 @@ struct UploadSessions: Sendable {
                 upload.sessionEndsAt = rules.slide(upload, at: now) ?? upload.sessionEndsAt
             }
             try records.update(upload)
+            try audit(caller, upload, at: now, in: connection)
             return upload
         }
         return issue(upload, for: caller)
@@ -115,8 +119,9 @@ struct UploadSessions: Sendable {
     /// Gives the upload up and removes what it stored. Nothing happens to a completed one.
     ///
     /// - Returns: the attempt in force.
-    func abort(_ logicalID: String, reason: String, for caller: KeyOwner) async throws -> UploadRecord {
-        let owner = UploadOwner(caller)
+    func abort(_ logicalID: String, reason: String, for caller: KeyCaller) async throws -> UploadRecord {
+        let owner = UploadOwner(caller.owner)
+        let now = clock.now()
         let (upload, discarded) = try await database.write { connection -> (UploadRecord, Discarded?) in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.inForce(logicalID: logicalID), by: owner)
@@ -124,6 +129,7 @@ struct UploadSessions: Sendable {
             upload.state = .aborted
             upload.abortReason = AbortReason.clipped(reason)
             try records.update(upload)
+            try audit(caller, upload, at: now, in: connection)
             return (upload, try store.discard(uploadID: upload.id, in: connection))
         }
         if let discarded { store.removeFiles(discarded) }
@@ -156,13 +162,18 @@ struct UploadSessions: Sendable {
             sessionEndsAt: rules.end(createdAt: now, activeAt: now), isTouched: false, isSwept: false, refreshCount: 0)
     }
 
-    private func issue(_ upload: UploadRecord, for caller: KeyOwner) -> Issued {
+    private func issue(_ upload: UploadRecord, for caller: KeyCaller) -> Issued {
         let claims = CredentialClaims(
             uploadID: upload.id, bucket: upload.location.bucket, key: upload.location.key,
             operations: upload.state == .completed ? .read : [.read, .write],
             expiresAt: clock.now().adding(seconds: configuration.credentialLifetime),
-            subject: .apiKey(id: caller.key.id, epoch: caller.key.epoch))
+            subject: .apiKey(id: caller.owner.key.id, epoch: caller.owner.key.epoch))
         return Issued(upload: upload, credentials: store.issuer.issue(claims))
+    }
+
+    /// Writes that the call changed the upload.
+    func audit(_ caller: KeyCaller, _ upload: UploadRecord, at now: UnixTime, in connection: Connection) throws {
+        try Audit.record(try caller.did(to: upload.auditName, in: connection), at: now, in: connection)
     }
 
     private func keepAlive(_ uploadID: String, at now: UnixTime, in connection: Connection) throws {

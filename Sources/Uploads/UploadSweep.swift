@@ -1,3 +1,4 @@
+import Accounts
 import Database
 import ObjectStore
 import Platform
@@ -51,6 +52,7 @@ struct UploadSweep: Sendable {
         }
         upload.isSwept = true
         try records.update(upload)
+        try Audit.record(.byGateway("SweepUpload", on: upload.auditName), at: now, in: connection)
         return try store.discard(uploadID: upload.id, in: connection)
     }
 }

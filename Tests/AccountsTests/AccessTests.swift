@@ -95,17 +95,46 @@ import Wire
         _ = try await service.enableSite(
             EnableSiteRequest(siteID: site.siteID),
             context: world.call(AdminAuthServiceMethods.enableSite, token: admin))
-        _ = try world.call(Self.upload, token: before)
+        #expect(await refusal { _ = try world.call(Self.upload, token: before) }?.detail == .unauthenticated)
+        let since = try await world.exchange(key.credential).accessToken
+        _ = try world.call(Self.upload, token: since)
 
         _ = try await service.disableApiKey(
             DisableApiKeyRequest(apiKeyID: keyID),
             context: world.call(AdminAuthServiceMethods.disableApiKey, token: admin))
-        #expect(await refusal { _ = try world.call(Self.upload, token: before) }?.detail == .unauthenticated)
+        #expect(await refusal { _ = try world.call(Self.upload, token: since) }?.detail == .unauthenticated)
         _ = try await service.enableApiKey(
             EnableApiKeyRequest(apiKeyID: keyID),
             context: world.call(AdminAuthServiceMethods.enableApiKey, token: admin))
-        #expect(await refusal { _ = try world.call(Self.upload, token: before) }?.detail == .unauthenticated)
+        #expect(await refusal { _ = try world.call(Self.upload, token: since) }?.detail == .unauthenticated)
         _ = try world.call(Self.upload, token: try await world.exchange(key.credential).accessToken)
+    }
+
+    @Test func refusalsBecomeOneAuditRowAMinute() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        _ = try await world.createUser("eve", role: "viewer", token: admin)
+        let viewer = try await world.login("eve", password: "long enough").accessToken
+        let (_, credential) = try await world.service(token: admin)
+        for _ in 0..<3 {
+            _ = try await world.exchangeSystem(credential)
+            for token in [viewer, "forged", nil] {
+                #expect(
+                    await refusal { _ = try world.call(AdminAuthServiceMethods.deleteSite, token: token) } != nil)
+            }
+        }
+        let before = try world.audit().count
+        world.clock.advance(seconds: 61)
+        world.accounts.deferred.flush(at: world.clock.now())
+        try await world.database.write { _ in }
+        let lines = try world.audit().dropFirst(before)
+        #expect(
+            lines.sorted() == [
+                // Whoever shows no token is a probe, and not counted.
+                "nobody  DeleteSite  DATA_GATEWAY_UNAUTHENTICATED 3",
+                "user:system/eve system DeleteSite  PERMISSION_DENIED 3",
+                "user:system/robot system ExchangeSystemCredential users/3 OK 4",
+            ])
     }
 
     @Test func aKeysUseIsNotedAtOnceAndThenByTheMinute() async throws {

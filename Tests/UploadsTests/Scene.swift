@@ -12,6 +12,8 @@ import Testing
 final class Scene: Sendable {
     static let endpoint = "http://127.0.0.1:50080"
     static let partSize: Int64 = 65_536
+    /// Of a key that nothing was done to, at a site of which the same is true.
+    static let epoch: Int64 = (1 << 32) + 1
 
     let directory: URL
     let database: Database
@@ -89,7 +91,7 @@ final class Scene: Sendable {
         _ number: Int = 1, site: Int64 = 1, organization: Int64 = 1, key: String? = nil
     ) throws -> Caller {
         let id = "260101-00000\(number)"
-        let key = APIKeyReference(id: key ?? "key-\(id)", epoch: 1)
+        let key = APIKeyReference(id: key ?? "key-\(id)", epoch: Self.epoch)
         try database.writeBlocking { connection in
             try connection.execute("DELETE FROM api_keys WHERE device_id = $1", id)
             try connection.execute(
@@ -110,7 +112,8 @@ final class Scene: Sendable {
             scene: self,
             principal: .site(
                 SitePrincipal(
-                    siteID: id, organizationID: organization, key: APIKeyReference(id: "site-key-\(id)", epoch: 1))))
+                    siteID: id, organizationID: organization,
+                    key: APIKeyReference(id: "site-key-\(id)", epoch: Self.epoch))))
     }
 
     func record(_ uploadID: String) throws -> UploadRecord {

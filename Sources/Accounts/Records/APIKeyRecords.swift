@@ -50,9 +50,11 @@ struct APIKeyRecord: Sendable {
 }
 
 enum APIKeyRecords {
+    /// The epoch is the key's and its site's in one number, which either raises. A key that moves to another site was
+    /// held before, and so has a higher one of its own.
     private static let select = """
         SELECT k.id, k.organization_id, k.site_id, k.owner_kind, k.device_id, k.suite_id, k.name, k.digest, k.status,
-            k.is_held, k.epoch, k.expires_at, k.last_used_at, s.status
+            k.is_held, (k.epoch << 32) + s.epoch, k.expires_at, k.last_used_at, s.status
         FROM api_keys k JOIN sites s ON s.id = k.site_id
         """
 

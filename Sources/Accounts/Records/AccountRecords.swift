@@ -96,6 +96,22 @@ enum AccountRecords {
                     created_at INTEGER NOT NULL
                 ) STRICT;
                 """),
+        Migration(
+            name: "accounts-3",
+            sql: """
+                ALTER TABLE sites ADD COLUMN epoch INTEGER NOT NULL DEFAULT 1;
+
+                -- Lines of the audit log go only from its old end, below a mark that a purge moves on.
+                CREATE TABLE audit_purge (
+                    one INTEGER PRIMARY KEY CHECK (one = 1),
+                    purged_below INTEGER NOT NULL
+                ) STRICT;
+                INSERT INTO audit_purge (one, purged_below) VALUES (1, 0);
+                CREATE TRIGGER audit_goes_from_its_old_end BEFORE DELETE ON audit
+                    WHEN coalesce(OLD.id >= (SELECT purged_below FROM audit_purge), 1)
+                    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+                CREATE INDEX audit_of_organization ON audit (organization, id);
+                """),
     ]
 }
 

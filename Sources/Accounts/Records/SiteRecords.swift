@@ -35,13 +35,18 @@ enum SiteRecords {
             "SELECT \(columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: record)
     }
 
+    /// Disabling raises the epoch, so that what was issued for the site's keys stays dead when it is enabled again.
+    ///
     /// - Throws: a unique constraint's error when the organization has another site of that name.
     static func update(
         id: Int64, name: String, status: Availability, at now: UnixTime, in connection: Connection
     ) throws -> SiteRecord? {
         try connection.first(
-            "UPDATE sites SET name = $2, status = $3, updated_at = $4 WHERE id = $1 RETURNING \(columns)", id, name,
-            status.rawValue, now.microseconds, row: record)
+            """
+            UPDATE sites SET name = $2, status = $3, updated_at = $4,
+                epoch = epoch + (CASE WHEN $3 = 2 THEN 1 ELSE 0 END)
+            WHERE id = $1 RETURNING \(columns)
+            """, id, name, status.rawValue, now.microseconds, row: record)
     }
 
     /// - Throws: a foreign key's error when anything refers to it.

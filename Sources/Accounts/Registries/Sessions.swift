@@ -62,7 +62,7 @@ struct Sessions: Sendable {
             try RefreshTokenRecords.deleteExpired(userID: user.id, before: now, in: connection)
             try RefreshTokenRecords.insert(record, in: connection)
             try UserRecords.noteLogin(id: user.id, at: now, in: connection)
-            try Audit.record(Self.did("Login", user, peer: peer), at: now, in: connection)
+            try Audit.record(user.did("Login", peer: peer), at: now, in: connection)
             return try UserRecords.find(id: user.id, in: connection) ?? current
         }
         return Opened(user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
@@ -72,7 +72,7 @@ struct Sessions: Sendable {
         guard let token = OpaqueToken(.refresh, text: text) else { throw Self.wrongRefreshToken }
         // A stranger's guess costs a read, not a commit.
         guard try database.read({ try known(token, at: now, in: $0) }) != nil else { throw Self.wrongRefreshToken }
-        let opened = try await database.write { try rotate(token, at: now, in: $0) }
+        let opened = try await database.write { try rotate(token, peer: peer, at: now, in: $0) }
         guard let opened else {
             deferred.noteDenial("RefreshToken", Self.wrongRefreshToken.code, host: peer, at: now)
             throw Self.wrongRefreshToken
@@ -89,7 +89,7 @@ struct Sessions: Sendable {
         try await database.write { connection in
             guard let user = try UserRecords.find(id: record.userID, in: connection) else { return }
             try RefreshTokenRecords.deleteFamily(record.family, in: connection)
-            try Audit.record(Self.did("Logout", user, peer: peer), at: now, in: connection)
+            try Audit.record(user.did("Logout", peer: peer), at: now, in: connection)
         }
     }
 
@@ -103,7 +103,9 @@ struct Sessions: Sendable {
     }
 
     /// - Returns: `nil` when the token is refused; what that revoked is committed all the same.
-    private func rotate(_ token: OpaqueToken, at now: UnixTime, in connection: Connection) throws -> Opened? {
+    private func rotate(
+        _ token: OpaqueToken, peer: String, at now: UnixTime, in connection: Connection
+    ) throws -> Opened? {
         guard let record = try known(token, at: now, in: connection),
             let user = try UserRecords.find(id: record.userID, in: connection)
         else { return nil }
@@ -112,6 +114,7 @@ struct Sessions: Sendable {
             let next = self.record(successor, family: record.family, userID: user.id, at: now)
             try RefreshTokenRecords.markRotated(id: record.id, at: now, in: connection)
             try RefreshTokenRecords.insert(next, in: connection)
+            try Audit.record(user.did("RefreshToken", peer: peer), at: now, in: connection)
             return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
         }
         let next = try RefreshTokenRecords.find(id: successor.id, in: connection)
@@ -120,7 +123,7 @@ struct Sessions: Sendable {
             try RefreshTokenRecords.deleteFamily(record.family, in: connection)
             let entry = AuditEntry(
                 actor: "nobody", organization: user.organization.name, action: "RefreshToken",
-                target: "users/\(user.id)", peer: "", result: "REUSED")
+                target: "users/\(user.id)", peer: peer, result: "REUSED")
             try Audit.record(entry, at: now, in: connection)
             return nil
         }
@@ -135,13 +138,16 @@ struct Sessions: Sendable {
             expiresAt: UnixTime(seconds: now.seconds).adding(seconds: configuration.refreshTokenSeconds))
     }
 
-    private static func did(_ action: String, _ user: UserRecord, peer: String) -> AuditEntry {
-        AuditEntry(
-            actor: "user:\(user.organization.name)/\(user.name)", organization: user.organization.name, action: action,
-            target: "users/\(user.id)", peer: peer)
-    }
-
     private static let wrongPassword = RPCError(
         .authInvalidCredential, "the organization, the user name or the password is wrong")
     private static let wrongRefreshToken = RPCError(.authInvalidCredential, "the refresh token is not valid")
+}
+
+extension UserRecord {
+    /// That they did something about their own sessions.
+    func did(_ action: String, peer: String) -> AuditEntry {
+        AuditEntry(
+            actor: "user:\(organization.name)/\(name)", organization: organization.name, action: action,
+            target: "users/\(id)", peer: peer)
+    }
 }

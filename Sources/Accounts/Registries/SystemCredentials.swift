@@ -9,6 +9,7 @@ struct SystemCredentials: Sendable {
     let identifiers: Identifiers
     let clock: any WallClock
     let check: CredentialCheck
+    let deferred: DeferredRecords
 
     /// A new credential in the place of the one that the account may have; that one's tokens end with the next call.
     func issue(to userName: String, by caller: Caller) async throws -> Secret {
@@ -40,6 +41,7 @@ struct SystemCredentials: Sendable {
         let known = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
         let (token, expiresAt) = tokens.issue(
             .system, subject: "\(known.user.id)", epoch: known.user.epoch, at: now)
+        deferred.note(known.user.did("ExchangeSystemCredential", peer: peer), at: now)
         return (token, expiresAt, known.user)
     }
 }

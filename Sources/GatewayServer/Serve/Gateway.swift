@@ -65,7 +65,9 @@ final class Gateway: Sendable {
                 ["listener": name.rawValue, "address": address.description])
         }
         housekeeping = Task {
-            await Housekeeping(uploads: rooms.uploads, reconciliation: rooms.store.reconciliation).run()
+            await Housekeeping(
+                accounts: rooms.accounts, uploads: rooms.uploads, reconciliation: rooms.store.reconciliation
+            ).run()
         }
     }
 

@@ -1,26 +1,34 @@
+import Accounts
 import ObjectStore
+import Platform
 import Uploads
 
-/// What is done now and then while the gateway serves: removing what uploads left behind.
+/// What is done once a minute while the gateway serves: writing what is written late, and removing what uploads left
+/// behind.
 struct Housekeeping: Sendable {
-    private static let interval = Duration.seconds(300)
+    private static let interval = Duration.seconds(60)
 
+    let accounts: Accounts
     let uploads: Uploads
     let reconciliation: StoreReconciliation
 
-    /// Says what the start found out of order, then sweeps until its task is cancelled.
+    /// Says what the start found out of order, then works until its task is cancelled.
     func run() async {
         report()
-        // Over a store that the database is too old for, nothing may be removed: it may be the only copy.
-        guard !reconciliation.isForeign else { return }
         while !Task.isCancelled {
-            do {
-                let swept = try await uploads.sweep()
-                if swept > 0 { Log.write("uploads swept", ["count": "\(swept)"]) }
-            } catch {
-                Log.write("sweep failed", ["error": "\(error)"])
-            }
+            accounts.deferred.flush(at: SystemClock().now())
+            // Over a store that the database is too old for, nothing may be removed: it may be the only copy.
+            if !reconciliation.isForeign { await sweep() }
             try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    private func sweep() async {
+        do {
+            let swept = try await uploads.sweep()
+            if swept > 0 { Log.write("uploads swept", ["count": "\(swept)"]) }
+        } catch {
+            Log.write("sweep failed", ["error": "\(error)"])
         }
     }
 

@@ -1,0 +1,34 @@
+import Database
+import RPC
+
+/// The device or site behind a call, as the rules of a room need to know it: whose the uploads are, and what the audit
+/// log says.
+public struct KeyCaller: Sendable {
+    public let owner: KeyOwner
+    private let action: String
+    private let peer: String
+
+    /// - Throws: UNAUTHENTICATED where the call was not made with an API key's token.
+    public init(_ context: CallContext) throws(RPCError) {
+        owner = try context.keyOwner
+        action = context.method.name
+        peer = context.peer.host
+    }
+
+    /// That the call did its work on `target`.
+    public func did(to target: String, in connection: Connection) throws -> AuditEntry {
+        AuditEntry(
+            actor: owner.auditName,
+            organization: try OrganizationRecords.name(id: owner.organizationID, in: connection) ?? "",
+            action: action, target: target, peer: peer)
+    }
+}
+
+extension KeyOwner {
+    fileprivate var auditName: String {
+        switch self {
+        case .device(let device): "device:\(device.deviceID)"
+        case .site(let site): "site:\(site.siteID)"
+        }
+    }
+}

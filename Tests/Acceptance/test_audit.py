@@ -1,0 +1,240 @@
+"""The audit log: whatever changes something leaves its line, in the change's own transaction, and none holds a secret."""
+
+import sqlite3
+from contextlib import contextmanager
+
+import grpc
+import pytest
+
+from support.gateway import ADMIN_PASSWORD
+from support.parties import Fleet, Uploader, User, call, exchange, init_device, unique, unique_device_id
+from support.refusal import refused
+from support.stubs import descriptors
+from support.uploads import Upload, content
+
+PASSWORD = "a password of some length"
+#: What only looks (beside all that is called Get… or List…), or may not commit: signing in must not cost an fsync.
+READING = {"Check", "Watch", "ServerReflectionInfo", "ExchangeCredential", "ExchangeSystemCredential"}
+
+
+class Log:
+    """The audit log of a running gateway."""
+
+    def __init__(self, gateway):
+        self.path = gateway.data / "gateway.db"
+
+    def lines(self, **wanted: str) -> list[dict]:
+        """Those whose fields are the wanted ones, oldest first."""
+        database = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
+        try:
+            database.row_factory = sqlite3.Row
+            rows = [dict(row) for row in database.execute("SELECT * FROM audit ORDER BY id")]
+        finally:
+            database.close()
+        return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+    def last(self, **wanted: str) -> dict:
+        return self.lines(**wanted)[-1]
+
+
+@pytest.fixture
+def log(gateway) -> Log:
+    return Log(gateway)
+
+
+class Walk:
+    """Counts the lines of each call that is made."""
+
+    def __init__(self, log: Log):
+        self.log = log
+        self.seen: set[str] = set()
+
+    @contextmanager
+    def one_line(self, action: str, **wanted: str):
+        before = len(self.log.lines(action=action))
+        yield
+        new = self.log.lines(action=action)[before:]
+        assert len(new) == 1, f"{action} left {len(new)} lines: {new}"
+        wanted = {"result": "OK", "count": 1, "peer": "127.0.0.1"} | wanted
+        assert {name: new[0][name] for name in wanted} == wanted, action
+        self.seen.add(action)
+
+    @contextmanager
+    def no_line(self, action: str):
+        before = self.log.lines(action=action)
+        yield
+        assert self.log.lines(action=action) == before, action
+
+
+def test_every_call_that_changes_something_leaves_one_line(
+    gateway, stubs, protos, log, admin, new_organization, tmp_path
+):
+    walk = Walk(log)
+    user = unique("user")
+    boss = new_organization()
+    organization = boss.organization
+    by_boss = {"actor": f"user:{organization}/boss", "organization": organization}
+    secrets = [ADMIN_PASSWORD, PASSWORD, boss.token, boss.refresh_token]
+
+    # Organizations, users, sessions.
+    with walk.one_line("CreateOrganization", target=(name := "organizations/" + (made := unique("org")))):
+        admin.admin(
+            "CreateOrganization",
+            organization=made,
+            bootstrap_admin_user_name="boss",
+            bootstrap_admin_password=PASSWORD,
+        )
+    with walk.one_line("UpdateOrganization", actor="user:system/admin", target=name):
+        admin.admin("UpdateOrganization", organization=made, display_name="Another")
+    with walk.one_line("DeleteOrganization", target=name):
+        admin.admin("DeleteOrganization", organization=made)
+    with walk.one_line("CreateUser", **by_boss):
+        boss.users("CreateUser", user_name=user, password=PASSWORD, role="viewer")
+    with walk.one_line("Login", actor=f"user:{organization}/{user}", organization=organization):
+        session = User.login(gateway, stubs, organization, user, PASSWORD)
+    auth = stubs.auth.AuthServiceStub(gateway.channel("auth"))
+    with walk.one_line("RefreshToken", actor=f"user:{organization}/{user}"):
+        reply = call(auth.RefreshToken, stubs.auth.RefreshTokenRequest(refresh_token=session.refresh_token))
+    with walk.no_line("RefreshToken"):  # The same answer once more changes nothing.
+        call(auth.RefreshToken, stubs.auth.RefreshTokenRequest(refresh_token=session.refresh_token))
+    secrets += [session.token, session.refresh_token, reply.access_token, reply.refresh_token]
+    sessions = stubs.session.SessionServiceStub(gateway.channel("auth"))
+    with walk.one_line("Logout", actor=f"user:{organization}/{user}"):
+        call(sessions.Logout, stubs.session.LogoutRequest(refresh_token=reply.refresh_token))
+    with walk.one_line("UpdateUser", **by_boss):
+        boss.users("UpdateUser", user_name=user, role="operator")
+    with walk.one_line("DeleteUser", **by_boss):
+        boss.users("DeleteUser", user_name=user)
+
+    # The gateway's own identities.
+    identities = stubs.auth.IdentityManagementServiceStub(gateway.channel("admin"))
+    admin.users("CreateUser", user_name=(service := unique("service")), role="service")
+    with walk.one_line("IssueSystemCredential", actor="user:system/admin", organization="system"):
+        request = stubs.auth.IssueSystemCredentialRequest(user_name=service)
+        secrets.append(call(identities.IssueSystemCredential, request, admin.token).credential)
+    with walk.one_line("RotateSigningKey", actor="user:system/admin", organization="system"):
+        call(identities.RotateSigningKey, stubs.auth.RotateSigningKeyRequest(), admin.token)
+
+    # Sites and keys.
+    with walk.one_line("CreateSite", **by_boss):
+        site = boss.admin("CreateSite", name=unique("site")).site.site_id
+    for method, fields in [("DisableSite", {}), ("EnableSite", {}), ("UpdateSite", {"name": unique("site")})]:
+        with walk.one_line(method, target=f"sites/{site}", **by_boss):
+            boss.admin(method, site_id=site, **fields)
+    with walk.one_line("CreateSiteApiKey", **by_boss):
+        key = boss.admin("CreateSiteApiKey", site_id=site, key_name="gate")
+    key_id = key.api_key.api_key_id
+    with walk.one_line("RotateApiKeySecret", target=f"apiKeys/{key_id}", **by_boss):
+        rotated = boss.admin("RotateApiKeySecret", api_key_id=key_id)
+    secrets += [key.credential, rotated.credential]
+    by_site = Uploader(gateway, stubs, rotated.credential).sign_in()
+    with walk.one_line("CreateLogicalUpload", actor=f"site:{site}", organization=organization):
+        by_site.create()
+    for method, fields in [("DisableApiKey", {}), ("EnableApiKey", {}), ("UpdateApiKey", {"key_name": "door"})]:
+        with walk.one_line(method, target=f"apiKeys/{key_id}", **by_boss):
+            boss.admin(method, api_key_id=key_id, **fields)
+    with walk.one_line("DeleteApiKey", target=f"apiKeys/{key_id}", **by_boss):
+        boss.admin("DeleteApiKey", api_key_id=key_id)
+
+    # Devices.
+    with walk.one_line("CreateDeviceSuite", **by_boss):
+        suite = boss.devices("CreateDeviceSuite", site_id=site, display_name="robots").name
+    device_id = unique_device_id()
+    device = f"devices/{device_id}"
+    of_device = by_boss | {"target": device}
+    with walk.one_line("RegisterDevice", **of_device):
+        boss.devices("RegisterDevice", device_id=device_id)
+    with walk.one_line("AddDeviceToSuite", **of_device):
+        boss.devices("AddDeviceToSuite", suite=suite, device=device)
+    for method in ("InitDevice", "ReinitDevice"):
+        with walk.one_line(method, actor="nobody", organization=organization, target=device):
+            secrets.append(init_device(gateway, stubs, device_id, method).api_key)
+    with walk.one_line("CreateOrRotateDeviceApiKey", **by_boss):
+        credential = boss.admin("CreateOrRotateDeviceApiKey", device_id=device_id).credential
+    secrets.append(credential)
+    for method in ("DisableDevice", "EnableDevice", "UpdateDevice", "AllowReinit"):
+        with walk.one_line(method, **of_device):
+            boss.devices(method, name=device)
+
+    # Uploads and downloads.
+    uploader = Uploader(gateway, stubs, credential).sign_in()
+    secrets.append(uploader.token)
+    of_upload = {"actor": f"device:{device_id}", "organization": organization}
+    with walk.one_line("CreateLogicalUpload", **of_upload):
+        upload = Upload.create(uploader)
+    of_upload["target"] = f"uploads/{upload.id}"
+    with walk.one_line("ReissueUploadCredentials", **of_upload):
+        uploader.reissue(upload.id)
+    upload.put(content(1000))
+    with walk.one_line("CompleteUpload", **of_upload):
+        upload.complete()
+    with walk.no_line("CompleteUpload"):
+        upload.complete()
+    another = Upload.create(uploader)
+    with walk.one_line("CreateLogicalUpload", actor=f"device:{device_id}"):
+        restarted = Upload.create(uploader, restart_from=another.id)
+    with walk.one_line("AbortUpload", actor=f"device:{device_id}", target=f"uploads/{restarted.id}"):
+        uploader.abort(restarted.logical_id, reason=PASSWORD)
+    with walk.no_line("AbortUpload"):
+        uploader.abort(restarted.logical_id)
+    (found,) = boss.list_all()
+    with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
+        location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]
+    secrets += [upload.credentials.secret, upload.credentials.token, location.read.uri.split("?")[1]]
+
+    with walk.one_line("RemoveDeviceFromSuite", **(by_boss | {"target": device})):
+        boss.devices("RemoveDeviceFromSuite", suite=suite, device=device)
+    with walk.one_line("DeleteDeviceSuite", **by_boss):
+        boss.devices("DeleteDeviceSuite", name=suite)
+    with walk.one_line("DeleteDevice", **by_boss):
+        boss.devices("DeleteDevice", name=boss.devices("RegisterDevice").name)
+    empty = boss.admin("CreateSite", name=unique("site")).site.site_id
+    with walk.one_line("DeleteSite", target=f"sites/{empty}", **by_boss):
+        boss.admin("DeleteSite", site_id=empty)
+
+    # Every other method looks only, or is served by no listener.
+    for path in (
+        f"/{file.package}.{service.name}/{method.name}"
+        for file in descriptors(protos, tmp_path).file
+        for service in file.service
+        for method in service.method
+    ):
+        action = path.rsplit("/", 1)[1]
+        if action in walk.seen | READING or action.startswith(("Get", "List")):
+            continue
+        for listener in ("auth", "gateway", "admin", "device-init"):
+            method = gateway.channel(listener).unary_unary(path, lambda _: b"", lambda reply: reply)
+            with pytest.raises(grpc.RpcError) as error:
+                call(method, None, admin.token)
+            assert error.value.code() is grpc.StatusCode.UNIMPLEMENTED, f"{path}: let this test see its line"
+
+    everything = str(log.lines())
+    for secret in secrets:
+        assert secret and secret not in everything
+
+
+def test_an_admin_of_the_system_is_named_beside_whom_they_act_for(admin, new_organization, log):
+    boss = new_organization()
+    admin_there = User(admin.gateway, admin.stubs, admin.token, acting_for=boss.organization)
+    site = admin_there.admin("CreateSite", name=unique("site")).site.site_id
+    line = log.last(target=f"sites/{site}")
+    assert (line["actor"], line["organization"]) == ("user:system/admin", boss.organization)
+
+
+def test_a_change_that_is_refused_leaves_no_line(admin, fleet, stubs, log):
+    before = len(log.lines(target=f"sites/{fleet.site_id}"))
+    with refused(stubs, "FAILED_PRECONDITION"):
+        admin.admin("DeleteSite", site_id=fleet.site_id)
+    assert len(log.lines(target=f"sites/{fleet.site_id}")) == before
+
+
+def test_nobody_can_rewrite_a_line(gateway_with, login):
+    gateway = gateway_with()
+    Fleet.create(login(gateway))
+    gateway.stop()
+    database = sqlite3.connect(gateway.data / "gateway.db")
+    for change in ("UPDATE audit SET actor = 'somebody'", "DELETE FROM audit"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            database.execute(change)
+    database.close()
+    gateway.start()
