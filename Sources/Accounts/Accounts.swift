@@ -110,7 +110,7 @@ public final class Accounts: Sendable {
     }
 
     /// The organization's name, as the audit log has it; empty where there is none of that id.
-    public func organizationName(_ id: Int64, in connection: Connection) throws -> String {
+    public static func organizationName(_ id: Int64, in connection: Connection) throws -> String {
         try OrganizationRecords.name(id: id, in: connection) ?? ""
     }
 

@@ -9,15 +9,19 @@ public struct Catalog: Sendable {
     public static var migrations: [Migration] { ObjectRecords.migrations }
 
     private let service: ObjectService
+    private let management: ObjectManagementService
+    private let removal: ObjectRemoval
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
     public init(
         database: Database, store: ObjectStore, endpoint: StoreEndpoint, keyring: Keyring, clock: any WallClock,
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
+        let tokens = PageTokens(keyring: keyring)
+        removal = ObjectRemoval(database: database, store: store, clock: clock)
+        management = ObjectManagementService(removal: removal, database: database, tokens: tokens)
         service = ObjectService(
-            listing: ObjectListing(
-                database: database, tokens: PageTokens(keyring: keyring), configuration: configuration),
+            listing: ObjectListing(database: database, tokens: tokens, configuration: configuration),
             downloads: Downloads(
                 database: database, store: store, endpoint: endpoint, clock: clock,
                 configuration: configuration))
@@ -26,5 +30,17 @@ public struct Catalog: Sendable {
     /// Enters DataGatewayObjectService.
     public func register(in router: inout Router) {
         service.register(in: &router)
+    }
+
+    /// Enters ObjectManagementService, for the admin listener.
+    public func registerManagement(in router: inout Router) {
+        management.register(in: &router)
+    }
+
+    /// Deletes what is older than its organization keeps objects; to be called every few minutes.
+    ///
+    /// - Returns: how many objects it deleted.
+    public func applyRetention() async throws -> Int {
+        try await removal.applyRetention()
     }
 }

@@ -7,7 +7,7 @@ import RPC
 /// The rules of RequestDownload.
 struct Downloads: Sendable {
     /// Longer than any that was ever issued.
-    private static let longestID = 128
+    static let longestID = 128
 
     let database: Database
     let store: ObjectStore

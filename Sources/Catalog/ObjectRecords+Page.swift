@@ -95,7 +95,8 @@ struct PageSearch {
     /// round in SQLite.
     func page(downTo stop: Int64?) -> (sql: String, arguments: [(any Bindable)?]) {
         var arguments = drivingArguments
-        var conditions = ["o.position = d.position"] + driving
+        // Bad objects are few, and so are not counted among the rows that a page looks at.
+        var conditions = ["o.position = d.position", "o.bad_at IS NULL"] + driving
         if let stop { conditions.append("d.position >= \(arguments.bind(stop))") }
         conditions += others.map { $0.sql("o", &arguments) }
         let sql = """

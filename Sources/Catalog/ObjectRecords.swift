@@ -22,11 +22,13 @@ public struct CatalogObject: Sendable, Hashable {
     public let createdAt: UnixTime
     public let uploadedAt: UnixTime
     public let verifiedAt: UnixTime
+    /// Its bytes are no more what was verified.
+    public let isBad: Bool
 
     public init(
         id: String, fileID: String, uploadID: String, organizationID: Int64, siteID: Int64, suiteID: Int64?,
         deviceID: String?, bucket: String, key: String, size: Int64, etag: String, createdAt: UnixTime,
-        uploadedAt: UnixTime, verifiedAt: UnixTime
+        uploadedAt: UnixTime, verifiedAt: UnixTime, isBad: Bool = false
     ) {
         self.id = id
         self.fileID = fileID
@@ -42,6 +44,7 @@ public struct CatalogObject: Sendable, Hashable {
         self.createdAt = createdAt
         self.uploadedAt = uploadedAt
         self.verifiedAt = verifiedAt
+        self.isBad = isBad
     }
 }
 
@@ -81,7 +84,37 @@ public struct ObjectRecords {
                     PRIMARY KEY (position, key)
                 ) STRICT, WITHOUT ROWID;
                 CREATE INDEX object_tags_by_value ON object_tags (key, value, position);
-                """)
+                """),
+        Migration(
+            name: "catalog-2",
+            sql: """
+                -- bad_at: since when the bytes are known to differ from what was verified; NULL = they do not.
+                ALTER TABLE objects ADD COLUMN bad_at INTEGER;
+                CREATE INDEX objects_that_are_bad ON objects (position) WHERE bad_at IS NOT NULL;
+                CREATE INDEX objects_by_age ON objects (organization_id, verified_at, size);
+
+                -- What is left of an object that was deleted: who had it, and who wanted it gone.
+                CREATE TABLE deleted_objects (
+                    file_id TEXT PRIMARY KEY,
+                    object_id TEXT NOT NULL,
+                    upload_id TEXT NOT NULL,
+                    organization_id INTEGER NOT NULL,
+                    site_id INTEGER NOT NULL,
+                    device_id TEXT,
+                    size INTEGER NOT NULL,
+                    etag TEXT NOT NULL,
+                    verified_at INTEGER NOT NULL,
+                    deleted_at INTEGER NOT NULL,
+                    deleted_by TEXT NOT NULL,
+                    reason TEXT NOT NULL
+                ) STRICT, WITHOUT ROWID;
+
+                -- After how many days an organization's objects are deleted; no row = they are kept.
+                CREATE TABLE retention (
+                    organization_id INTEGER PRIMARY KEY REFERENCES organizations (id) ON DELETE CASCADE,
+                    days INTEGER NOT NULL
+                ) STRICT;
+                """),
     ]
 
     let connection: Connection
@@ -107,22 +140,26 @@ public struct ObjectRecords {
         }
     }
 
+    /// A verified object.
+    ///
     /// - Parameter scope: the organization that must have it; `nil` = whichever.
     func object(fileID: String, scope: Int64?) throws -> CatalogObject? {
         try connection.first(
             """
             SELECT \(Self.columns) FROM objects o
-            WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id)
+            WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id) AND o.bad_at IS NULL
             """, fileID, scope, row: Self.object)
     }
 
-    func holdsObject(uploadID: String) throws -> Bool {
-        try connection.first("SELECT 1 FROM objects WHERE upload_id = $1", uploadID) { _ in true } ?? false
+    /// Whether the upload's object may be read: it was neither deleted nor found to be bad.
+    public func holdsObject(uploadID: String) throws -> Bool {
+        try connection.first("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID) { _ in true }
+            ?? false
     }
 
     static let columns = """
         o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
-        o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at
+        o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL
         """
 
     static func object(_ row: Row) -> CatalogObject {
@@ -130,6 +167,7 @@ public struct ObjectRecords {
             id: row.text(1), fileID: row.text(2), uploadID: row.text(3), organizationID: row.int64(4),
             siteID: row.int64(5), suiteID: row.optionalInt64(6), deviceID: row.optionalText(7), bucket: row.text(8),
             key: row.text(9), size: row.int64(10), etag: row.text(11), createdAt: UnixTime(microseconds: row.int64(12)),
-            uploadedAt: UnixTime(microseconds: row.int64(13)), verifiedAt: UnixTime(microseconds: row.int64(14)))
+            uploadedAt: UnixTime(microseconds: row.int64(13)), verifiedAt: UnixTime(microseconds: row.int64(14)),
+            isBad: row.bool(15))
     }
 }

@@ -31,7 +31,7 @@ struct ObjectService: DataGatewayObjectServiceHandler {
 extension DataObject {
     init(_ object: CatalogObject) {
         self.init(
-            objectID: object.id, fileID: object.fileID, status: .verified, sizeBytes: object.size,
+            objectID: object.id, fileID: object.fileID, status: object.isBad ? .bad : .verified, sizeBytes: object.size,
             createdAtUnix: object.createdAt.seconds, uploadedAtUnix: object.uploadedAt.seconds,
             verifiedAtUnix: object.verifiedAt.seconds, etag: object.etag)
     }

@@ -42,7 +42,7 @@ struct Initialization: Sendable {
                 let device = try admitted(request, id, at: now, in: connection)
                 let entry = AuditEntry(
                     actor: "nobody",
-                    organization: try accounts.organizationName(device.place.organizationID, in: connection),
+                    organization: try Accounts.organizationName(device.place.organizationID, in: connection),
                     action: request.rawValue, target: ResourceName.device(id.text), peer: peer)
                 let credential = try accounts.deviceKeys.issue(to: device.place, at: now, in: connection)
                 try DeviceRecords.noteInitialization(

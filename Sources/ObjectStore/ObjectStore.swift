@@ -61,10 +61,31 @@ public final class ObjectStore: Sendable {
     public func removeFiles(_ discarded: Discarded) {
         guard !discarded.fileIDs.isEmpty else { return }
         removals.async { [data, database] in
-            // What cannot be removed now is still scheduled, and is tried again at the next start.
-            let removed = discarded.fileIDs.filter { (try? data.remove($0)) != nil }
-            try? database.writeBlocking { try StoreRecords($0).removed(removed) }
+            // What cannot be removed now is still scheduled, and is tried again by the sweep.
+            _ = try? Self.remove(discarded.fileIDs, data, database)
         }
+    }
+
+    /// Removes the files that are still scheduled for it: those of a process that ended before it came to them, or that
+    /// could not be removed then. To be called every few minutes.
+    ///
+    /// - Returns: how many it removed.
+    public func sweepRemovals() async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            removals.async { [data, database] in
+                continuation.resume(
+                    with: Result {
+                        try Self.remove(try database.read { try StoreRecords($0).scheduledRemovals() }, data, database)
+                    })
+            }
+        }
+    }
+
+    private static func remove(_ fileIDs: [String], _ data: DataDirectory, _ database: Database) throws -> Int {
+        let removed = fileIDs.filter { (try? data.remove($0)) != nil }
+        guard !removed.isEmpty else { return 0 }
+        try database.writeBlocking { try StoreRecords($0).removed(removed) }
+        return removed.count
     }
 
     /// Returns when every removal asked for so far was tried.

@@ -28,7 +28,9 @@ public struct StoreAccessPolicy: AccessPolicy {
         guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return .noSuchUpload }
         switch upload.state {
         case .superseded, .aborted: return .noSuchUpload
-        case .completed: return .readOnly(needsActivity: false)
+        case .completed:
+            let isThere = try ObjectRecords(connection).holdsObject(uploadID: upload.id)
+            return isThere ? .readOnly(needsActivity: false) : .noSuchUpload
         case .current where upload.isSwept: return .noSuchUpload
         case .current where upload.sessionEndsAt <= now:
             // An object made of parts still waits for its CompleteUpload; everything else starts over.

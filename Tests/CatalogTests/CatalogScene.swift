@@ -1,7 +1,6 @@
 import Accounts
 import Database
 import Foundation
-import ObjectStore
 import Platform
 import Proto
 import RPC
@@ -9,6 +8,7 @@ import Testing
 import Wire
 
 @testable import Catalog
+@testable import ObjectStore
 
 /// A catalog over a real database, in a folder of its own that goes with it; the clock is the test's.
 final class CatalogScene: Sendable {
@@ -17,6 +17,8 @@ final class CatalogScene: Sendable {
     let store: ObjectStore
     let clock = ManualClock()
     let service: ObjectService
+    let management: ObjectManagementService
+    let removal: ObjectRemoval
     let identifiers: Identifiers
 
     init(visits: Int = 2000) throws {
@@ -31,6 +33,9 @@ final class CatalogScene: Sendable {
         store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database, keyring: keyring, clock: clock)
         identifiers = Identifiers(clock: clock)
+        removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
+        management = ObjectManagementService(
+            removal: removal, database: database, tokens: PageTokens(keyring: keyring))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
         service = ObjectService(
@@ -73,6 +78,42 @@ final class CatalogScene: Sendable {
             createdAt: now, uploadedAt: now.adding(seconds: 1), verifiedAt: now.adding(seconds: 2))
         try database.writeBlocking { try ObjectRecords($0).insert(object, tags: tags) }
         return object
+    }
+
+    /// Adds a verified object with its bytes in the store.
+    @discardableResult
+    func add(bytes: [UInt8], organization: Int64 = 1) throws -> CatalogObject {
+        let (fileID, file) = try store.data.create()
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        try file.synchronizeAndClose()
+        var crc64 = CRC64()
+        bytes.withUnsafeBytes { crc64.update($0) }
+        let id = identifiers.uuid()
+        let now = clock.now()
+        let stored = StoredObject(
+            bucket: "data", key: "uploads/\(id)", uploadID: "upload-\(id)", size: Int64(bytes.count), etag: "\"1\"",
+            partCount: 0, crc64: crc64.value, createdAt: now, fileID: fileID, multipartID: nil, contentType: nil)
+        let object = CatalogObject(
+            id: id, fileID: fileID, uploadID: stored.uploadID, organizationID: organization, siteID: 1, suiteID: nil,
+            deviceID: nil, bucket: "data", key: stored.key, size: stored.size, etag: stored.etag, createdAt: now,
+            uploadedAt: now, verifiedAt: now)
+        try database.writeBlocking { connection in
+            _ = try StoreRecords(connection).replaceObject(with: stored)
+            try ObjectRecords(connection).insert(object, tags: ["run": "1"])
+        }
+        return object
+    }
+
+    func path(_ fileID: String) -> String {
+        directory.appending(path: "store/data/\(fileID.prefix(2))/\(fileID)").path
+    }
+
+    func audit() throws -> [String] {
+        try database.read { connection in
+            try connection.query("SELECT actor, organization, action, target, count FROM audit ORDER BY rowid") {
+                "\($0.text(0)) \($0.text(1)) \($0.text(2)) \($0.text(3)) \($0.int(4))"
+            }
+        }
     }
 
     func user(_ organization: Int64 = 1, id: Int64? = nil, isSystem: Bool = false) -> UserPrincipal {

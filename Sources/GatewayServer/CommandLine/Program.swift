@@ -37,6 +37,17 @@ enum Program {
                 CommandGroup(
                     "user", "Manage the users of an organization",
                     [.command(UserCreate.self), .command(UserList.self), .command(UserCredential.self)])),
+            .group(
+                CommandGroup(
+                    "object", "Manage stored objects",
+                    [
+                        .command(ObjectDelete.self),
+                        .command(ObjectListBad.self),
+                        .group(
+                            CommandGroup(
+                                "retention", "Manage how long objects are kept",
+                                [.command(RetentionSet.self), .command(RetentionShow.self)])),
+                    ])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
         ])
 

@@ -49,9 +49,11 @@ final class Gateway: Sendable {
         web = try HTTPDaemon(
             host: webAddress.host, port: UInt16(webAddress.port), handler: WebHandler(accounts: rooms.accounts))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
+        let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
         ops = try HTTPDaemon(
-            host: opsAddress.host, port: UInt16(opsAddress.port), handler: OpsHandler(state: state, metrics: metrics))
+            host: opsAddress.host, port: UInt16(opsAddress.port),
+            handler: OpsHandler(state: state, metrics: metrics, sweeps: sweeps))
         addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
         addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
         listeners = ListenerName.allCases.compactMap { name in
@@ -66,7 +68,8 @@ final class Gateway: Sendable {
         }
         housekeeping = Task {
             await Housekeeping(
-                accounts: rooms.accounts, uploads: rooms.uploads, reconciliation: rooms.store.reconciliation
+                accounts: rooms.accounts, uploads: rooms.uploads, catalog: rooms.catalog, store: rooms.store,
+                metrics: sweeps
             ).run()
         }
     }

@@ -1,16 +1,18 @@
 import Accounts
+import Catalog
 import ObjectStore
 import Platform
 import Uploads
 
-/// What is done once a minute while the gateway serves: writing what is written late, and removing what uploads left
-/// behind.
+/// What is done once a minute while the gateway serves: writing what is written late, and removing what is past its time.
 struct Housekeeping: Sendable {
     private static let interval = Duration.seconds(60)
 
     let accounts: Accounts
     let uploads: Uploads
-    let reconciliation: StoreReconciliation
+    let catalog: Catalog
+    let store: ObjectStore
+    let metrics: SweepMetrics
 
     /// Says what the start found out of order, then works until its task is cancelled.
     func run() async {
@@ -18,21 +20,28 @@ struct Housekeeping: Sendable {
         while !Task.isCancelled {
             accounts.deferred.flush(at: SystemClock().now())
             // Over a store that the database is too old for, nothing may be removed: it may be the only copy.
-            if !reconciliation.isForeign { await sweep() }
+            if !store.reconciliation.isForeign {
+                await sweep(.uploads) { try await uploads.sweep() }
+                await sweep(.objects) { try await catalog.applyRetention() }
+                await sweep(.files) { try await store.sweepRemovals() }
+            }
             try? await Task.sleep(for: Self.interval)
         }
     }
 
-    private func sweep() async {
+    private func sweep(_ kind: SweepMetrics.Kind, _ run: () async throws -> Int) async {
         do {
-            let swept = try await uploads.sweep()
-            if swept > 0 { Log.write("uploads swept", ["count": "\(swept)"]) }
+            let swept = try await run()
+            metrics.swept(kind, count: swept)
+            if swept > 0 { Log.write("\(kind) swept", ["count": "\(swept)"]) }
         } catch {
-            Log.write("sweep failed", ["error": "\(error)"])
+            metrics.failed(kind)
+            Log.write("sweep failed", ["of": "\(kind)", "error": "\(error)"])
         }
     }
 
     private func report() {
+        let reconciliation = store.reconciliation
         if reconciliation.isForeign {
             Log.write(
                 "store and database differ in age",

@@ -6,6 +6,7 @@ struct OpsHandler: HTTPRequestHandler {
     let state: ServingState
     /// Each gRPC listener's, by its name.
     let metrics: [(listener: String, metrics: ServerMetrics)]
+    let sweeps: SweepMetrics
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         guard head.method == "GET" || head.method == "HEAD" else {
@@ -17,7 +18,7 @@ struct OpsHandler: HTTPRequestHandler {
         case "/readyz":
             return .respond(state.isServing ? Self.text(200, "ready\n") : Self.text(503, "draining\n"))
         case "/metrics":
-            return .respond(Self.text(200, PrometheusText.render(metrics), type: "text/plain; version=0.0.4"))
+            return .respond(Self.text(200, PrometheusText.render(metrics, sweeps), type: "text/plain; version=0.0.4"))
         default:
             return .respond(Self.text(404, "there is /healthz, /readyz and /metrics\n"))
         }

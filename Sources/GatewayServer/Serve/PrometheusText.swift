@@ -1,11 +1,11 @@
 import RPC
 
-/// The listeners' counts in Prometheus' text format (version 0.0.4).
+/// What listeners and sweeps counted, in Prometheus' text format (version 0.0.4).
 enum PrometheusText {
     private typealias Sample = (labels: String, value: Int)
 
     /// - Parameter metrics: each listener's, by its name.
-    static func render(_ metrics: [(listener: String, metrics: ServerMetrics)]) -> String {
+    static func render(_ metrics: [(listener: String, metrics: ServerMetrics)], _ sweeps: SweepMetrics) -> String {
         let snapshots = metrics.map { ("listener=\"\($0.listener)\"", $0.metrics.snapshot) }
         var text = ""
         func family(_ name: String, _ kind: String, _ help: String, _ samples: [Sample]) {
@@ -36,6 +36,13 @@ enum PrometheusText {
                     ("\(listener),limit=\"\(limit)\"", count)
                 }
             })
+        let swept = sweeps.snapshot
+        family(
+            "data_gateway_swept_total", "counter", "Uploads, objects and files that were removed when their time came.",
+            swept.map { ("kind=\"\($0.rawValue)\"", $1.swept) })
+        family(
+            "data_gateway_sweep_failures_total", "counter", "Sweeps that ended with an error, which the log tells.",
+            swept.map { ("kind=\"\($0.rawValue)\"", $1.failures) })
         return text
     }
 }

@@ -86,6 +86,7 @@ struct Rooms: Sendable {
             accounts.userAuthService.register(in: &router)
             accounts.identityManagementService.register(in: &router)
             deviceInit.managementService.register(in: &router)
+            catalog.registerManagement(in: &router)
         case .deviceInit:
             deviceInit.initService.register(in: &router)
         case .objectStore, .web, .ops:

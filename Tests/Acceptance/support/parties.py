@@ -68,6 +68,10 @@ class User:
         """A call of DataGatewayObjectService."""
         return self._call("gateway", self.stubs.gateway, "DataGatewayObjectService", method, fields)
 
+    def object_management(self, method: str, **fields):
+        """A call of ObjectManagementService."""
+        return self._call("admin", self.stubs.gateway, "ObjectManagementService", method, fields)
+
     def list_all(self, **fields) -> list:
         """Every object of ListObjects, page by page."""
         objects, page_token = [], ""

@@ -1,18 +1,17 @@
-import Accounts
 import RPC
 
 /// One page of a list that is asked for with `page_size` and `page_token`.
-struct Page {
+public struct Page {
     /// How many entries at most, 1 to 1000.
-    let size: Int
+    public let size: Int
     /// Where it begins: after this entry; empty for the first page.
-    let cursor: String
+    public let cursor: String
     private let tokens: PageTokens
     private let scope: String
 
     /// - Parameter size: 0 means 50, above 1000 means 1000.
     /// - Throws: INVALID_ARGUMENT for a size below 0, and for a token that was not issued for `scope`.
-    init(size: Int32, token: String, tokens: PageTokens, scope: String) throws(RPCError) {
+    public init(size: Int32, token: String, tokens: PageTokens, scope: String) throws(RPCError) {
         guard size >= 0 else { throw .invalidArgument("page_size must not be below 0") }
         self.size = size == 0 ? 50 : min(Int(size), 1000)
         self.tokens = tokens
@@ -30,7 +29,7 @@ struct Page {
     /// The token of the next page; empty when this is the last one.
     ///
     /// - Parameter entries: one more than the page holds, where there is one.
-    func next<Entry>(after entries: [Entry], cursor: (Entry) -> String) -> String {
+    public func next<Entry>(after entries: [Entry], cursor: (Entry) -> String) -> String {
         entries.count > size ? tokens.seal(cursor(entries[size - 1]), scope: scope) : ""
     }
 }

@@ -1,0 +1,52 @@
+import Accounts
+import Database
+import Proto
+import RPC
+
+/// ObjectManagementService: RPC in, RPC out.
+struct ObjectManagementService: ObjectManagementServiceHandler {
+    /// Ten years and some: who wants more wants to keep.
+    private static let mostDays: Int32 = 36_500
+
+    let removal: ObjectRemoval
+    let database: Database
+    let tokens: PageTokens
+
+    func deleteObject(_ request: DeleteObjectRequest, context: CallContext) async throws -> DeleteObjectResponse {
+        guard (1...Downloads.longestID).contains(request.fileID.utf8.count) else {
+            throw RPCError.invalidArgument("file_id must be 1 to \(Downloads.longestID) bytes")
+        }
+        try FieldRules.note(request.reason, field: "reason", limit: 512)
+        try await removal.delete(request.fileID, reason: request.reason, by: try Caller(context))
+        return DeleteObjectResponse()
+    }
+
+    func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
+        guard (0...Self.mostDays).contains(request.days) else {
+            throw RPCError.invalidArgument("days must be 0 (keep) to \(Self.mostDays)")
+        }
+        let affected = try await removal.setRetention(
+            days: request.days, isDryRun: request.dryRun, by: try Caller(context))
+        return SetRetentionResponse(
+            days: request.days, affectedObjects: affected.objects, affectedBytes: affected.bytes)
+    }
+
+    func getRetention(_ request: GetRetentionRequest, context: CallContext) async throws -> GetRetentionResponse {
+        GetRetentionResponse(days: try removal.retentionDays(for: try Caller(context)))
+    }
+
+    func listBadObjects(
+        _ request: ListBadObjectsRequest, context: CallContext
+    ) async throws -> ListBadObjectsResponse {
+        let user = try context.user
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: "bad objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID)")
+        let found = try database.read {
+            try ObjectRecords($0).bad(scope: user.objectScope, after: Int64(page.cursor), limit: page.size + 1)
+        }
+        return ListBadObjectsResponse(
+            objects: found.prefix(page.size).map { DataObject($0.object) },
+            nextPageToken: page.next(after: found) { String($0.position) })
+    }
+}

@@ -1,0 +1,99 @@
+import Platform
+
+/// How long an organization keeps its objects.
+struct Retention: Sendable, Hashable {
+    let organizationID: Int64
+    let days: Int32
+
+    /// What was verified before is to go.
+    func limit(at now: UnixTime) -> UnixTime { now.adding(seconds: -Int64(days) * 86_400) }
+}
+
+extension ObjectRecords {
+    /// An object of that organization, whether it is bad or not.
+    func removable(fileID: String, organizationID: Int64) throws -> CatalogObject? {
+        try connection.first(
+            "SELECT \(Self.columns) FROM objects o WHERE o.file_id = $1 AND o.organization_id = $2", fileID,
+            organizationID, row: Self.object)
+    }
+
+    func wasDeleted(fileID: String, organizationID: Int64) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM deleted_objects WHERE file_id = $1 AND organization_id = $2", fileID, organizationID
+        ) { _ in true } ?? false
+    }
+
+    /// Puts a tombstone in the place of the object and its tags.
+    ///
+    /// - Parameter actor: who wants it gone, as the audit log names them.
+    func bury(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws {
+        try connection.execute(
+            """
+            INSERT INTO deleted_objects (file_id, object_id, upload_id, organization_id, site_id, device_id, size, etag,
+                verified_at, deleted_at, deleted_by, reason)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            """, object.fileID, object.id, object.uploadID, object.organizationID, object.siteID, object.deviceID,
+            object.size, object.etag, object.verifiedAt.microseconds, now.microseconds, actor, reason)
+        try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
+    }
+
+    /// Objects that were verified before `limit`, oldest first.
+    func expired(organizationID: Int64, before limit: UnixTime, count: Int) throws -> [CatalogObject] {
+        try connection.query(
+            """
+            SELECT \(Self.columns) FROM objects o WHERE o.organization_id = $1 AND o.verified_at < $2
+            ORDER BY o.verified_at LIMIT $3
+            """, organizationID, limit.microseconds, count, row: Self.object)
+    }
+
+    /// How many objects were verified before `limit`, and their bytes; from the index alone.
+    func countExpired(organizationID: Int64, before limit: UnixTime) throws -> (objects: Int64, bytes: Int64) {
+        try connection.first(
+            """
+            SELECT count(*), coalesce(sum(size), 0) FROM objects WHERE organization_id = $1 AND verified_at < $2
+            """, organizationID, limit.microseconds
+        ) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
+    }
+
+    /// - Returns: 0 where objects are kept.
+    func retentionDays(organizationID: Int64) throws -> Int32 {
+        try connection.first("SELECT days FROM retention WHERE organization_id = $1", organizationID) {
+            Int32(clamping: $0.int64(0))
+        } ?? 0
+    }
+
+    /// - Parameter retention: 0 days = objects are kept.
+    func setRetention(_ retention: Retention) throws {
+        guard retention.days > 0 else {
+            try connection.execute("DELETE FROM retention WHERE organization_id = $1", retention.organizationID)
+            return
+        }
+        try connection.execute(
+            """
+            INSERT INTO retention (organization_id, days) VALUES ($1, $2)
+            ON CONFLICT (organization_id) DO UPDATE SET days = excluded.days
+            """, retention.organizationID, retention.days)
+    }
+
+    /// Of all organizations whose objects are not kept for ever.
+    func retentions() throws -> [Retention] {
+        try connection.query("SELECT organization_id, days FROM retention ORDER BY organization_id") {
+            Retention(organizationID: $0.int64(0), days: Int32(clamping: $0.int64(1)))
+        }
+    }
+
+    /// Bad objects, newest first.
+    ///
+    /// - Parameters:
+    ///   - scope: the organization that has them; `nil` = whichever.
+    ///   - after: only what stands behind this position; `nil` = from the newest on.
+    func bad(scope: Int64?, after: Int64?, limit: Int) throws -> [(position: Int64, object: CatalogObject)] {
+        try connection.query(
+            """
+            SELECT \(Self.columns) FROM objects o
+            WHERE o.bad_at IS NOT NULL AND o.position < $2 AND o.organization_id = coalesce($1, o.organization_id)
+            ORDER BY o.position DESC LIMIT $3
+            """, scope, after ?? .max, limit
+        ) { ($0.int64(0), Self.object($0)) }
+    }
+}

@@ -1,0 +1,23 @@
+import Proto
+
+/// `data-gateway object retention show`
+struct RetentionShow: ClientCommand {
+    static let name = "show"
+    static let summary = "Show after how many days the organization's objects are deleted"
+
+    static var parameters: [Parameter<Self>] { connectionParameters }
+
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(try await ObjectManagementServiceClient(gateway).getRetention(GetRetentionRequest()))
+    }
+
+    static func text(_ days: Int32) -> String { days == 0 ? "0 (kept)" : "\(days)" }
+}
+
+extension GetRetentionResponse: Resource {
+    static let columns = ["days"]
+
+    var fields: [ResourceField] { [.number("days", Int64(days), shownAs: RetentionShow.text(days))] }
+}
