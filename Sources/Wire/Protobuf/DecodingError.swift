@@ -14,4 +14,6 @@ public enum DecodingError: Error, Sendable, Hashable {
     case unbalancedGroup
     /// Messages or groups nested more than `ProtobufReader.depthLimit` deep.
     case tooDeep
+    /// A message of more than `ProtobufReader.sizeLimit` bytes.
+    case tooLarge
 }

@@ -41,6 +41,7 @@ extension Message {
     @inlinable
     public mutating func merge(decoding bytes: UnsafeRawBufferPointer) throws(DecodingError) {
         guard let start = bytes.baseAddress else { return }
+        guard bytes.count <= ProtobufReader.sizeLimit else { throw .tooLarge }
         var reader = ProtobufReader(start: start, count: bytes.count)
         try merge(from: &reader)
     }

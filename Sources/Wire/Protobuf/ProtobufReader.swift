@@ -6,6 +6,10 @@ public struct ProtobufReader: ~Copyable {
     /// How deep messages and groups may nest; what other implementations allow too.
     public static let depthLimit = 100
 
+    /// How long an encoded message may be, in bytes: below 2 GiB, as protobuf's encoding guide bounds it. Whoever
+    /// takes messages from strangers bounds them sooner, before they are in memory.
+    public static let sizeLimit = Int(Int32.max)
+
     // Always `cursor <= end`, both inside the one buffer; `end` is where the innermost message ends.
     @usableFromInline var cursor: UnsafeRawPointer
     @usableFromInline var end: UnsafeRawPointer
@@ -135,11 +139,14 @@ public struct ProtobufReader: ~Copyable {
     @usableFromInline
     mutating func string() throws(DecodingError) -> String {
         let bytes = try delimited()
-        // `String(validating:)` looks up generic metadata at every call and takes twice the time of `String(decoding:)`,
-        // which repairs instead of refusing. ASCII, which is nearly all there is, needs neither.
-        if bytes.isASCII { return String(decoding: bytes, as: UTF8.self) }
-        guard let string = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
-        return string
+        // Looked at once here, and copied without a second look: `String(decoding:)` would scan again and repair.
+        let units = bytes.bindMemory(to: UInt8.self).span
+        if bytes.isASCII { return String(copying: UTF8Span(unchecked: units, isKnownASCII: true)) }
+        do {
+            return String(copying: try UTF8Span(validating: units))
+        } catch {
+            throw .invalidUTF8
+        }
     }
 
     /// How many fields with this tag, which is that of a length-delimited field and was just read, follow one another.
@@ -207,16 +214,17 @@ public enum WireType {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether no byte has its highest bit set; by words of eight, the last of which may overlap the one before.
+    /// Whether no byte has its highest bit set; by vectors of sixteen, the last of which may overlap the one before.
+    @inline(__always)
     fileprivate var isASCII: Bool {
-        guard count >= 8 else { return allSatisfy { $0 < 0x80 } }
-        let last = count &- 8
-        var bits = loadUnaligned(fromByteOffset: last, as: UInt64.self)
+        guard count >= 16 else { return allSatisfy { $0 < 0x80 } }
+        let last = count &- 16
+        var bits = loadUnaligned(fromByteOffset: last, as: SIMD2<UInt64>.self)
         var offset = 0
         while offset < last {
-            bits |= loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            offset &+= 8
+            bits |= loadUnaligned(fromByteOffset: offset, as: SIMD2<UInt64>.self)
+            offset &+= 16
         }
-        return bits & 0x8080_8080_8080_8080 == 0
+        return (bits.x | bits.y) & 0x8080_8080_8080_8080 == 0
     }
 }

@@ -116,6 +116,13 @@ struct MalformedInputTests {
         #expect(error(Tree.self, groups(100_000)) == .tooDeep)
     }
 
+    /// Refused by its length alone: none of the two GiB is read, nor is there memory behind them.
+    @Test func size() {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: ProtobufReader.sizeLimit + 1, alignment: 1)
+        defer { bytes.deallocate() }
+        #expect(throws: DecodingError.tooLarge) { try Tree(decoding: UnsafeRawBufferPointer(bytes)) }
+    }
+
     /// Cut anywhere, a message is either shorter by whole fields or truncated.
     @Test func truncations() {
         let bytes = Sample.repeateds.encoded() + Sample.maps.encoded(canonical: true)

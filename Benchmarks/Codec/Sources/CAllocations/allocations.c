@@ -1,5 +1,6 @@
 #include "allocations.h"
 
+#include <malloc.h>
 #include <stddef.h>
 
 // The program's own malloc and realloc stand in front of glibc's and count. The benchmark has one thread.
@@ -9,6 +10,11 @@ extern void *__libc_realloc(void *old, size_t size);
 static unsigned long count;
 
 unsigned long allocations(void) { return count; }
+
+void keep_freed_memory(void) {
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_MMAP_THRESHOLD, 64 << 20);
+}
 
 void *malloc(size_t size) {
     count++;

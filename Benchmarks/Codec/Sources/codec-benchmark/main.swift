@@ -1,7 +1,10 @@
+import CAllocations
 import PeerProto
 import Proto
 
 // Wire beside swift-protobuf on the same bytes, from and to `[UInt8]`: a line of JSON for each figure.
+
+keep_freed_memory()
 
 let objects = (0..<1000).map { index in
     DataObject(
