@@ -15,6 +15,9 @@ public struct UserAccessPolicy: AccessPolicy {
             ? .readOnly(needsActivity: false) : .noSuchUpload
     }
 
+    /// Nothing is written with them.
+    public func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) -> String? { nil }
+
     /// A download is nothing that an upload's session is about.
     public func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) {}
 }

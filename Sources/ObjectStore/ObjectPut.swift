@@ -19,6 +19,7 @@ final class ObjectPut {
     ) throws {
         try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
+        try store.database.read { try Self.admit(length ?? 0, permit, in: $0) }
         self.store = store
         self.permit = permit
         self.contentMD5 = contentMD5
@@ -57,6 +58,7 @@ final class ObjectPut {
             fileID: fileID, multipartID: nil, contentType: contentType)
         let replaced = try store.database.writeBlocking { [permit] connection in
             try permit.confirm(in: connection)
+            try Self.admit(object.size, permit, in: connection)
             return try StoreRecords(connection).replaceObject(with: object)
         }
         isKept = true
@@ -72,6 +74,12 @@ final class ObjectPut {
         writer.cancel()
         // Where even that fails, the sweep takes it.
         _ = try? store.data.remove(fileID)
+    }
+
+    /// An earlier object of this upload makes room.
+    private static func admit(_ size: Int64, _ permit: WritePermit, in connection: Connection) throws {
+        let earlier = try StoreRecords(connection).object(uploadID: permit.claims.uploadID)?.size ?? 0
+        try permit.admit(bytes: size - earlier, in: connection)
     }
 
     private static func checkSize(_ size: Int64, limit: Int64) throws(StoreError) {

@@ -12,6 +12,7 @@ extension ObjectStore {
             let id = Hex.upper(Random.bytes(16))
             let now = clock.now()
             return try database.writeBlocking { connection in
+                try permit.admit(bytes: 1, in: connection)
                 let multipart = MultipartRecord(
                     id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
                     partSize: try permit.confirm(in: connection), contentType: contentType, createdAt: now,

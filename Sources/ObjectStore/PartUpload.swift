@@ -27,6 +27,7 @@ final class PartUpload {
     private let store: ObjectStore
     private let multipart: MultipartRecord
     private let number: Int
+    private let permit: WritePermit
     private let contentMD5: [UInt8]?
     private let claim: WritesInFlight.Claim
     private var destination: Destination
@@ -36,35 +37,39 @@ final class PartUpload {
 
     /// - Parameter length: of the body, where it was declared.
     init(
-        _ store: ObjectStore, multipart: MultipartRecord, number: Int, length: Int64?, contentMD5: [UInt8]?
+        _ store: ObjectStore, permit: WritePermit, multipart: MultipartRecord, number: Int, length: Int64?,
+        contentMD5: [UInt8]?
     ) throws {
         guard (1...10_000).contains(number) else {
             throw StoreError(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
         }
         try Self.checkSize(length ?? 0, of: multipart)
         self.store = store
+        self.permit = permit
         self.multipart = multipart
         self.number = number
         self.contentMD5 = contentMD5
         claim = store.writes.begin(part: number, of: multipart.id)
         destination = .nowhere
-        let permit: BlockWriter.Permit = { [claim] in try claim.holding($0) }
+        let holding: BlockWriter.Permit = { [claim] in try claim.holding($0) }
         do {
             // Read once the claim is there: a Complete or Abort that was faster shows, one that comes later revokes it.
             let earlier = try store.database.read { connection in
                 let records = StoreRecords(connection)
                 guard let now = try records.multipart(multipart.id), now.isOpen else { throw StoreError.noSuchUpload }
-                return try records.part(number, of: multipart.id)
+                let earlier = try records.part(number, of: multipart.id)
+                try permit.admit(bytes: (length ?? 0) - (earlier?.size ?? 0), in: connection)
+                return earlier
             }
             if let earlier, contentMD5 == earlier.md5, length == earlier.size {
                 destination = .nowhere
             } else if earlier == nil, claim.ownsPlace {
                 let file = try store.data.open(multipart.fileID, for: .writing)
                 let position = Int64(number - 1) * multipart.partSize
-                destination = .place(store.writer(to: file, at: position, permit: permit))
+                destination = .place(store.writer(to: file, at: position, permit: holding))
             } else {
                 let (fileID, file) = try store.data.create()
-                destination = .ownFile(store.writer(to: file, permit: permit), fileID: fileID)
+                destination = .ownFile(store.writer(to: file, permit: holding), fileID: fileID)
             }
         } catch {
             end()
@@ -151,14 +156,15 @@ final class PartUpload {
     private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
         let part = record(stored, fileID: fileID)
         let multipartID = multipart.id
-        let replaced = try store.database.writeBlocking { connection in
+        let replaced = try store.database.writeBlocking { [permit] connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(multipartID), multipart.isOpen else {
                 throw StoreError.noSuchUpload
             }
-            let earlier = try records.part(part.number, of: multipartID)?.fileID
+            let earlier = try records.part(part.number, of: multipartID)
+            try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
             try records.put(part, of: multipartID)
-            return try records.scheduleRemoval(earlier.map { [$0] } ?? [])
+            return try records.scheduleRemoval(earlier?.fileID.map { [$0] } ?? [])
         }
         store.removeFiles(replaced)
         return part

@@ -55,7 +55,8 @@ struct StoreRecords {
 
                 -- One row: which data directory this database goes with, and how often the two were started.
                 CREATE TABLE store_identity (id TEXT PRIMARY KEY, generation INTEGER NOT NULL) STRICT;
-                """)
+                """),
+        usageMigration,
     ]
 
     let connection: Connection

@@ -15,6 +15,13 @@ struct WritePermit: Sendable {
         case .noSuchUpload: throw StoreError.noSuchUpload
         }
     }
+
+    /// - Parameter bytes: that come to those which are stored.
+    /// - Throws: `quotaExceeded` where the upload's owner may not have them.
+    func admit(bytes: Int64, in connection: Connection) throws {
+        guard bytes > 0, let excess = try policy.excess(claims, bytes: bytes, in: connection) else { return }
+        throw StoreError(.quotaExceeded, excess)
+    }
 }
 
 extension StoreError {

@@ -9,12 +9,14 @@ public struct StoreAccessPolicy: AccessPolicy {
     private let store: ObjectStore
     private let clock: any WallClock
     private let sessions: SessionRules
+    private let quota: QuotaConfiguration
     private let users = UserAccessPolicy()
 
     public init(store: ObjectStore, clock: any WallClock, configuration: UploadConfiguration) {
         self.store = store
         self.clock = clock
         sessions = SessionRules(configuration)
+        quota = configuration.quota
     }
 
     public func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
@@ -41,6 +43,11 @@ public struct StoreAccessPolicy: AccessPolicy {
                 partSize: upload.location.partSize,
                 needsActivity: !upload.isTouched || sessions.slide(upload, at: now) != nil)
         }
+    }
+
+    public func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
+        guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
+        return try quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
     public func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {

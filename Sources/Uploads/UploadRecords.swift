@@ -43,7 +43,8 @@ struct UploadRecords {
                 -- A logical upload has one attempt that counts, and so one object at most.
                 CREATE UNIQUE INDEX uploads_in_force ON uploads (logical_id) WHERE state <> 2;
                 CREATE INDEX uploads_by_end ON uploads (session_ends_at, id) WHERE state = 1 AND is_swept = 0;
-                """)
+                """),
+        UsageRecords.migration,
     ]
 
     private static let select = """

@@ -39,6 +39,12 @@ struct UploadSessions: Sendable {
             identifiers.uuid(), of: identifiers.uuid(), owner: UploadOwner(caller.owner), isRestart: false,
             at: clock.now())
         try await database.write { connection in
+            // A restart takes the place of an upload that was counted already.
+            let excess = try configuration.quota.excess(of: upload.owner, in: connection) {
+                $0.uploads += 1
+                $0.bytes += 1
+            }
+            if let excess { throw RPCError.failedPrecondition("no upload can begin: \(excess)") }
             let records = UploadRecords(connection)
             try records.insertLogicalUpload(of: upload)
             try records.insert(upload)

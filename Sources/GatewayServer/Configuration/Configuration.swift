@@ -90,12 +90,28 @@ struct Configuration: Sendable {
             "uploads.session_idle_seconds", default: uploads.sessionIdle, in: 1...2_592_000, unit: "seconds")
         uploads.sessionTotal = try reader.integer(
             "uploads.session_total_seconds", default: uploads.sessionTotal, in: 1...34_560_000, unit: "seconds")
+        uploads.quota.device = try quota(&reader, "device", uploads.quota.device)
+        uploads.quota.site = try quota(&reader, "site", uploads.quota.site)
         uploads.bucket = try reader.text("object_store.bucket", default: uploads.bucket)
         guard ObjectName.isBucket(uploads.bucket) else {
             throw ConfigurationError(
                 "object_store.bucket must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
         }
         return uploads
+    }
+
+    /// - Parameter owner: what the keys begin with.
+    private static func quota(
+        _ reader: inout ConfigurationReader, _ owner: String, _ standard: QuotaLimits
+    ) throws(ConfigurationError) -> QuotaLimits {
+        var limits = QuotaLimits()
+        limits.bytes = try reader.integer(
+            "quota.\(owner)_bytes", default: standard.bytes, in: 0...(1 << 60), unit: "bytes")
+        limits.objects = try reader.integer(
+            "quota.\(owner)_objects", default: standard.objects, in: 0...(1 << 50), unit: "objects")
+        limits.uploads = try reader.integer(
+            "quota.\(owner)_uploads", default: standard.uploads, in: 0...(1 << 50), unit: "uploads")
+        return limits
     }
 
     private static func publicEndpoint(

@@ -7,6 +7,10 @@ import Platform
 public protocol AccessPolicy: Sendable {
     func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision
 
+    /// What the upload's owner would have too much of with `bytes` more stored, in words for people; nil where there is
+    /// room. Asked when a body's header arrives, and again in the commit.
+    func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String?
+
     /// The upload was touched by a data-plane request. Called when a decision said so.
     func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws
 }

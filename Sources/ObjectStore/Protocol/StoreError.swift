@@ -24,6 +24,7 @@ struct StoreError: Error, Equatable {
         case noSuchUpload = "NoSuchUpload"
         case preconditionFailed = "PreconditionFailed"
         case notImplemented = "NotImplemented"
+        case quotaExceeded = "QuotaExceeded"
         case requestTimeTooSkewed = "RequestTimeTooSkewed"
         case securityTokenExpired = "SecurityTokenExpired"
         case serviceUnavailable = "ServiceUnavailable"
@@ -31,7 +32,7 @@ struct StoreError: Error, Equatable {
 
         var status: Int {
             switch self {
-            case .accessDenied, .invalidAccessKeyID, .invalidSecurityToken, .requestTimeTooSkewed,
+            case .accessDenied, .invalidAccessKeyID, .invalidSecurityToken, .quotaExceeded, .requestTimeTooSkewed,
                 .securityTokenExpired, .signatureDoesNotMatch:
                 403
             case .noSuchBucket, .noSuchKey, .noSuchUpload: 404

@@ -54,9 +54,9 @@ struct StoreHandler: HTTPRequestHandler {
                 return answers.stored(etag: object.etag, crc64: object.crc64)
             }
         case .uploadPart(let number, let id):
-            _ = try access.requireWrite(policy)
             let part = try PartUpload(
-                store, multipart: try store.openMultipart(id, access.claims), number: number,
+                store, permit: try access.requireWrite(policy), multipart: try store.openMultipart(id, access.claims),
+                number: number,
                 length: head.framing.length, contentMD5: try Self.contentMD5(head))
             return body(answers, take: part.receive, leave: part.abandon) {
                 let record = try part.finish()

@@ -15,9 +15,16 @@ final class TestStore {
     final class Policy: AccessPolicy {
         let decision = Mutex(AccessDecision.allowed(partSize: TestStore.partSize, needsActivity: false))
         let touched = Mutex<[String]>([])
+        /// More bytes than these are too many; nil = none are.
+        let bytesLeft = Mutex<Int64?>(nil)
 
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
             decision.withLock { $0 }
+        }
+
+        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
+            let used = try connection.first("SELECT sum(bytes) FROM store_usage") { $0.int64(0) } ?? 0
+            return bytesLeft.withLock { $0 }.flatMap { used + bytes > $0 ? "you may have \($0) bytes" : nil }
         }
 
         func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {

@@ -1,0 +1,57 @@
+import Database
+
+/// How many bytes each upload holds: its object's, and those of parts of multipart uploads that are not completed.
+///
+/// Triggers keep the sum, in the transaction of whatever changes it, so that no path forgets to. Parts that go with their
+/// multipart upload are taken off before it goes; each part's own trigger does not find it any more then.
+extension StoreRecords {
+    static let usageMigration = Migration(
+        name: "store-usage",
+        sql: """
+            CREATE TABLE store_usage (upload_id TEXT PRIMARY KEY, bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+            CREATE TRIGGER store_usage_part_stored AFTER INSERT ON store_parts BEGIN
+                INSERT INTO store_usage (upload_id, bytes)
+                SELECT upload_id, NEW.size FROM store_multiparts WHERE id = NEW.multipart_id AND completed = 0
+                ON CONFLICT (upload_id) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER store_usage_part_replaced AFTER UPDATE OF size ON store_parts BEGIN
+                INSERT INTO store_usage (upload_id, bytes)
+                SELECT upload_id, NEW.size - OLD.size FROM store_multiparts
+                WHERE id = NEW.multipart_id AND completed = 0
+                ON CONFLICT (upload_id) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER store_usage_part_dropped AFTER DELETE ON store_parts BEGIN
+                INSERT INTO store_usage (upload_id, bytes)
+                SELECT upload_id, -OLD.size FROM store_multiparts WHERE id = OLD.multipart_id AND completed = 0
+                ON CONFLICT (upload_id) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER store_usage_multipart_ended BEFORE DELETE ON store_multiparts WHEN OLD.completed = 0 BEGIN
+                INSERT INTO store_usage (upload_id, bytes)
+                SELECT OLD.upload_id, -coalesce(sum(size), 0) FROM store_parts WHERE multipart_id = OLD.id
+                ON CONFLICT (upload_id) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER store_usage_multipart_completed AFTER UPDATE OF completed ON store_multiparts
+            WHEN OLD.completed = 0 AND NEW.completed = 1 BEGIN
+                INSERT INTO store_usage (upload_id, bytes)
+                SELECT OLD.upload_id, -coalesce(sum(size), 0) FROM store_parts WHERE multipart_id = OLD.id
+                ON CONFLICT (upload_id) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER store_usage_object_stored AFTER INSERT ON store_objects BEGIN
+                INSERT INTO store_usage (upload_id, bytes) VALUES (NEW.upload_id, NEW.size)
+                ON CONFLICT (upload_id) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER store_usage_object_ended AFTER DELETE ON store_objects BEGIN
+                INSERT INTO store_usage (upload_id, bytes) VALUES (OLD.upload_id, -OLD.size)
+                ON CONFLICT (upload_id) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+
+            INSERT INTO store_usage (upload_id, bytes)
+            SELECT upload_id, sum(size) FROM (
+                SELECT upload_id, size FROM store_objects
+                UNION ALL
+                SELECT m.upload_id, p.size FROM store_parts p JOIN store_multiparts m ON m.id = p.multipart_id
+                WHERE m.completed = 0
+            ) GROUP BY upload_id;
+            """)
+}

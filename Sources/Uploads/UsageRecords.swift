@@ -1,0 +1,79 @@
+import Database
+
+/// The SQL of quotas.
+///
+/// Triggers keep what each device and each site has, in the transaction of whatever changes it: an upload's owner never
+/// changes, and its row is never removed.
+struct UsageRecords {
+    static let migration = Migration(
+        name: "uploads-usage",
+        sql: """
+            -- owner: site/ID or device/ID. bytes: stored and of parts under way; objects: verified; uploads: under way.
+            CREATE TABLE upload_usage (
+                owner TEXT PRIMARY KEY,
+                bytes INTEGER NOT NULL,
+                objects INTEGER NOT NULL,
+                uploads INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+
+            CREATE VIEW upload_owners AS
+                SELECT u.id AS upload_id, 'site/' || l.site_id AS owner
+                FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
+                UNION ALL
+                SELECT u.id, 'device/' || l.device_id
+                FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.device_id IS NOT NULL;
+
+            CREATE TRIGGER upload_usage_bytes_new AFTER INSERT ON store_usage BEGIN
+                INSERT INTO upload_usage (owner, bytes, objects, uploads)
+                SELECT owner, NEW.bytes, 0, 0 FROM upload_owners WHERE upload_id = NEW.upload_id
+                ON CONFLICT (owner) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER upload_usage_bytes_changed AFTER UPDATE OF bytes ON store_usage BEGIN
+                INSERT INTO upload_usage (owner, bytes, objects, uploads)
+                SELECT owner, NEW.bytes - OLD.bytes, 0, 0 FROM upload_owners WHERE upload_id = NEW.upload_id
+                ON CONFLICT (owner) DO UPDATE SET bytes = bytes + excluded.bytes;
+            END;
+            CREATE TRIGGER upload_usage_object_verified AFTER INSERT ON objects BEGIN
+                INSERT INTO upload_usage (owner, bytes, objects, uploads)
+                SELECT owner, 0, 1, 0 FROM upload_owners WHERE upload_id = NEW.upload_id
+                ON CONFLICT (owner) DO UPDATE SET objects = objects + 1;
+            END;
+            CREATE TRIGGER upload_usage_object_deleted AFTER DELETE ON objects BEGIN
+                UPDATE upload_usage SET objects = objects - 1
+                WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = OLD.upload_id);
+            END;
+            CREATE TRIGGER upload_usage_upload_begun AFTER INSERT ON uploads
+            WHEN NEW.state = 1 AND NEW.is_swept = 0 BEGIN
+                INSERT INTO upload_usage (owner, bytes, objects, uploads)
+                SELECT owner, 0, 0, 1 FROM upload_owners WHERE upload_id = NEW.id
+                ON CONFLICT (owner) DO UPDATE SET uploads = uploads + 1;
+            END;
+            CREATE TRIGGER upload_usage_upload_ended AFTER UPDATE OF state, is_swept ON uploads
+            WHEN (OLD.state = 1 AND OLD.is_swept = 0) AND NOT (NEW.state = 1 AND NEW.is_swept = 0) BEGIN
+                UPDATE upload_usage SET uploads = uploads - 1
+                WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = NEW.id);
+            END;
+
+            INSERT INTO upload_usage (owner, bytes, objects, uploads)
+            SELECT w.owner, sum(coalesce(s.bytes, 0)), count(o.id), sum(u.state = 1 AND u.is_swept = 0)
+            FROM upload_owners w JOIN uploads u ON u.id = w.upload_id
+                LEFT JOIN store_usage s ON s.upload_id = u.id LEFT JOIN objects o ON o.upload_id = u.id
+            GROUP BY w.owner;
+            """)
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func usage(device id: String) throws -> Usage { try usage("device/\(id)") }
+
+    func usage(site id: Int64) throws -> Usage { try usage("site/\(id)") }
+
+    private func usage(_ owner: String) throws -> Usage {
+        try connection.first("SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1", owner) {
+            Usage(bytes: $0.int64(0), objects: $0.int64(1), uploads: $0.int64(2))
+        } ?? Usage()
+    }
+}

@@ -1,0 +1,162 @@
+import Accounts
+import Catalog
+import Database
+import ObjectStore
+import Platform
+import Proto
+import RPC
+import Testing
+
+@testable import Catalog
+@testable import ObjectStore
+@testable import Uploads
+
+struct QuotaTests {
+    private func usage(_ scene: Scene, _ owner: String) throws -> Usage {
+        try scene.database.read { connection in
+            try connection.first("SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1", owner) {
+                Usage(bytes: $0.int64(0), objects: $0.int64(1), uploads: $0.int64(2))
+            }
+        } ?? Usage()
+    }
+
+    /// The same, from the rows themselves.
+    private func counted(_ scene: Scene, _ column: String, _ owner: any Bindable) throws -> Usage {
+        try scene.database.read { connection in
+            func sum(_ sql: String) throws -> Int64 {
+                let uploads = """
+                    (SELECT u.* FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.\(column) = $1)
+                    """
+                return try connection.first(sql.replacing("UPLOADS", with: uploads), owner) { $0.int64(0) } ?? 0
+            }
+            return Usage(
+                bytes: try sum(
+                    "SELECT coalesce(sum(size), 0) FROM store_objects WHERE upload_id IN (SELECT id FROM UPLOADS)")
+                    + sum(
+                        """
+                        SELECT coalesce(sum(p.size), 0) FROM store_parts p JOIN store_multiparts m ON m.id = p.multipart_id
+                        WHERE m.completed = 0 AND m.upload_id IN (SELECT id FROM UPLOADS)
+                        """),
+                objects: try sum("SELECT count(*) FROM objects WHERE upload_id IN (SELECT id FROM UPLOADS)"),
+                uploads: try sum("SELECT count(*) FROM UPLOADS WHERE state = 1 AND is_swept = 0"))
+        }
+    }
+
+    /// Whatever happens, in any order, what is kept is what would be counted, and never below 0.
+    @Test(arguments: 0..<20) func whatIsKeptIsWhatWouldBeCounted(seed: UInt64) async throws {
+        let scene = try Scene()
+        let callers = [try scene.device(1), try scene.device(2), try scene.site(1), try scene.site(2)]
+        var generator = SeededGenerator(seed: seed)
+        var uploads: [(id: String, logicalID: String, caller: Caller)] = []
+        for _ in 0..<60 {
+            if uploads.isEmpty || Int.random(in: 0..<5, using: &generator) == 0 {
+                let caller = callers[Int.random(in: 0..<callers.count, using: &generator)]
+                let created = try await caller.create()
+                uploads.append((created.uploadID, created.logicalUploadID, caller))
+            }
+            let (id, logicalID, caller) = uploads[Int.random(in: 0..<uploads.count, using: &generator)]
+            try await happen(to: id, logicalID, caller, scene, &generator)
+            for (column, kind, ids) in [
+                ("device_id", "device", ["260101-000001", "260101-000002"] as [any Bindable]),
+                ("site_id", "site", [Int64(1), Int64(2)]),
+            ] {
+                for owner in ids {
+                    let kept = try usage(scene, "\(kind)/\(owner)")
+                    #expect(try kept == counted(scene, column, owner))
+                    #expect(min(kept.bytes, kept.objects, kept.uploads) >= 0)
+                }
+            }
+        }
+    }
+
+    private func happen(
+        to id: String, _ logicalID: String, _ caller: Caller, _ scene: Scene, _ generator: inout SeededGenerator
+    ) async throws {
+        let isOpen = try scene.record(id).state == .current && !scene.record(id).isSwept
+        let multipart = try scene.snapshot(id).multiparts.randomElement(using: &generator)?.id
+        let number = Int.random(in: 1...4, using: &generator)
+        let size = Int64.random(in: 0...1000, using: &generator)
+        let now = scene.clock.now()
+        switch Int.random(in: 0..<12, using: &generator) {
+        case 0 where isOpen: try scene.initiate(id, parts: number)
+        case 1 where isOpen: try scene.store(id, size: size)
+        case 2 where isOpen: try scene.store(id, size: size, parts: number)
+        case 3, 4:
+            guard let multipart else { return }
+            let part = PartRecord(
+                number: number, size: size, md5: Array(repeating: 1, count: 16), crc64: 0, fileID: nil, storedAt: now)
+            try scene.database.writeBlocking { try StoreRecords($0).put(part, of: multipart) }
+        case 5:
+            guard let multipart else { return }
+            try scene.database.writeBlocking { try StoreRecords($0).deletePart(number, of: multipart) }
+        case 6:
+            guard let multipart else { return }
+            try scene.database.writeBlocking { try StoreRecords($0).deleteMultipart(multipart) }
+        case 7:
+            guard let object = try scene.snapshot(id).object else { return }
+            try? await caller.complete(
+                CompleteUploadRequest(
+                    uploadID: id, fileSize: object.size, completedPartCount: Int32(object.partCount),
+                    ossObjectEtag: object.etag))
+        case 8: _ = try? await caller.create(restartFrom: id)
+        case 9: try await caller.abort(logicalID)
+        case 10:
+            scene.clock.advance(seconds: [10, 50_000].randomElement(using: &generator) ?? 0)
+            _ = try await scene.uploads.sweep()
+        default:
+            try scene.database.writeBlocking { [store = scene.store] connection in
+                let records = ObjectRecords(connection)
+                let found = try connection.first("SELECT file_id FROM objects WHERE upload_id = $1", id) { $0.text(0) }
+                guard let found, let object = try records.removable(fileID: found, organizationID: 1) else { return }
+                try records.bury(object, by: "test", reason: "", at: now)
+                _ = try store.discard(uploadID: id, in: connection)
+            }
+        }
+    }
+
+    @Test func uploadsUnderWayAreLimited() async throws {
+        let scene = try Scene { $0.quota.device.uploads = 2 }
+        let (device, other) = (try scene.device(1), try scene.device(2))
+        let first = try await device.create()
+        let second = try await device.create()
+        await expectRefusal(.failedPrecondition) { try await device.create() }
+        _ = try await other.create()
+        // A restart is no upload more, and neither is one that was given up or completed.
+        _ = try await device.create(restartFrom: first.uploadID)
+        await expectRefusal(.failedPrecondition) { try await device.create() }
+        try await device.abort(second.logicalUploadID)
+        let third = try await device.create()
+        try await device.complete(try scene.store(third.uploadID))
+        _ = try await device.create()
+    }
+
+    @Test func objectsAreLimited() async throws {
+        let scene = try Scene { $0.quota.site.objects = 2 }
+        let (device, site) = (try scene.device(1), try scene.site(1))
+        let first = try await device.create()
+        try await device.complete(try scene.store(first.uploadID))
+        _ = try await site.create()
+        let error = await #expect(throws: RPCError.self) { _ = try await device.create() }
+        #expect(error?.detail == .failedPrecondition)
+        #expect(error?.message == "no upload can begin: the site may have 2 objects")
+        _ = try await scene.site(2).create()
+    }
+
+    @Test func bytesAreLimited() async throws {
+        let scene = try Scene { $0.quota.device.bytes = 1000 }
+        let device = try scene.device()
+        let first = try await device.create()
+        try scene.store(first.uploadID, size: 999)
+        let second = try await device.create()
+        func excess(_ bytes: Int64) throws -> String? {
+            let claims = CredentialClaims(
+                uploadID: second.uploadID, bucket: "data", key: "key", operations: .write,
+                expiresAt: scene.clock.now(), subject: .apiKey(id: "key", epoch: 1))
+            return try scene.database.read { try scene.policy.excess(claims, bytes: bytes, in: $0) }
+        }
+        #expect(try excess(1) == nil)
+        #expect(try excess(2) == "the device may have 1000 stored bytes")
+        try scene.store(second.uploadID, size: 1)
+        await expectRefusal(.failedPrecondition) { try await device.create() }
+    }
+}
