@@ -58,6 +58,8 @@ import Testing
             "{uploads: {part_size_byte: 65536}}",
             "there is no key uploads.part_size_byte; did you mean uploads.part_size_bytes?"
         ),
+        ("{rpc: {cors_origins: ['https://app.example/']}}", "rpc.cors_origins must hold origins"),
+        ("{rpc: {cors_origins: ['app.example']}}", "rpc.cors_origins must hold origins"),
         ("{rpc: {trusted_proxies: '10.0.0.1'}}", "rpc.trusted_proxies must be a list of addresses"),
         ("{rpc: {trusted_proxies: ['10.0.0.1/8']}}", "rpc.trusted_proxies must hold addresses and blocks"),
         ("{device_init: {reinit_allow: [1]}}", "device_init.reinit_allow must hold addresses and blocks"),

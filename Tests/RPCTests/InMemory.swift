@@ -52,10 +52,13 @@ final class RawClient: HTTP2SessionHost {
     private var session: HTTP2Session?
     private let connection: ServerConnection
 
-    init(_ router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = .small) {
+    convenience init(_ router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = .small) {
+        self.init(RPCServer(router: router, interceptors: interceptors, limits: limits))
+    }
+
+    init(_ server: RPCServer) {
         connection = ServerConnection(
-            server: RPCServer(router: router, interceptors: interceptors, limits: limits), loop: StillLoop(),
-            peer: PeerAddress(host: "192.0.2.1", port: 4711))
+            server: server, loop: StillLoop(), peer: PeerAddress(host: "192.0.2.1", port: 4711))
         session = HTTP2Session(role: .client, host: self)
     }
 

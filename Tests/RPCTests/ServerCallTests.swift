@@ -26,7 +26,7 @@ import Wire
     }
 
     @Test(arguments: [
-        (":method", "GET", "405"), ("content-type", "application/json", "415"),
+        (":method", "GET", "405"), ("content-type", "text/plain", "415"),
         ("content-type", "application/grpcx", "415"),
     ])
     func whatIsNoGRPCGetsAnHTTPStatus(name: String, value: String, status: String) throws {

@@ -28,6 +28,29 @@ extension Configuration {
         return limits
     }
 
+    /// Which pages of other origins may call; `nil` where none is named.
+    static func crossOrigin(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CrossOrigin? {
+        let origins = try reader.list("rpc.cors_origins") ?? []
+        let maxAge = try reader.integer("rpc.cors_max_age_seconds", default: 7200, in: 0...86_400, unit: "seconds")
+        for origin in origins where origin != "*" && !isOrigin(origin) {
+            throw ConfigurationError(
+                "rpc.cors_origins must hold origins as browsers send them, like https://app.example, or *; not \(origin)"
+            )
+        }
+        return origins.isEmpty ? nil : CrossOrigin(origins: Set(origins), maxAge: Int(maxAge))
+    }
+
+    /// A scheme and a host in lower case, with a port where it is not the scheme's own, and nothing behind it (RFC 6454,
+    /// section 6.2).
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
+        let host = text.dropFirst(scheme.count)
+        let isPlain = host.utf8.allSatisfy { byte in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-.:[]".utf8.contains(byte)
+        }
+        return !host.isEmpty && isPlain
+    }
+
     private static func lifecycle(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> LifecycleLimits {
         var limits = LifecycleLimits()
         limits.handshake = try time(&reader, "rpc.handshake_timeout_seconds", limits.handshake, from: 1)

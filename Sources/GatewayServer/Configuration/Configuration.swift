@@ -19,6 +19,8 @@ struct Configuration: Sendable {
     var rpc: RPCLimits
     /// Whose `x-forwarded-for` is believed.
     var trustedProxies: TrustedProxies
+    /// Which pages of other origins may call; `nil` = none.
+    var crossOrigin: CrossOrigin?
     var accounts = Accounts.Configuration()
     var deviceInit = DeviceInit.Configuration()
     var uploads: UploadConfiguration
@@ -35,6 +37,7 @@ struct Configuration: Sendable {
         tls = try Self.tls(&reader)
         rpc = try Self.rpcLimits(&reader)
         trustedProxies = TrustedProxies(try reader.addressRanges("rpc.trusted_proxies"))
+        crossOrigin = try Self.crossOrigin(&reader)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
         uploads = try Self.uploads(&reader)

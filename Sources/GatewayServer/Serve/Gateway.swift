@@ -2,6 +2,7 @@ import Foundation
 import Network
 import Proto
 import RPC
+import Wire
 
 /// A running gateway: its rooms, and the listeners where they can be reached.
 final class Gateway: Sendable {
@@ -28,6 +29,7 @@ final class Gateway: Sendable {
         self.rooms = rooms
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
+        let json = JSONMapping(schema: try Schema(ProtoFiles.all))
         var addresses: [ListenerName: PeerAddress] = [:]
         var rpcListeners: [RPCListener] = []
         var metrics: [(listener: String, metrics: ServerMetrics)] = []
@@ -37,7 +39,7 @@ final class Gateway: Sendable {
             let server = RPCServer(
                 router: Self.router(rooms.router(name), state, reflects: reflects),
                 interceptors: [configuration.trustedProxies, FailureLog(), rooms.accounts.authenticator],
-                limits: configuration.rpc)
+                limits: configuration.rpc, json: json, crossOrigin: configuration.crossOrigin)
             metrics.append((name.rawValue, server.metrics))
             let listener = try RPCListener(
                 address, server: server, loops: loops, certificates: configuration.isSecure(name) ? certificates : nil)

@@ -23,14 +23,20 @@ public final class RPCServer: Sendable {
     public let interceptors: [any Interceptor]
     public let limits: RPCLimits
     public let metrics: ServerMetrics
+    /// How messages are written in JSON; `nil` = they are not, and who asks for it is refused.
+    public let json: JSONMapping?
+    /// Which pages of other origins may call; `nil` = none.
+    public let crossOrigin: CrossOrigin?
 
     public init(
         router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = RPCLimits(),
-        metrics: ServerMetrics = ServerMetrics()
+        metrics: ServerMetrics = ServerMetrics(), json: JSONMapping? = nil, crossOrigin: CrossOrigin? = nil
     ) {
         self.router = router
         self.interceptors = interceptors
         self.limits = limits
         self.metrics = metrics
+        self.json = json
+        self.crossOrigin = crossOrigin
     }
 }

@@ -12,19 +12,24 @@ struct RequestHead {
         case encoding
     }
 
-    private(set) var method: (any Method)?
-    /// The `:path`, kept only where no method has it: for the refusal's message.
+    var method: (any Method)?
+    /// The `:path`, kept only where no method has it.
     private(set) var unknownPath = ""
+    private(set) var httpMethod = "POST"
     private(set) var isGRPC = false
+    /// Kept only where it is not gRPC's.
+    private(set) var contentType = ""
+    /// The protocol, where it is not gRPC.
+    var front: CallFront?
     private(set) var takesTrailers = false
     /// Nanoseconds; `nil` = none.
-    private(set) var timeout: Int64?
+    var timeout: Int64?
     /// How the client's compressed messages are compressed; `nil` = it sends none.
-    private(set) var encoding: MessageEncoding?
+    var encoding: MessageEncoding?
     /// What the client takes, the best first.
     private(set) var accepted: [MessageEncoding] = []
     private(set) var metadata = Metadata()
-    private(set) var fault = Fault.none
+    var fault = Fault.none
     private var bytes = 0
     private var fields = 0
 
@@ -41,11 +46,15 @@ struct RequestHead {
         switch name.count {
         case 5 where name.equals(":path"):
             method = router.method(value)
-            if method == nil { unknownPath = String(decoding: value.prefix(200), as: UTF8.self) }
+            if method == nil { unknownPath = String(decoding: value, as: UTF8.self) }
         case 7 where name.equals(":method"):
-            if !value.equals("POST") { fault = .notPost }
+            if !value.equals("POST") {
+                fault = .notPost
+                httpMethod = String(decoding: value, as: UTF8.self)
+            }
         case 12 where name.equals("content-type"):
             isGRPC = Self.isGRPC(value)
+            if !isGRPC { contentType = String(decoding: value, as: UTF8.self) }
         case 2 where name.equals("te"):
             takesTrailers = value.equals("trailers")
         case 12 where name.equals("grpc-timeout"):
@@ -55,19 +64,15 @@ struct RequestHead {
             encoding = MessageEncoding(rawValue: String(decoding: value.prefix(20), as: UTF8.self))
             if encoding == nil && !value.equals("identity") { fault = .encoding }
         case 20 where name.equals("grpc-accept-encoding"):
-            if !value.equals("identity") { accept(value) }
+            if !value.equals("identity") {
+                accepted = MessageEncoding.accepted(String(decoding: value, as: UTF8.self))
+            }
         case 10 where name.equals(":authority"),
             7 where name.equals(":scheme"), 10 where name.equals("user-agent"), 14 where name.equals("content-length"):
             break
         default:
             metadata.append(name: name, value: value)
         }
-    }
-
-    private mutating func accept(_ value: UnsafeBufferPointer<UInt8>) {
-        let names = String(decoding: value, as: UTF8.self).split(separator: ",")
-        let known = names.compactMap { MessageEncoding(rawValue: $0.trimmingPrefix(" ").lowercased()) }
-        accepted = MessageEncoding.allCases.filter(known.contains)
     }
 
     /// `application/grpc`, with `+proto` or parameters behind it.

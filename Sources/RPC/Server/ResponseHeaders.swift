@@ -1,5 +1,4 @@
 import Platform
-import Proto
 import Wire
 
 /// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").
@@ -48,24 +47,17 @@ enum ResponseHeaders {
         HeaderBlock(okFields + fields(error) + fields(metadata))
     }
 
-    private static func fields(_ metadata: Metadata) -> [(name: String, value: [UInt8])] {
+    static func fields(_ metadata: Metadata) -> [(name: String, value: [UInt8])] {
         metadata.pairs.map { ($0.name, Array($0.value.utf8)) }
     }
 
-    /// Bytes of a message that are sent. It may repeat what the client sent, and travels twice, escaped: peers take 8 KiB
-    /// of header fields, and nghttp2 does not send a section of more than 64.
-    private static let longestMessage = 1024
-
-    private static func fields(_ error: RPCError) -> [(name: String, value: [UInt8])] {
-        let message = String(decoding: error.message.utf8.prefix(longestMessage), as: UTF8.self)
+    /// A failed call's status.
+    static func fields(_ error: RPCError) -> [(name: String, value: [UInt8])] {
         var fields: [(name: String, value: [UInt8])] = [
             ("grpc-status", Array("\(error.status.rawValue)".utf8)),
-            ("grpc-message", PercentEncoding.encode(message)),
+            ("grpc-message", PercentEncoding.encode(error.sentMessage)),
         ]
-        if let code = error.detail {
-            var detail = ErrorDetail()
-            detail.code = code.rawValue
-            detail.message = message
+        if let detail = error.sentDetail {
             // Binary metadata goes unpadded (gRPC over HTTP/2, "Custom-Metadata").
             let text = Base64.encode(detail.encoded()).utf8.filter { $0 != UInt8(ascii: "=") }
             fields.append(("grpc-status-details-bin", text))
@@ -74,7 +66,7 @@ enum ResponseHeaders {
             fields.append(("retry-after-ms", Array("\(milliseconds)".utf8)))
         }
         if error.status == .unimplemented {
-            fields.append(("grpc-accept-encoding", Array("identity,gzip,deflate".utf8)))
+            fields.append(("grpc-accept-encoding", Array(MessageEncoding.offered.utf8)))
         }
         return fields
     }

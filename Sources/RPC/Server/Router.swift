@@ -30,6 +30,12 @@ public struct Router: MethodRegistry, Sendable {
         return entry.method
     }
 
+    /// The same for text.
+    func method(_ path: Substring) -> (any Method)? {
+        var path = path
+        return path.withUTF8 { method($0) }
+    }
+
     private mutating func insert(_ method: any Method) {
         let path = Array(method.descriptor.path.utf8)
         let hash = path.withUnsafeBufferPointer { Self.hash($0) }
@@ -90,6 +96,9 @@ public struct Router: MethodRegistry, Sendable {
 /// A registered method: makes what drives one call of it.
 protocol Method: Sendable {
     var descriptor: MethodDescriptor { get }
+
+    /// The full names of what goes in and what comes out.
+    var messages: (input: String, output: String) { get }
 
     func drive(_ call: ServerCall) -> CallDriver
 }

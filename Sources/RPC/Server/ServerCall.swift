@@ -51,6 +51,11 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     override func receiveHeadersEnd(isTrailers: Bool) {
         guard case .head = state else { return }
+        if !head.isGRPC, !head.isTooLarge, let refusal = head.findFront(for: connection.server) {
+            state = .ended
+            put(refusal)
+            return
+        }
         if let status = head.refusedByHTTP {
             state = .ended
             if case .tooLarge = head.fault { connection.refusedHeaders() }
@@ -59,8 +64,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         }
         guard let method = head.method else {
             state = .ended
+            let path = head.unknownPath.prefix(200)
             respondAndFinish(
-                ResponseHeaders.trailersOnly(.unimplemented("there is no method \(head.unknownPath) at this listener")))
+                ResponseHeaders.trailersOnly(.unimplemented("there is no method \(path) at this listener")))
             return
         }
         let deadline = head.timeout.map { connection.loop.now &+ UInt64($0) }
@@ -77,7 +83,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         state = .open(context, hasResponded: false)
         if let deadline {
             timer = connection.loop.schedule(at: deadline) { [weak self] in
-                self?.fail(RPCError(bare: .deadlineExceeded, "the call took longer than its grpc-timeout"))
+                self?.fail(RPCError(bare: .deadlineExceeded, "the call took longer than its client gave it"))
             }
         }
         driver = method.drive(self)
@@ -86,12 +92,16 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     override func receive(data: UnsafeRawBufferPointer) {
         unconsumed += data.count
         if let driver {
-            do throws(MessageDeframer.Failure) {
-                try deframer.receive(data) { [self] message, isCompressed in
-                    deliver(message, isCompressed: isCompressed, to: driver)
+            if let front = head.front {
+                receive(data, by: front, for: driver)
+            } else {
+                do throws(MessageDeframer.Failure) {
+                    try deframer.receive(data) { [self] message, isCompressed in
+                        deliver(message, isCompressed: isCompressed, to: driver)
+                    }
+                } catch {
+                    fail(error.rpcError)
                 }
-            } catch {
-                fail(error.rpcError)
             }
             countHeld()
             if case .ended = state { deframer = MessageDeframer(limit: 0) }
@@ -103,7 +113,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// on what all of a listener's hold. What is small is not worth the count.
     private func countHeld() {
         guard case .open(let context, _) = state else { return }
-        let held = deframer.gatheredBytes + (driver?.heldBytes ?? 0)
+        let held = (head.front?.heldBytes ?? deframer.gatheredBytes) + (driver?.heldBytes ?? 0)
         let change = (held > 4096 ? held : 0) - counted
         guard change != 0 else { return }
         counted += change
@@ -119,13 +129,22 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         do throws(RPCError) {
             if isCompressed {
                 try decompress(message).withUnsafeBufferPointer { (bytes) throws(RPCError) in
-                    try driver.receive(message: UnsafeRawBufferPointer(bytes), wasCompressed: true)
+                    try hand(UnsafeRawBufferPointer(bytes), wasCompressed: true, to: driver)
                 }
             } else {
-                try driver.receive(message: message, wasCompressed: false)
+                try hand(message, wasCompressed: false, to: driver)
             }
         } catch {
             fail(error)
+        }
+    }
+
+    private func hand(
+        _ message: UnsafeRawBufferPointer, wasCompressed: Bool, to driver: CallDriver
+    ) throws(RPCError) {
+        guard let front = head.front else { return try driver.receive(message: message, wasCompressed: wasCompressed) }
+        try front.request.codec.decode(message).withUnsafeBufferPointer { (bytes) throws(RPCError) in
+            try driver.receive(message: UnsafeRawBufferPointer(bytes), wasCompressed: wasCompressed)
         }
     }
 
@@ -143,7 +162,12 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     override func receiveEnd() {
         guard case .open = state, let driver else { return }
         do throws(RPCError) {
-            if deframer.isWithinMessage { throw .invalidArgument("the request ends within a message") }
+            if let front = head.front {
+                try front.receiveEnd { [self] in deliver($0, isCompressed: $1, to: driver) }
+                guard case .open = state else { return }
+            } else if deframer.isWithinMessage {
+                throw .invalidArgument("the request ends within a message")
+            }
             try driver.receiveEnd()
         } catch {
             fail(error)
@@ -191,6 +215,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Sends a message that has its prefix, after the response's header section.
     func send(_ frame: [UInt8]) {
         guard case .open(let context, let hasResponded) = state else { return }
+        if let front = head.front { return send(frame, by: front, context) }
         if !hasResponded {
             if context.compressesResponses || context.mayCompressLater { responseEncoding = head.accepted.first }
             respond(ResponseHeaders.ok(responseEncoding, context.responseMetadata))
@@ -214,6 +239,10 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     private func succeed() {
         guard case .open(let context, let hasResponded) = state else { return }
+        if let front = head.front {
+            put(front.success(context))
+            return end(.ok, nil)
+        }
         if !hasResponded { respond(ResponseHeaders.ok(nil, context.responseMetadata)) }
         finish(ResponseHeaders.okTrailers(context.trailingMetadata))
         end(.ok, nil)
@@ -222,7 +251,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private func fail(_ error: any Error) {
         guard case .open(let context, let hasResponded) = state else { return }
         let refusal = RPCError(thrown: error, by: context.method)
-        if hasResponded {
+        if let front = head.front {
+            put(front.failure(refusal, context))
+        } else if hasResponded {
             finish(ResponseHeaders.trailers(refusal, context.trailingMetadata))
         } else if !context.responseMetadata.isEmpty {
             // In a Trailers-Only response they would arrive as trailers.
@@ -232,6 +263,30 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             respondAndFinish(ResponseHeaders.trailersOnly(refusal, context.trailingMetadata))
         }
         end(refusal.status, error)
+    }
+
+    // MARK: another front than gRPC's
+
+    private func receive(_ data: UnsafeRawBufferPointer, by front: CallFront, for driver: CallDriver) {
+        do throws(RPCError) {
+            try front.receive(data) { [self] in deliver($0, isCompressed: $1, to: driver) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func send(_ frame: [UInt8], by front: CallFront, _ context: CallContext) {
+        do throws(RPCError) {
+            put(try front.reply(to: frame, context))
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func put(_ reply: CallFront.Reply) {
+        if let head = reply.head { respond(HeaderBlock(head)) }
+        write(reply.body)
+        if reply.isLast { finish() }
     }
 
     /// Ends our part of the call, once.
@@ -257,22 +312,27 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 }
 
 extension RequestHead {
-    /// The HTTP status for a request that is no gRPC call at all.
+    /// The HTTP status for a request that is no call at all.
     fileprivate var refusedByHTTP: Int? {
         switch fault {
         case .tooLarge: 431
         case .notPost: 405
-        default: isGRPC ? nil : 415
+        default: nil
         }
     }
 
+    fileprivate var isTooLarge: Bool {
+        if case .tooLarge = fault { true } else { false }
+    }
+
     fileprivate func checkProtocol() throws(RPCError) {
+        if let fault = front?.request.fault { throw fault }
         switch fault {
         case .badTimeout:
             throw .invalidArgument("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
         case .encoding:
             throw .unimplemented("grpc-encoding must be identity, gzip or deflate")
-        case .none where !takesTrailers:
+        case .none where front == nil && !takesTrailers:
             throw RPCError(bare: .internalError, "the request lacks te: trailers; does a proxy drop trailers?")
         case .none, .tooLarge, .notPost:
             break

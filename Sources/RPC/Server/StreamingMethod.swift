@@ -5,6 +5,8 @@ struct StreamingMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
     let handler: @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
 
+    var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }
+
     func drive(_ call: ServerCall) -> CallDriver {
         StreamingDriver(call: call, handler: handler)
     }

@@ -5,6 +5,8 @@ struct UnaryMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
     let handler: @Sendable (Input, CallContext) async throws -> Output
 
+    var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }
+
     func drive(_ call: ServerCall) -> CallDriver {
         UnaryDriver(call: call, handler: handler)
     }

@@ -14,6 +14,16 @@ public enum MessageEncoding: String, Sendable, CaseIterable {
         case tooLong(limit: Int)
     }
 
+    /// Those of a list that we have, the best first: `gzip, br;q=0.5`. What has the weight 0 is not taken (RFC 9110,
+    /// section 12.5.3); other weights do not count.
+    public static func accepted(_ list: String) -> [MessageEncoding] {
+        let names = list.lowercased().split(separator: ",").filter { !$0.hasSuffix(";q=0") }
+        let known = names.compactMap {
+            MessageEncoding(rawValue: String($0.trimmingPrefix(" ").prefix { $0 != ";" && $0 != " " }))
+        }
+        return allCases.filter(known.contains)
+    }
+
     /// zlib's window bits: 15, and 16 more for gzip's frame.
     private var windowBits: Int32 { self == .gzip ? 31 : 15 }
 

@@ -15,11 +15,14 @@ public struct MethodDescriptor: Sendable, Hashable {
     public let kind: CallKind
     /// The HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
     public let path: String
+    /// Whether its file says so (`idempotency_level = NO_SIDE_EFFECTS`): it may be called by a GET.
+    public let isSideEffectFree: Bool
 
-    public init(service: String, name: String, kind: CallKind) {
+    public init(service: String, name: String, kind: CallKind, isSideEffectFree: Bool = false) {
         self.service = service
         self.name = name
         self.kind = kind
         self.path = "/\(service)/\(name)"
+        self.isSideEffectFree = isSideEffectFree
     }
 }

@@ -43,7 +43,7 @@ public enum PercentEncoding {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    private static func digit(_ character: UInt8) -> UInt8? {
+    static func digit(_ character: UInt8) -> UInt8? {
         switch character {
         case 0x30...0x39: character - 0x30
         case 0x41...0x46: character - 0x41 + 10

@@ -151,20 +151,7 @@ struct JSONMessageWriter {
     }
 
     private mutating func quote(_ text: String) {
-        put("\"")
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
-            case 0x0A: put("\\n")
-            case 0x0D: put("\\r")
-            case 0x09: put("\\t")
-            case 0..<0x20:
-                let digits = String(byte, radix: 16)
-                put("\\u" + String(repeating: "0", count: 4 - digits.count) + digits)
-            default: output.append(byte)
-            }
-        }
-        put("\"")
+        JSONText.quote(text, to: &output)
     }
 }
 

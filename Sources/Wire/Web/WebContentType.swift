@@ -1,0 +1,61 @@
+/// What a request's content type says of how a call travels, where that is not gRPC itself.
+public struct WebContentType: Sendable, Hashable {
+    /// How messages lie in the body.
+    public enum Shape: Sendable, Hashable {
+        /// The body is the message (Connect protocol, "Unary-Request").
+        case connectUnary
+        /// Messages behind prefixes like gRPC's (Connect protocol, "Streaming-Request").
+        case connectStream
+        /// As in gRPC, the trailers in a last message (gRPC-Web, "Protocol differences vs gRPC over HTTP2").
+        case grpcWeb
+        /// The same in base64, for browsers that read text only.
+        case grpcWebText
+    }
+
+    /// How a message is written.
+    public enum Codec: String, Sendable, Hashable {
+        case proto
+        case json
+    }
+
+    public let shape: Shape
+    public let codec: Codec
+    /// The media type, without parameters: what a response's content type is, too.
+    public let name: String
+
+    public init(_ shape: Shape, _ codec: Codec) {
+        self.init(shape, codec, name: Self.prefixes.first { $0.shape == shape }.map { $0.text + codec.rawValue } ?? "")
+    }
+
+    private init(_ shape: Shape, _ codec: Codec, name: String) {
+        self.shape = shape
+        self.codec = codec
+        self.name = name
+    }
+
+    private static let prefixes: [(text: String, shape: Shape)] = [
+        ("application/connect+", .connectStream), ("application/grpc-web-text+", .grpcWebText),
+        ("application/grpc-web+", .grpcWeb), ("application/", .connectUnary),
+    ]
+
+    /// `nil` for all others, also for JSON in another character set than UTF-8 (RFC 8259, section 8.1).
+    public init?(_ value: String) {
+        let parts = value.lowercased().split(separator: ";", omittingEmptySubsequences: false)
+            .map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
+        guard let name = parts.first else { return nil }
+        for parameter in parts.dropFirst() where parameter.hasPrefix("charset=") {
+            guard ["charset=utf-8", "charset=\"utf-8\""].contains(parameter) else { return nil }
+        }
+        switch name {
+        case "application/grpc-web": self.init(.grpcWeb, .proto, name: name)
+        case "application/grpc-web-text": self.init(.grpcWebText, .proto, name: name)
+        default:
+            for (prefix, shape) in Self.prefixes where name.hasPrefix(prefix) {
+                guard let codec = Codec(rawValue: String(name.dropFirst(prefix.count))) else { continue }
+                self.init(shape, codec, name: name)
+                return
+            }
+            return nil
+        }
+    }
+}
