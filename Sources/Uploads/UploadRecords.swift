@@ -45,6 +45,7 @@ struct UploadRecords {
                 CREATE INDEX uploads_by_end ON uploads (session_ends_at, id) WHERE state = 1 AND is_swept = 0;
                 """),
         UsageRecords.migration,
+        idempotencyMigration,
     ]
 
     private static let select = """

@@ -10,10 +10,11 @@ struct UploadService: DataGatewayServiceHandler {
         _ request: CreateLogicalUploadRequest, context: CallContext
     ) async throws -> CreateLogicalUploadResponse {
         let caller = try KeyCaller(context)
+        let key = try IdempotencyKey(hints: request.clientHints)
         let issued =
             request.restartFromUploadID.isEmpty
-            ? try await sessions.begin(for: caller)
-            : try await sessions.restart(from: request.restartFromUploadID, for: caller)
+            ? try await sessions.begin(for: caller, key: key)
+            : try await sessions.restart(from: request.restartFromUploadID, for: caller, key: key)
         return CreateLogicalUploadResponse(
             logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
             credentials: UploadCredentials(issued))

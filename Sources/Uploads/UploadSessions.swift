@@ -4,7 +4,8 @@ import ObjectStore
 import Platform
 import RPC
 
-/// The rules of uploads: begun, restarted, resumed, given up. (`UploadSessions+Complete.swift`: completed.)
+/// The rules of uploads: resumed and given up. (`UploadSessions+Create.swift`: begun and restarted;
+/// `UploadSessions+Complete.swift`: completed.)
 ///
 /// What a change depends on is read in the transaction that makes it. Credentials are issued, and files unlinked, when it
 /// has committed.
@@ -27,52 +28,6 @@ struct UploadSessions: Sendable {
         let decision: RecoveryDecision
         /// What CompleteUpload is to be called with, where the decision says so.
         let object: (etag: String, partCount: Int)?
-    }
-
-    func begin(for caller: KeyCaller) async throws -> Issued {
-        // Refused before the client has sent a byte; uploads under way, and their restarts, go on.
-        guard store.hasRoomForNewUpload else {
-            throw RPCError(
-                .stsUnavailable, "the object store has no room for new uploads now", retryAfterMilliseconds: 30_000)
-        }
-        let upload = newUpload(
-            identifiers.uuid(), of: identifiers.uuid(), owner: UploadOwner(caller.owner), isRestart: false,
-            at: clock.now())
-        try await database.write { connection in
-            // A restart takes the place of an upload that was counted already.
-            let excess = try configuration.quota.excess(of: upload.owner, in: connection) {
-                $0.uploads += 1
-                $0.bytes += 1
-            }
-            if let excess { throw RPCError.failedPrecondition("no upload can begin: \(excess)") }
-            let records = UploadRecords(connection)
-            try records.insertLogicalUpload(of: upload)
-            try records.insert(upload)
-            try audit(caller, upload, at: upload.createdAt, in: connection)
-        }
-        return issue(upload, for: caller)
-    }
-
-    /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
-    func restart(from uploadID: String, for caller: KeyCaller) async throws -> Issued {
-        let owner = UploadOwner(caller.owner)
-        let (id, now) = (identifiers.uuid(), clock.now())
-        let (upload, discarded) = try await database.write { connection in
-            let records = UploadRecords(connection)
-            var former = try Self.owned(records.inForce(forUpload: uploadID), by: owner)
-            guard former.state == .current else {
-                throw RPCError.failedPrecondition("the upload was \(former.state) and cannot be restarted")
-            }
-            former.state = .superseded
-            try records.update(former)
-            let upload = newUpload(
-                id, of: former.logicalID, owner: former.owner, isRestart: true, at: now)
-            try records.insert(upload)
-            try audit(caller, upload, at: now, in: connection)
-            return (upload, try store.discard(uploadID: former.id, in: connection))
-        }
-        store.removeFiles(discarded)
-        return issue(upload, for: caller)
     }
 
     /// What a client that was interrupted has to do next.
@@ -104,13 +59,7 @@ struct UploadSessions: Sendable {
         let upload = try await database.write { connection in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
-            guard upload.state != .superseded else {
-                throw RPCError(.uploadNotRefreshable, "the upload was restarted under another upload id")
-            }
-            let snapshot = try store.snapshot(uploadID: upload.id, in: connection)
-            guard RecoveryDecision(facts(upload, snapshot, at: now)).canRefreshCredentials else {
-                throw RPCError(.uploadNotRefreshable, "the upload was aborted, or its session has ended")
-            }
+            try checkRefreshable(upload, at: now, in: connection)
             upload.refreshCount += 1
             if now < upload.sessionEndsAt, upload.state == .current {
                 upload.sessionEndsAt = rules.slide(upload, at: now) ?? upload.sessionEndsAt
@@ -142,6 +91,17 @@ struct UploadSessions: Sendable {
         return upload
     }
 
+    /// - Throws: UPLOAD_NOT_REFRESHABLE where the upload gets no credentials any more.
+    func checkRefreshable(_ upload: UploadRecord, at now: UnixTime, in connection: Connection) throws {
+        guard upload.state != .superseded else {
+            throw RPCError(.uploadNotRefreshable, "the upload was restarted under another upload id")
+        }
+        let snapshot = try store.snapshot(uploadID: upload.id, in: connection)
+        guard RecoveryDecision(facts(upload, snapshot, at: now)).canRefreshCredentials else {
+            throw RPCError(.uploadNotRefreshable, "the upload was aborted, or its session has ended")
+        }
+    }
+
     private var rules: SessionRules { SessionRules(configuration) }
 
     /// - Throws: UPLOAD_NOT_FOUND for what is another organization's or nobody's, UPLOAD_NOT_OWNED for a neighbour's.
@@ -155,7 +115,7 @@ struct UploadSessions: Sendable {
         return upload
     }
 
-    private func newUpload(
+    func newUpload(
         _ id: String, of logicalID: String, owner: UploadOwner, isRestart: Bool, at now: UnixTime
     ) -> UploadRecord {
         UploadRecord(
@@ -168,7 +128,7 @@ struct UploadSessions: Sendable {
             sessionEndsAt: rules.end(createdAt: now, activeAt: now), isTouched: false, isSwept: false, refreshCount: 0)
     }
 
-    private func issue(_ upload: UploadRecord, for caller: KeyCaller) -> Issued {
+    func issue(_ upload: UploadRecord, for caller: KeyCaller) -> Issued {
         let claims = CredentialClaims(
             uploadID: upload.id, bucket: upload.location.bucket, key: upload.location.key,
             operations: upload.state == .completed ? .read : [.read, .write],

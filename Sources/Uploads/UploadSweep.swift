@@ -37,7 +37,18 @@ struct UploadSweep: Sendable {
             discarded.forEach(store.removeFiles)
             swept += discarded.count
         }
+        try await forgetIdempotencyKeys(at: now)
         return swept
+    }
+
+    private func forgetIdempotencyKeys(at now: UnixTime) async throws {
+        let limit = 1000
+        var forgotten = limit
+        while forgotten == limit, !Task.isCancelled {
+            forgotten = try await database.write { connection in
+                try UploadRecords(connection).forgetUses(until: IdempotencyKey.oldestUse(at: now), limit: limit)
+            }
+        }
     }
 
     /// - Returns: `nil` where the upload is to stay, by what the transaction sees.

@@ -27,9 +27,12 @@ struct Caller: Sendable {
         CallContext(method: method, identity: principal)
     }
 
-    func create(restartFrom: String = "") async throws -> CreateLogicalUploadResponse {
+    @discardableResult
+    func create(
+        restartFrom: String = "", hints: [String: String] = [:]
+    ) async throws -> CreateLogicalUploadResponse {
         try await service.createLogicalUpload(
-            CreateLogicalUploadRequest(restartFromUploadID: restartFrom),
+            CreateLogicalUploadRequest(clientHints: hints, restartFromUploadID: restartFrom),
             context: context(DataGatewayServiceMethods.createLogicalUpload))
     }
 

@@ -225,10 +225,12 @@ struct UploadRulesTests {
         configuration.freeBytes = { _ in free.withLock { $0 } }
         let scene = try Scene(store: configuration)
         let device = try scene.device()
-        let under = try await device.create()
+        let under = try await device.create(hints: ["idempotency_key": "known"])
         free.withLock { $0 = 999 }
         scene.clock.advance(seconds: 1)
         await expectRefusal(.stsUnavailable) { try await device.create() }
+        await expectRefusal(.stsUnavailable) { try await device.create(hints: ["idempotency_key": "new"]) }
+        #expect(try await device.create(hints: ["idempotency_key": "known"]).uploadID == under.uploadID)
         _ = try await device.reissue(under.uploadID)
         _ = try await device.create(restartFrom: under.uploadID)
     }

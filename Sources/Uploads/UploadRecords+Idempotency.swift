@@ -1,0 +1,65 @@
+import Database
+import Platform
+
+extension UploadRecords {
+    static let idempotencyMigration = Migration(
+        name: "uploads-2",
+        sql: """
+            -- Which upload a principal's idempotency key made, for a day. device_id: '' = the site itself.
+            CREATE TABLE upload_idempotency (
+                organization_id INTEGER NOT NULL,
+                site_id INTEGER NOT NULL,
+                device_id TEXT NOT NULL,
+                key TEXT NOT NULL,
+                restart_from TEXT NOT NULL,
+                upload_id TEXT NOT NULL REFERENCES uploads (id),
+                used_at INTEGER NOT NULL,
+                PRIMARY KEY (organization_id, site_id, device_id, key)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX upload_idempotency_by_age ON upload_idempotency (used_at);
+            """)
+
+    /// What a principal's key was last used for.
+    func use(
+        of key: IdempotencyKey, by owner: UploadOwner, since: UnixTime
+    ) throws -> (restartFrom: String, upload: UploadRecord)? {
+        let (site, device) = owner.idempotencyScope
+        let found = try connection.first(
+            """
+            SELECT restart_from, upload_id FROM upload_idempotency
+            WHERE organization_id = $1 AND site_id = $2 AND device_id = $3 AND key = $4 AND used_at > $5
+            """, owner.organizationID, site, device, key.text, since.microseconds
+        ) { (restartFrom: $0.text(0), uploadID: $0.text(1)) }
+        guard let found, let upload = try upload(found.uploadID) else { return nil }
+        return (found.restartFrom, upload)
+    }
+
+    func remember(_ key: IdempotencyKey, restartFrom: String, as upload: UploadRecord) throws {
+        let (site, device) = upload.owner.idempotencyScope
+        try connection.execute(
+            """
+            INSERT INTO upload_idempotency (organization_id, site_id, device_id, key, restart_from, upload_id, used_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            ON CONFLICT (organization_id, site_id, device_id, key)
+            DO UPDATE SET restart_from = $5, upload_id = $6, used_at = $7
+            """, upload.owner.organizationID, site, device, key.text, restartFrom, upload.id,
+            upload.createdAt.microseconds)
+    }
+
+    /// - Returns: how many it forgot; fewer than `limit` when none is left.
+    func forgetUses(until time: UnixTime, limit: Int) throws -> Int {
+        try connection.execute(
+            """
+            DELETE FROM upload_idempotency WHERE (organization_id, site_id, device_id, key) IN (
+                SELECT organization_id, site_id, device_id, key FROM upload_idempotency
+                WHERE used_at <= $1 ORDER BY used_at LIMIT $2)
+            """, time.microseconds, limit)
+    }
+}
+
+extension UploadOwner {
+    /// A device keeps its keys wherever it moves.
+    fileprivate var idempotencyScope: (site: Int64, device: String) {
+        deviceID.map { (0, $0) } ?? (siteID, "")
+    }
+}

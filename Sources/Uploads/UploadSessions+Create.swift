@@ -1,0 +1,83 @@
+import Accounts
+import Database
+import ObjectStore
+import Platform
+import RPC
+
+extension UploadSessions {
+    /// A new logical upload with its first attempt; the one that there is where `key` was used before.
+    func begin(for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
+        // Refused before the client has sent a byte; uploads under way, and their restarts, go on.
+        let hasRoom = store.hasRoomForNewUpload
+        guard hasRoom || key != nil else { throw Self.noRoom }
+        let owner = UploadOwner(caller.owner)
+        let now = clock.now()
+        let upload = newUpload(identifiers.uuid(), of: identifiers.uuid(), owner: owner, isRestart: false, at: now)
+        let made = try await database.write { connection in
+            if let known = try known(by: key, of: owner, restartFrom: "", at: now, in: connection) { return known }
+            guard hasRoom else { throw Self.noRoom }
+            // A restart takes the place of an upload that was counted already.
+            let excess = try configuration.quota.excess(of: owner, in: connection) {
+                $0.uploads += 1
+                $0.bytes += 1
+            }
+            if let excess { throw RPCError.failedPrecondition("no upload can begin: \(excess)") }
+            let records = UploadRecords(connection)
+            try records.insertLogicalUpload(of: upload)
+            try records.insert(upload)
+            if let key { try records.remember(key, restartFrom: "", as: upload) }
+            try audit(caller, upload, at: now, in: connection)
+            return upload
+        }
+        return issue(made, for: caller)
+    }
+
+    /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
+    func restart(from uploadID: String, for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
+        let owner = UploadOwner(caller.owner)
+        let (id, now) = (identifiers.uuid(), clock.now())
+        let (upload, discarded) = try await database.write { connection -> (UploadRecord, Discarded?) in
+            if let known = try known(by: key, of: owner, restartFrom: uploadID, at: now, in: connection) {
+                return (known, nil)
+            }
+            let records = UploadRecords(connection)
+            var former = try Self.owned(records.inForce(forUpload: uploadID), by: owner)
+            guard former.state == .current else {
+                throw RPCError.failedPrecondition("the upload was \(former.state) and cannot be restarted")
+            }
+            former.state = .superseded
+            try records.update(former)
+            let upload = newUpload(id, of: former.logicalID, owner: former.owner, isRestart: true, at: now)
+            try records.insert(upload)
+            if let key { try records.remember(key, restartFrom: uploadID, as: upload) }
+            try audit(caller, upload, at: now, in: connection)
+            return (upload, try store.discard(uploadID: former.id, in: connection))
+        }
+        if let discarded { store.removeFiles(discarded) }
+        return issue(upload, for: caller)
+    }
+
+    /// The upload that an earlier call with the key made. Asked in the transaction that would make another, so that of
+    /// any number of calls at once one makes it.
+    ///
+    /// - Throws: INVALID_ARGUMENT where that call asked for something else, UPLOAD_NOT_REFRESHABLE where the upload can
+    ///   be sent no more.
+    private func known(
+        by key: IdempotencyKey?, of owner: UploadOwner, restartFrom: String, at now: UnixTime, in connection: Connection
+    ) throws -> UploadRecord? {
+        guard let key,
+            let use = try UploadRecords(connection).use(of: key, by: owner, since: IdempotencyKey.oldestUse(at: now))
+        else { return nil }
+        guard use.restartFrom == restartFrom else {
+            throw RPCError.invalidArgument(
+                "\(IdempotencyKey.field) was used for another restart_from_upload_id: give each request a key of its own"
+            )
+        }
+        try checkRefreshable(use.upload, at: now, in: connection)
+        return use.upload
+    }
+
+    private static var noRoom: RPCError {
+        RPCError(.stsUnavailable, "the object store has no room for new uploads now", retryAfterMilliseconds: 30_000)
+    }
+}
