@@ -60,6 +60,7 @@ public enum AccessTable {
             "archebase.auth.v1.IdentityManagementService", .systemAdmin,
             ["IssueSystemCredential", "RotateSigningKey"]
         ),
+        ("archebase.auth.v1.AuditService", .user(.admin), ["ListAuditLines"]),
 
         ("archebase.data_gateway.v1.DeviceInitService", .anyone, ["InitDevice", "ReinitDevice"]),
         (

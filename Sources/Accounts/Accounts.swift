@@ -21,6 +21,9 @@ public final class Accounts: Sendable {
         public var failedLoginsOfAddress = 60
         /// Wrong credentials a minute for one key that exists.
         public var wrongCredentialsOfKey = 20
+        /// How long the audit log keeps a line, and how many at most: about 200 bytes each.
+        public var auditDays: Int64 = 400
+        public var auditLines: Int64 = 10_000_000
 
         public init() {}
     }
@@ -42,6 +45,8 @@ public final class Accounts: Sendable {
     let users: UserRegistry
     let tokens: AccessTokens
     private let signingKeys: SigningKeyFolder
+    private let auditRetention: AuditRetention
+    private let pageTokens: PageTokens
     let clock: any WallClock
     private let database: Database
     private let passwords: Passwords
@@ -60,6 +65,9 @@ public final class Accounts: Sendable {
             signer: TokenSigner(keys: try signingKeys.read(at: clock.now())),
             lifetimeSeconds: configuration.accessTokenSeconds,
             capacity: configuration.rememberedTokens)
+        auditRetention = AuditRetention(
+            database: database, clock: clock, days: configuration.auditDays, maximumLines: configuration.auditLines)
+        pageTokens = PageTokens(keyring: keyring)
         let deferred = DeferredRecords(database: database)
         self.deferred = deferred
         passwords = Passwords(capacity: configuration.waitingPasswords)
@@ -147,6 +155,9 @@ extension Accounts {
     /// For the admin listener.
     public var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
 
+    /// For the admin listener.
+    public var auditService: AuditService { AuditService(accounts: self, pageTokens: pageTokens) }
+
     /// The public keys of access tokens, as a JWK Set (RFC 7517, section 5): those that tokens are verified with now.
     public var publicKeys: String { tokens.publicKeys(at: clock.now()) }
 
@@ -159,6 +170,30 @@ extension Accounts {
             tokens.use(keys)
             try Audit.record(caller.did(to: "signingKeys/\(keys.current.id)"), at: now, in: connection)
             return keys
+        }
+    }
+
+    /// Writes what is written late, and removes what the audit log has held long enough; to be called once a minute.
+    ///
+    /// - Returns: how many lines it removed.
+    public func tidy() async throws -> Int {
+        deferred.flush(at: clock.now())
+        return try await auditRetention.run()
+    }
+
+    /// A page of the audit log, and the id that it ends at.
+    ///
+    /// - Parameter after: `nil` = from the beginning.
+    func auditLines(
+        since: UnixTime?, after id: Int64?, limit: Int, for caller: Caller
+    ) throws -> (lines: [AuditRecord], end: Int64) {
+        let since = since ?? UnixTime(microseconds: 0)
+        return try database.read { connection in
+            let start = try id ?? AuditRecords.start(since: since, in: connection) - 1
+            let lines = try AuditRecords.page(
+                organization: caller.isSystem ? nil : caller.organization.name, after: start, since: since,
+                limit: limit, in: connection)
+            return (lines, lines.last?.id ?? start)
         }
     }
 

@@ -40,11 +40,6 @@ public struct AuditEntry: Sendable, Hashable {
 /// Writes the audit log, in the transaction of what it tells of.
 public enum Audit {
     public static func record(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
-        try connection.execute(
-            """
-            INSERT INTO audit (at, actor, organization, action, target, peer, result, count)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-            """, now.microseconds, entry.actor, entry.organization, entry.action, entry.target, entry.peer,
-            entry.result, entry.count)
+        try AuditRecords.insert(entry, at: now, in: connection)
     }
 }

@@ -6,6 +6,7 @@ import Wire
 public enum ProtoFiles {
     /// The embedded descriptor of every file of this module, in the order of their names.
     public static let all: [FileDescriptor] = [
+        .auditProto,
         .authProto,
         .commonProto,
         .dataGatewayProto,
@@ -34,6 +35,7 @@ public enum ProtoFiles {
         AnyMessage.self,
         ApiKey.self,
         ApiKeyPrincipal.self,
+        AuditLine.self,
         BoolValue.self,
         BytesValue.self,
         CancelCopyJobRequest.self,
@@ -127,6 +129,8 @@ public enum ProtoFiles {
         IssueSystemCredentialResponse.self,
         ListApiKeysRequest.self,
         ListApiKeysResponse.self,
+        ListAuditLinesRequest.self,
+        ListAuditLinesResponse.self,
         ListBadObjectsRequest.self,
         ListBadObjectsResponse.self,
         ListCopyJobItemsRequest.self,

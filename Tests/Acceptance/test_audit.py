@@ -1,6 +1,9 @@
 """The audit log: whatever changes something leaves its line, in the change's own transaction, and none holds a secret."""
 
+import json
+import os
 import sqlite3
+import subprocess
 from contextlib import contextmanager
 
 import grpc
@@ -180,6 +183,12 @@ def test_every_call_that_changes_something_leaves_one_line(
     (found,) = boss.list_all()
     with walk.one_line("RequestDownload", target=f"files/{found.file_id}", **by_boss):
         location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]
+    with walk.one_line("SetRetention", **by_boss):
+        boss.object_management("SetRetention", days=400)
+    with walk.no_line("SetRetention"):
+        boss.object_management("SetRetention", days=30, dry_run=True)
+    with walk.one_line("DeleteObject", **by_boss):
+        boss.object_management("DeleteObject", file_id=found.file_id, reason=PASSWORD)
     secrets += [upload.credentials.secret, upload.credentials.token, location.read.uri.split("?")[1]]
 
     with walk.one_line("RemoveDeviceFromSuite", **(by_boss | {"target": device})):
@@ -238,3 +247,63 @@ def test_nobody_can_rewrite_a_line(gateway_with, login):
             database.execute(change)
     database.close()
     gateway.start()
+
+
+@pytest.fixture
+def command(gateway, tmp_path):
+    """Runs `data-gateway`, signed in as the admin of `system`."""
+    environment = os.environ | {"DATA_GATEWAY_SESSION": str(tmp_path / "session.json")}
+
+    def start(*words: str, **options) -> subprocess.Popen:
+        words = [str(gateway.binary), *words]
+        return subprocess.Popen(words, env=environment, text=True, stdout=subprocess.PIPE, **options)
+
+    servers = ["--auth-server", gateway.listeners["auth"], "--server", gateway.listeners["admin"]]
+    login = start("login", "--user", "admin", "--password-stdin", *servers, stdin=subprocess.PIPE)
+    login.communicate(ADMIN_PASSWORD, timeout=30)
+    assert login.returncode == 0
+    return start
+
+
+def test_the_command_shows_the_lines_since_a_time_and_those_that_come(admin, command, log):
+    site = admin.admin("CreateSite", name=unique("site")).site.site_id
+    shown, _ = command("audit", "--since", "1h").communicate(timeout=60)
+    (line,) = [line for line in shown.splitlines() if f"  sites/{site}  " in line]
+    words = ["user:system/admin", "system", "CreateSite", f"sites/{site}", "127.0.0.1", "OK", "1"]
+    assert line.split("  ")[1:] == words
+    shown, _ = command("audit", "--since", "2099-01-01T00:00:00Z", "--json").communicate(timeout=60)
+    assert shown == ""
+
+    follower = command("audit", "--since", "1h", "--follow", "--json")
+    try:
+        lines = map(json.loads, follower.stdout)
+        seen = [next(lines)]
+        while seen[-1]["target"] != f"sites/{site}":
+            seen.append(next(lines))
+        assert [line["line_id"] for line in seen] == sorted({line["line_id"] for line in seen})
+        later = admin.admin("CreateSite", name=unique("site")).site.site_id
+        while seen[-1]["target"] != f"sites/{later}":
+            seen.append(next(lines))
+        newest = log.last(target=f"sites/{later}")
+        assert seen[-1]["line_id"] == newest["id"]
+        assert {name: seen[-1][name] for name in ("actor", "peer", "count")} == {
+            "actor": "user:system/admin",
+            "peer": "127.0.0.1",
+            "count": 1,
+        }
+    finally:
+        follower.kill()
+        follower.wait()
+        follower.stdout.close()
+
+
+def test_only_admins_read_the_log(admin, gateway, stubs, new_organization):
+    audit = stubs.auth.AuditServiceStub(gateway.channel("admin"))
+    boss = new_organization()
+    boss.users("CreateUser", user_name="op", password=PASSWORD, role="operator")
+    operator = User.login(gateway, stubs, boss.organization, "op", PASSWORD)
+    with refused(stubs, "PERMISSION_DENIED"):
+        call(audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(), operator.token)
+    lines = call(audit.ListAuditLines, stubs.auth.ListAuditLinesRequest(), boss.token).lines
+    assert {line.organization for line in lines} == {boss.organization}
+    assert {line.action for line in lines} >= {"CreateUser", "Login"}

@@ -8,7 +8,7 @@ import Wire
 @Suite struct AccessTableTests {
     static let services: [[MethodDescriptor]] = [
         AuthServiceMethods.all, SystemAuthServiceMethods.all, AdminAuthServiceMethods.all, UserAuthServiceMethods.all,
-        SessionServiceMethods.all, IdentityManagementServiceMethods.all,
+        SessionServiceMethods.all, IdentityManagementServiceMethods.all, AuditServiceMethods.all,
         DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, HealthMethods.all,

@@ -35,6 +35,14 @@ import Testing
         #expect(configured.directIO == .off)
     }
 
+    @Test func howLongTheAuditLogIs() throws {
+        let standard = try Configuration(ServeOptions(dataDirectory: "")).accounts
+        #expect((standard.auditDays, standard.auditLines) == (400, 10_000_000))
+        let configured = try read("{audit: {retention_days: 30, max_lines: 1000}}").accounts
+        #expect((configured.auditDays, configured.auditLines) == (30, 1000))
+        #expect(refusal("{audit: {max_lines: 999}}").contains("audit.max_lines must be a whole number of lines, 1000"))
+    }
+
     @Test func commentsAndTrailingCommas() throws {
         let configuration = try read(
             """

@@ -96,7 +96,10 @@ final class Recorder: Sendable {
     }
 
     @Test(arguments: [
-        ("", "a command is needed: serve, login, logout, site, device, user, object, keys", "data-gateway --help"),
+        (
+            "", "a command is needed: serve, login, logout, site, device, user, object, keys, audit",
+            "data-gateway --help"
+        ),
         ("device suite", "device suite needs a command: create, list, add, remove", "device suite --help"),
         ("devcie list", "there is no command devcie; did you mean device?", "data-gateway --help"),
         ("device regsiter", "device has no command regsiter; did you mean register?", "data-gateway device --help"),

@@ -30,6 +30,11 @@ public struct Page {
     ///
     /// - Parameter entries: one more than the page holds, where there is one.
     public func next<Entry>(after entries: [Entry], cursor: (Entry) -> String) -> String {
-        entries.count > size ? tokens.seal(cursor(entries[size - 1]), scope: scope) : ""
+        entries.count > size ? token(after: cursor(entries[size - 1])) : ""
+    }
+
+    /// The token of the page that begins after the entry, whether there is one or not.
+    public func token(after cursor: String) -> String {
+        tokens.seal(cursor, scope: scope)
     }
 }

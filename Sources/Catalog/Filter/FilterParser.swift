@@ -1,3 +1,5 @@
+import Platform
+
 /// Reads the filter of ListObjects:
 ///
 ///     filter = [ term *( SP+ [ "AND" SP+ ] term ) ]

@@ -36,6 +36,9 @@ struct ClientFailure: Error, Hashable {
         self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)
     }
 
+    /// Who reads the output no further, as `head`, has what it wants.
+    static let readerLeft = ClientFailure("nobody reads the output any more", exitCode: .success)
+
     static let notSignedIn = ClientFailure("not signed in: run data-gateway login --user NAME")
 
     static func ended(_ session: Session) -> ClientFailure {

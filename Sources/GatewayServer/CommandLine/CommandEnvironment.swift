@@ -17,8 +17,8 @@ struct CommandEnvironment: Sendable {
             clock: SystemClock(),
             output: { (line) throws(ClientFailure) in
                 let problem = write(line, to: STDOUT_FILENO)
-                // Who reads no further, as `head`, has what it wants.
-                guard problem == 0 || problem == EPIPE else {
+                if problem == EPIPE { throw ClientFailure.readerLeft }
+                guard problem == 0 else {
                     throw ClientFailure("cannot write to standard output: \(String(cString: strerror(problem)))")
                 }
             },

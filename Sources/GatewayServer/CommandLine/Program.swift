@@ -49,6 +49,7 @@ enum Program {
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
                     ])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
+            .command(AuditLog.self),
         ])
 
     /// What a command line asks for.

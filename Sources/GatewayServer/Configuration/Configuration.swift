@@ -40,6 +40,10 @@ struct Configuration: Sendable {
         crossOrigin = try Self.crossOrigin(&reader)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
+        accounts.auditDays = try reader.integer(
+            "audit.retention_days", default: accounts.auditDays, in: 1...36_500, unit: "days")
+        accounts.auditLines = try reader.integer(
+            "audit.max_lines", default: accounts.auditLines, in: 1000...1_000_000_000, unit: "lines")
         uploads = try Self.uploads(&reader)
         publicEndpoint = try Self.publicEndpoint(&reader)
         store.minimumFreeBytes = try reader.integer(

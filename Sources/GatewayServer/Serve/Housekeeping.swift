@@ -1,7 +1,6 @@
 import Accounts
 import Catalog
 import ObjectStore
-import Platform
 import Uploads
 
 /// What is done once a minute while the gateway serves: writing what is written late, and removing what is past its time.
@@ -18,7 +17,7 @@ struct Housekeeping: Sendable {
     func run() async {
         report()
         while !Task.isCancelled {
-            accounts.deferred.flush(at: SystemClock().now())
+            await sweep(.auditLines) { try await accounts.tidy() }
             // Over a store that the database is too old for, nothing may be removed: it may be the only copy.
             if !store.reconciliation.isForeign {
                 await sweep(.uploads) { try await uploads.sweep() }
@@ -33,10 +32,10 @@ struct Housekeeping: Sendable {
         do {
             let swept = try await run()
             metrics.swept(kind, count: swept)
-            if swept > 0 { Log.write("\(kind) swept", ["count": "\(swept)"]) }
+            if swept > 0 { Log.write("\(kind.rawValue) swept", ["count": "\(swept)"]) }
         } catch {
             metrics.failed(kind)
-            Log.write("sweep failed", ["of": "\(kind)", "error": "\(error)"])
+            Log.write("sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"])
         }
     }
 

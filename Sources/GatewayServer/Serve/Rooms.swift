@@ -85,6 +85,7 @@ struct Rooms: Sendable {
             accounts.adminAuthService(devices: deviceInit.directory).register(in: &router)
             accounts.userAuthService.register(in: &router)
             accounts.identityManagementService.register(in: &router)
+            accounts.auditService.register(in: &router)
             deviceInit.managementService.register(in: &router)
             catalog.registerManagement(in: &router)
         case .deviceInit:

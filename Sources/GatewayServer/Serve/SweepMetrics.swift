@@ -9,6 +9,8 @@ final class SweepMetrics: Sendable {
         case objects
         /// Files whose rows were gone.
         case files
+        /// Lines of the audit log that were kept long enough, or too many.
+        case auditLines = "audit_lines"
     }
 
     struct Counts: Sendable {

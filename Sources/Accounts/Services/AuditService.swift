@@ -1,0 +1,33 @@
+import Platform
+import Proto
+import RPC
+
+/// The audit log, for admins.
+public struct AuditService: AuditServiceHandler {
+    let accounts: Accounts
+    let pageTokens: PageTokens
+
+    public func listAuditLines(
+        _ request: ListAuditLinesRequest, context: CallContext
+    ) async throws -> ListAuditLinesResponse {
+        let caller = try Caller(context)
+        let since = try request.since.map { since throws(RPCError) in
+            guard let time = since.time else { throw .invalidArgument("since is no point in time") }
+            return time
+        }
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: pageTokens,
+            scope: "audit|\(caller.user.userID)|\(caller.organization.id)|\(since?.microseconds ?? .min)")
+        let (lines, end) = try accounts.auditLines(
+            since: since, after: Int64(page.cursor), limit: page.size, for: caller)
+        return ListAuditLinesResponse(lines: lines.map(\.message), nextPageToken: page.token(after: "\(end)"))
+    }
+}
+
+extension AuditRecord {
+    fileprivate var message: AuditLine {
+        AuditLine(
+            lineID: id, at: Timestamp(at), actor: entry.actor, organization: entry.organization, action: entry.action,
+            target: entry.target, peer: entry.peer, result: entry.result, count: Int64(entry.count))
+    }
+}

@@ -1,0 +1,26 @@
+import Platform
+
+/// A time that people write as so long ago, or by the calendar.
+enum PastTime: ArgumentValue, Hashable {
+    case ago(seconds: Int64)
+    case at(UnixTime)
+
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+
+    init(argument: String) throws(ArgumentProblem) {
+        if let unit = argument.last.flatMap({ Self.units[$0] }), let count = Int32(argument.dropLast()), count >= 0 {
+            self = .ago(seconds: Int64(count) * unit)
+        } else if let time = RFC3339.parse(argument) {
+            self = .at(time.second)
+        } else {
+            throw ArgumentProblem("takes 30m, 24h, 7d or a time like 2026-01-31T08:00:00Z, not '\(argument)'")
+        }
+    }
+
+    func time(at now: UnixTime) -> UnixTime {
+        switch self {
+        case .ago(let seconds): now.adding(seconds: -seconds)
+        case .at(let time): time
+        }
+    }
+}

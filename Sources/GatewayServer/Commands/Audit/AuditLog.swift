@@ -1,0 +1,66 @@
+import Accounts
+import Proto
+
+/// `data-gateway audit`
+///
+/// Unlike other lists it prints as it reads: a log can be longer than memory, and with `--follow` it has no end.
+struct AuditLog: Command {
+    static let name = "audit"
+    static let summary = "Show who did what to what"
+    static let discussion = [
+        """
+        Admins see the lines of their organization, admins of 'system' everything. With --json each line is an object \
+        of its own.
+        """
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option("--since", "TIME", \.since, "From when on: 30m, 24h, 7d ago, or RFC 3339 (default: 24h)"),
+            .flag("--follow", \.follows, "Go on with what comes, until interrupted"),
+        ] + ConnectionOptions.parameters.map { $0.at(\.connection) }
+    }
+
+    private static let pageSize: Int32 = 500
+    /// Between two looks at the end of the log.
+    private static let interval = Duration.seconds(1)
+
+    var since = PastTime.ago(seconds: 86_400)
+    var follows = false
+    var connection = ConnectionOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.attempt {
+            let log = AuditServiceClient(try await SignedInConnection(connection, in: environment))
+            var request = ListAuditLinesRequest(
+                since: Timestamp(since.time(at: environment.clock.now())), pageSize: Self.pageSize)
+            while true {
+                let page = try await log.listAuditLines(request)
+                for line in page.lines { try environment.output(connection.json ? line.json.text : line.text) }
+                request.pageToken = page.nextPageToken
+                if page.lines.count < Self.pageSize {
+                    guard follows else { return }
+                    try await Task.sleep(for: Self.interval)
+                }
+            }
+        }
+    }
+}
+
+extension AuditLine: Resource {
+    static let columns = ["at", "actor", "organization", "action", "target", "peer", "result", "count"]
+
+    var fields: [ResourceField] {
+        [
+            .number("line_id", lineID), .time("at", at), .text("actor", actor), .text("organization", organization),
+            .text("action", action), .text("target", target), .text("peer", peer), .text("result", result),
+            .number("count", count),
+        ]
+    }
+
+    /// On one line, without a table's widths: what comes next is not known.
+    fileprivate var text: String {
+        let words = Self.columns.compactMap { column in fields.first { $0.name == column }?.text }
+        return TextLayout.printable(words.map { $0.isEmpty ? "-" : $0 }.joined(separator: "  "))
+    }
+}
