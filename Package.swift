@@ -70,6 +70,9 @@ let package = Package(
         .executableTarget(
             name: "interop-server", dependencies: ["Network", "RPC", "Wire"], path: "Tests/InteropServer",
             swiftSettings: strict),
+        .executableTarget(
+            name: "echo-server", dependencies: ["Network", "RPC", "Wire"], path: "Benchmarks/Echo/Server",
+            swiftSettings: strict),
         tests("Wire", ["WireTesting"]),
         tests("Proto", ["Wire", "WireTesting", "protoc-gen-gateway"]),
         tests("RPC", ["Platform", "Proto", "Wire"]),
