@@ -6,6 +6,9 @@ public protocol CallLoop: AnyObject, Sendable {
     /// Runs the handlers' tasks on the loop's thread.
     var executor: any TaskExecutor { get }
 
+    /// What the handlers of its connections' calls run in.
+    var handlerTasks: HandlerTasks { get }
+
     /// Nanoseconds of the monotonic clock, as of the loop's last wake-up.
     var now: UInt64 { get }
 

@@ -3,8 +3,18 @@ import Wire
 
 /// A loop without a thread: its time stands still, and its tasks run where they are started.
 final class StillLoop: CallLoop {
-    let executor: any TaskExecutor = InlineExecutor()
+    let executor: any TaskExecutor
+    let handlerTasks: HandlerTasks
     var now: UInt64 { 1_000_000_000 }
+
+    init() {
+        executor = InlineExecutor()
+        handlerTasks = HandlerTasks(executor: executor)
+    }
+
+    deinit {
+        handlerTasks.end()
+    }
 
     func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer {
         LoopTimer(time: time, action: action)
@@ -62,6 +72,10 @@ final class RawClient: HTTP2SessionHost {
         session = HTTP2Session(role: .client, host: self)
     }
 
+    deinit {
+        connection.connectionLost(nil)
+    }
+
     func outputPending() {}
 
     var now: UInt64 { 1_000_000_000 }
@@ -90,7 +104,7 @@ final class RawClient: HTTP2SessionHost {
     }
 
     /// Carries bytes both ways until neither side has any.
-    private func exchange() throws {
+    func exchange() throws {
         var moved = true
         while moved {
             moved = false

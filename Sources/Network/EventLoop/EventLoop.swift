@@ -84,6 +84,8 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
 
     public var executor: any TaskExecutor { self }
 
+    public private(set) lazy var handlerTasks = HandlerTasks(executor: self)
+
     public var now: UInt64 { uv_hrtime() }
 
     /// Whether the caller runs on this loop's thread.
@@ -176,6 +178,7 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     public func stop() {
         run { [self] in
             inbox.withLock { $0 = nil }
+            handlerTasks.end()
             closeHandle(UnsafeMutableRawPointer(wakeUp))
             closeHandle(UnsafeMutableRawPointer(beforePoll))
             closeHandle(UnsafeMutableRawPointer(afterPoll))

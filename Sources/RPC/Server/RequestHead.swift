@@ -34,18 +34,18 @@ struct RequestHead {
     private var fields = 0
 
     mutating func add(
-        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, router: Router, limits: HTTP2Settings
+        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, server: RPCServer
     ) {
         fields += 1
         // The size that SETTINGS_MAX_HEADER_LIST_SIZE speaks of (RFC 9113, section 6.5.2).
         bytes += name.count + value.count + 32
-        guard bytes <= Int(limits.maxHeaderListSize), fields <= limits.maxHeaderFields else {
+        guard bytes <= Int(server.limits.http2.maxHeaderListSize), fields <= server.limits.http2.maxHeaderFields else {
             fault = .tooLarge
             return
         }
         switch name.count {
         case 5 where name.equals(":path"):
-            method = router.method(value)
+            method = server.router.method(value)
             if method == nil { unknownPath = String(decoding: value, as: UTF8.self) }
         case 7 where name.equals(":method"):
             if !value.equals("POST") {

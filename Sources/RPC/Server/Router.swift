@@ -100,19 +100,25 @@ protocol Method: Sendable {
     /// The full names of what goes in and what comes out.
     var messages: (input: String, output: String) { get }
 
-    func drive(_ call: ServerCall) -> CallDriver
+    func driver() -> CallDriver
 }
 
 /// What happens with the messages of one call. Confined to the call's loop.
 class CallDriver {
+    /// The header section has come.
+    func begin(_ call: ServerCall) {}
+
     /// One message as it was before its compression, if it came with one; valid during the call only.
-    func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {}
+    func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool, for call: ServerCall) throws(RPCError) {}
 
     /// Bytes of messages that wait, or are worked on.
     var heldBytes: Int { 0 }
 
     /// The client sends no more.
-    func receiveEnd() throws(RPCError) {}
+    func receiveEnd(for call: ServerCall) {}
+
+    /// Runs the handler, after `ServerCall.run`.
+    func handle(_ call: ServerCall, _ context: CallContext) async throws {}
 
     /// What was written has been sent.
     func drained() {}

@@ -13,13 +13,14 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         case ended
     }
 
-    /// Owns the session that owns this stream; asked only while the stream is open, or before its task starts.
-    private unowned let connection: ServerConnection
+    /// Owns the session that owns this stream, until the stream is closed.
+    private let connection: ServerConnection
     private var state = State.head
     private var head = RequestHead()
     private var deframer: MessageDeframer
     private var driver: CallDriver?
-    private var task: Task<Void, Never>?
+    /// What the handler runs in.
+    private var task: HandlerTask?
     private var timer: LoopTimer?
     private var unconsumed = 0
     /// What the listener has counted as held by this call, in bytes.
@@ -46,7 +47,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         guard case .head = state else { return }
-        head.add(name, value, router: connection.server.router, limits: connection.server.limits.http2)
+        head.add(name, value, server: connection.server)
     }
 
     override func receiveHeadersEnd(isTrailers: Bool) {
@@ -82,11 +83,13 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         }
         state = .open(context, hasResponded: false)
         if let deadline {
-            timer = connection.loop.schedule(at: deadline) { [weak self] in
-                self?.fail(RPCError(bare: .deadlineExceeded, "the call took longer than its client gave it"))
+            timer = connection.loop.schedule(at: deadline) { [self] in
+                fail(RPCError(bare: .deadlineExceeded, "the call took longer than its client gave it"))
             }
         }
-        driver = method.drive(self)
+        let driver = method.driver()
+        self.driver = driver
+        driver.begin(self)
     }
 
     override func receive(data: UnsafeRawBufferPointer) {
@@ -142,9 +145,11 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private func hand(
         _ message: UnsafeRawBufferPointer, wasCompressed: Bool, to driver: CallDriver
     ) throws(RPCError) {
-        guard let front = head.front else { return try driver.receive(message: message, wasCompressed: wasCompressed) }
+        guard let front = head.front else {
+            return try driver.receive(message: message, wasCompressed: wasCompressed, for: self)
+        }
         try front.request.codec.decode(message).withUnsafeBufferPointer { (bytes) throws(RPCError) in
-            try driver.receive(message: UnsafeRawBufferPointer(bytes), wasCompressed: wasCompressed)
+            try driver.receive(message: UnsafeRawBufferPointer(bytes), wasCompressed: wasCompressed, for: self)
         }
     }
 
@@ -168,7 +173,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             } else if deframer.isWithinMessage {
                 throw .invalidArgument("the request ends within a message")
             }
-            try driver.receiveEnd()
+            driver.receiveEnd(for: self)
         } catch {
             fail(error)
         }
@@ -190,26 +195,33 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     // MARK: the handler
 
-    /// Starts the handler, here and now; it sends its messages, and its return or throw ends the call.
-    func run(_ body: @escaping @Sendable (ServerCall, CallContext) async throws -> Void) {
+    /// Has the handler run; it sends its messages, and its return or throw ends the call.
+    func run() {
         guard case .open(let context, _) = state else { return }
-        let connection = connection
         guard connection.server.metrics.handlerStarts(limit: connection.server.limits.maxHandlers) else {
             connection.server.metrics.limitReached("handlers")
             fail(RPCError.overloaded(context.method))
             return
         }
         connection.handlers += 1
-        task = Task.immediate(executorPreference: connection.loop.executor) {
+        connection.loop.handlerTasks.run(self)
+    }
+
+    /// Runs the handler, unless the call is over already.
+    func handle(in task: HandlerTask) async {
+        if case .open(let context, _) = state, let driver {
+            self.task = task
             do {
-                try await body(self, context)
-                self.succeed()
+                try await driver.handle(self, context)
+                self.task = nil
+                succeed()
             } catch {
-                self.fail(error)
+                self.task = nil
+                fail(error)
             }
-            connection.handlers -= 1
-            connection.server.metrics.handlerEnded()
         }
+        connection.handlers -= 1
+        connection.server.metrics.handlerEnded()
     }
 
     /// Sends a message that has its prefix, after the response's header section.

@@ -109,8 +109,9 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     // MARK: time
 
+    /// The timer keeps the connection until that is lost.
     private func scheduleTick() {
-        timer = loop.schedule(at: now &+ lifecycle.tickInterval) { [weak self] in self?.tick() }
+        timer = loop.schedule(at: now &+ lifecycle.tickInterval) { [self] in tick() }
     }
 
     private func tick() {

@@ -7,9 +7,7 @@ struct StreamingMethod<Input: Message, Output: Message>: Method {
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }
 
-    func drive(_ call: ServerCall) -> CallDriver {
-        StreamingDriver(call: call, handler: handler)
-    }
+    func driver() -> CallDriver { StreamingDriver(handler) }
 }
 
 /// Joins the call's stream to the handler's sequence and writer; flow control is the back-pressure both ways.
@@ -21,26 +19,30 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         let wasCompressed: Bool
     }
 
-    private unowned let call: ServerCall
+    private let handler: @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
     private let inbox = MessageInbox<Request>()
     private var isCancelled = false
     private var writer: CheckedContinuation<Void, any Error>?
 
     init(
-        call: ServerCall,
-        handler: @escaping @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
+        _ handler: @escaping @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
     ) {
-        self.call = call
-        super.init()
-        call.run { call, context in
-            try await handler(
-                RequestStream { try await self.next(context) },
-                ResponseWriter { message in try await self.write(message, to: call) },
-                context)
-        }
+        self.handler = handler
     }
 
-    override func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
+    /// The handler runs from the first, so that it takes the messages as they come.
+    override func begin(_ call: ServerCall) { call.run() }
+
+    override func handle(_ call: ServerCall, _ context: CallContext) async throws {
+        try await handler(
+            RequestStream { [self] in try await next(of: call, context) },
+            ResponseWriter { [self] message in try await write(message, to: call) },
+            context)
+    }
+
+    override func receive(
+        message: UnsafeRawBufferPointer, wasCompressed: Bool, for call: ServerCall
+    ) throws(RPCError) {
         let request = Request(message: try Input(request: message), wasCompressed: wasCompressed)
         inbox.deliver(request, size: message.count + MessagePrefix.byteCount)
         call.holdsWindow = inbox.isFull
@@ -48,7 +50,7 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
 
     override var heldBytes: Int { inbox.bytes }
 
-    override func receiveEnd() { inbox.end() }
+    override func receiveEnd(for call: ServerCall) { inbox.end() }
 
     override func drained() {
         writer?.resume()
@@ -62,7 +64,7 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         writer = nil
     }
 
-    private func next(_ context: CallContext) async throws -> Input? {
+    private func next(of call: ServerCall, _ context: CallContext) async throws -> Input? {
         if isCancelled { throw CancellationError() }
         let request = try await inbox.next()
         if !isCancelled { call.holdsWindow = inbox.isFull }

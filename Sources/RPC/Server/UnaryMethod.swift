@@ -7,51 +7,58 @@ struct UnaryMethod<Input: Message, Output: Message>: Method {
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }
 
-    func drive(_ call: ServerCall) -> CallDriver {
-        UnaryDriver(call: call, handler: handler)
-    }
+    func driver() -> CallDriver { UnaryDriver(handler) }
 }
 
 /// Decodes the message where it lies, and starts the handler when the client has sent all.
 private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
-    /// Owns this driver.
-    private unowned let call: ServerCall
     private let handler: @Sendable (Input, CallContext) async throws -> Output
-    private var input: Input?
+    /// What came; not an optional, whose metadata would be looked up at every use.
+    private var input = Input()
+    private var hasInput = false
     private var wasCompressed = false
     private var size = 0
 
-    init(call: ServerCall, handler: @escaping @Sendable (Input, CallContext) async throws -> Output) {
-        self.call = call
+    init(_ handler: @escaping @Sendable (Input, CallContext) async throws -> Output) {
         self.handler = handler
     }
 
-    override func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
-        guard input == nil else { throw .invalidArgument("\(call.path) takes one message") }
-        input = try Input(request: message)
+    override func receive(
+        message: UnsafeRawBufferPointer, wasCompressed: Bool, for call: ServerCall
+    ) throws(RPCError) {
+        guard !hasInput else { throw .invalidArgument("\(call.path) takes one message") }
+        try input.merge(request: message)
+        hasInput = true
         self.wasCompressed = wasCompressed
         size = message.count
     }
 
     override var heldBytes: Int { size }
 
-    override func receiveEnd() throws(RPCError) {
-        guard let input else { throw .invalidArgument("\(call.path) takes one message") }
-        self.input = nil
-        call.run { [handler, wasCompressed] call, context in
-            context.requestWasCompressed = wasCompressed
-            var frame = try await handler(input, context).encoded(reserving: MessagePrefix.byteCount)
-            MessagePrefix.write(to: &frame)
-            call.send(frame)
-        }
+    override func receiveEnd(for call: ServerCall) { call.run() }
+
+    override func handle(_ call: ServerCall, _ context: CallContext) async throws {
+        guard hasInput else { throw RPCError.invalidArgument("\(context.method.path) takes one message") }
+        context.requestWasCompressed = wasCompressed
+        var request = Input()
+        swap(&request, &input)
+        var frame = try await handler(request, context).encoded(reserving: MessagePrefix.byteCount)
+        MessagePrefix.write(to: &frame)
+        call.send(frame)
     }
 }
 
 extension Message {
     /// Decodes what a client sent.
     init(request bytes: UnsafeRawBufferPointer) throws(RPCError) {
+        self.init()
+        try merge(request: bytes)
+    }
+
+    /// Decodes what a client sent, into a message without a field set.
+    fileprivate mutating func merge(request bytes: UnsafeRawBufferPointer) throws(RPCError) {
         do {
-            try self.init(decoding: bytes)
+            try merge(decoding: bytes)
         } catch {
             throw .invalidArgument("the request is no valid \(Self.fullName): \(error)")
         }
