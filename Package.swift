@@ -55,10 +55,12 @@ let package = Package(
         room("DeviceInit", ["Accounts", "RPC", "Proto", "Database", "Platform"]),
         room("Catalog", ["Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
         room("Uploads", ["Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
+        room("Backup", ["Uploads", "Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
-                "Accounts", "Catalog", "Database", "DeviceInit", "Network", "ObjectStore", "Platform", "Proto", "RPC",
+                "Accounts", "Backup", "Catalog", "Database", "DeviceInit", "Network", "ObjectStore", "Platform",
+                "Proto", "RPC",
                 "Uploads", "Wire",
             ],
             swiftSettings: strict),
@@ -83,6 +85,7 @@ let package = Package(
         tests("DeviceInit"),
         tests("Catalog", ["Accounts", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
         tests("Uploads", ["Accounts", "Catalog", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
+        tests("Backup", ["Database", "Platform"]),
         tests("GatewayServer", ["Network", "Platform", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]

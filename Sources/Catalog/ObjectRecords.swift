@@ -151,6 +151,12 @@ public struct ObjectRecords {
             """, fileID, scope, row: Self.object)
     }
 
+    /// What an upload was completed to, good or bad.
+    public func object(uploadID: String) throws -> CatalogObject? {
+        try connection.first(
+            "SELECT \(Self.columns) FROM objects o WHERE o.upload_id = $1", uploadID, row: Self.object)
+    }
+
     /// Whether the upload's object may be read: it was neither deleted nor found to be bad.
     public func holdsObject(uploadID: String) throws -> Bool {
         try connection.first("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID) { _ in true }

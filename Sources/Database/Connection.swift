@@ -9,12 +9,14 @@ public final class Connection {
     enum Mode {
         case writer
         case reader
+        /// Of a file that nobody writes: no lock is taken, and no file appears beside it.
+        case immutable
     }
 
     /// More distinct texts than this are not expected; over it all are forgotten, so a generated filter costs no memory.
     private static let cachedStatements = 256
 
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     /// Written by SQLite's hook at each commit.
     private let logged: UnsafeMutablePointer<Int32>
@@ -23,7 +25,11 @@ public final class Connection {
         let access = mode == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         var opened: OpaquePointer?
         // NOMUTEX: one thread at a time is this type's own rule.
-        let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code =
+            mode == .immutable
+            ? sqlite3_open_v2(Self.immutableURI(path), &opened, flags | SQLITE_OPEN_URI, nil)
+            : sqlite3_open_v2(path, &opened, flags, nil)
         guard code == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
@@ -69,8 +75,16 @@ public final class Connection {
             csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             try execute("PRAGMA query_only = ON")
             try execute("PRAGMA cache_size = -4096")
+        case .immutable:
+            try execute("PRAGMA cache_size = -4096")
         }
         try execute("PRAGMA temp_store = MEMORY")
+    }
+
+    /// sqlite.org/uri.html: "?", "#" and "%" of the path are escaped.
+    private static func immutableURI(_ path: String) -> String {
+        let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+        return "file:\(escaped)?immutable=1"
     }
 
     /// Runs one statement; rows that it returns are passed over.

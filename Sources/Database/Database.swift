@@ -77,6 +77,10 @@ public final class Database: Sendable {
         }
     }
 
+    func submit(_ copy: DatabaseCopy) throws(DatabaseError) {
+        try writer.queue.add(copy)
+    }
+
     /// Runs `body` in place, on one snapshot of everything that was committed when its first statement began.
     public func read<T>(_ body: (Connection) throws -> T) throws -> T {
         try readers.withConnection { connection in

@@ -18,12 +18,7 @@ extension Connection {
     /// - Throws: `newerSchema` when the file records one that is not among them; nothing is changed then.
     func migrate(_ migrations: [Migration]) throws {
         try execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT")
-        let applied = try query("SELECT name FROM migrations ORDER BY number") { $0.text(0) }
-        let known = Set(migrations.map(\.name))
-        if let unknown = applied.first(where: { !known.contains($0) }) {
-            throw DatabaseError.newerSchema(migration: unknown)
-        }
-        for migration in migrations where !applied.contains(migration.name) {
+        for migration in try pending(migrations) {
             try execute("BEGIN IMMEDIATE")
             do {
                 try executeScript(migration.sql)
@@ -35,5 +30,17 @@ extension Connection {
                 throw error
             }
         }
+    }
+
+    /// Those of `migrations` that the file has not seen, in their order.
+    ///
+    /// - Throws: `newerSchema` when the file records one that is not among them.
+    public func pending(_ migrations: [Migration]) throws -> [Migration] {
+        let applied = try query("SELECT name FROM migrations ORDER BY number") { $0.text(0) }
+        let known = Set(migrations.map(\.name))
+        if let unknown = applied.first(where: { !known.contains($0) }) {
+            throw DatabaseError.newerSchema(migration: unknown)
+        }
+        return migrations.filter { !applied.contains($0.name) }
     }
 }

@@ -1,10 +1,18 @@
 import Dispatch
 import Synchronization
 
-/// The writes that wait for the writer's thread. Bounded; any thread may add.
+/// The writes that wait for the writer's thread, and the copies that somebody wants. Bounded; any thread may add.
 final class WriteQueue: Sendable {
+    /// What the writer's thread does next.
+    struct Turn {
+        var writes: [any PendingWrite] = []
+        /// To be begun.
+        var copies: [DatabaseCopy] = []
+    }
+
     private struct State {
         var waiting: [any PendingWrite] = []
+        var copies: [DatabaseCopy] = []
         var refusal: DatabaseError?
     }
 
@@ -37,18 +45,29 @@ final class WriteQueue: Sendable {
         if isFirst { wake.signal() }
     }
 
-    /// Waits for writes and takes all that are there, in the order they came.
+    func add(_ copy: DatabaseCopy) throws(DatabaseError) {
+        try state.withLock { state throws(DatabaseError) in
+            if let refusal = state.refusal { throw refusal }
+            state.copies.append(copy)
+        }
+        wake.signal()
+    }
+
+    /// Waits for work and takes all that is there, in the order it came.
     ///
+    /// - Parameter isBusy: the thread has other work to go on with: it does not wait, and may get nothing.
     /// - Returns: `nil` after ``close(refusing:)``, once nothing is left.
-    func take() -> [any PendingWrite]? {
+    func take(isBusy: Bool = false) -> Turn? {
         while true {
-            let (batch, isClosed) = state.withLock { state in
-                let batch = state.waiting
+            let (turn, isClosed) = state.withLock { state in
+                let turn = Turn(writes: state.waiting, copies: state.copies)
                 state.waiting.removeAll(keepingCapacity: true)
-                return (batch, state.refusal != nil)
+                state.copies.removeAll()
+                return (turn, state.refusal != nil)
             }
-            if !batch.isEmpty { return batch }
+            if !turn.writes.isEmpty || !turn.copies.isEmpty { return turn }
             if isClosed { return nil }
+            if isBusy { return turn }
             wake.wait()
         }
     }

@@ -39,24 +39,36 @@ final class Writer: Sendable {
     private static func run(
         _ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int, _ onEnd: (DatabaseError) -> Void
     ) {
+        var copies: [DatabaseCopy] = []
+        var end = DatabaseError.closed
         do {
-            try serve(connection, queue, checkpointPages)
+            try serve(connection, queue, checkpointPages, &copies)
         } catch {
-            queue.close(refusing: .writerEnded)
+            end = .writerEnded
+            queue.close(refusing: end)
             onEnd(error.cause)
             var unanswered = error.unanswered
-            while let batch = queue.take() { unanswered += batch }
-            for write in unanswered { write.answer(DatabaseError.writerEnded) }
+            while let turn = queue.take() {
+                unanswered += turn.writes
+                copies += turn.copies
+            }
+            for write in unanswered { write.answer(end) }
         }
+        // Each holds on to the connection.
+        for copy in copies { copy.fail(end) }
     }
 
     private static func serve(
-        _ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int
+        _ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int, _ copies: inout [DatabaseCopy]
     ) throws(GroupCommit.Uncertain) {
         let groupCommit = GroupCommit(connection: connection)
         var checkpointed = 0
-        while let batch = queue.take() {
-            let isFull = try groupCommit.commit(batch)
+        while let turn = queue.take(isBusy: !copies.isEmpty) {
+            copies += turn.copies
+            // Between two batches no transaction is open, and a copy goes a step further.
+            copies.removeAll { !$0.advance(connection) }
+            guard !turn.writes.isEmpty else { continue }
+            let isFull = try groupCommit.commit(turn.writes)
             // While a reader holds the log it grows on, and what was moved already need not be looked at again.
             let logged = connection.loggedPages
             if logged < checkpointed { checkpointed = 0 }

@@ -17,20 +17,12 @@ extension ObjectStore {
     public func discard(uploadID: String, in transaction: Connection) throws -> Discarded {
         let records = StoreRecords(transaction)
         let objectFiles = try records.deleteObject(uploadID: uploadID)
-        return try records.scheduleRemoval(objectFiles + deleteMultiparts(uploadID: uploadID, records))
+        return try records.scheduleRemoval(objectFiles + records.deleteOpenMultiparts(uploadID: uploadID))
     }
 
     /// Forgets every multipart upload of an upload but the one that its object is made of.
     public func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws -> Discarded {
         let records = StoreRecords(transaction)
-        return try records.scheduleRemoval(deleteMultiparts(uploadID: uploadID, records))
-    }
-
-    private func deleteMultiparts(uploadID: String, _ records: StoreRecords) throws -> [String] {
-        try records.multiparts(uploadID: uploadID).filter { !$0.isCompleted }.flatMap { multipart in
-            let files = try records.files(of: multipart)
-            try records.deleteMultipart(multipart.id)
-            return files
-        }
+        return try records.scheduleRemoval(records.deleteOpenMultiparts(uploadID: uploadID))
     }
 }

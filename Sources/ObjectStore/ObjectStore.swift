@@ -1,6 +1,7 @@
 import Database
 import Dispatch
 import Platform
+import Synchronization
 
 /// The gateway's objects: bytes in a local directory, what they are in the database.
 ///
@@ -23,6 +24,9 @@ public final class ObjectStore: Sendable {
         public init() {}
     }
 
+    /// The disk takes nothing now.
+    public struct Unwritable: Error {}
+
     public static let migrations = StoreRecords.migrations
 
     /// What the start found out of order.
@@ -37,6 +41,10 @@ public final class ObjectStore: Sendable {
     private let writers = BlockWriters()
     /// Unlinking a large file takes a while, which no event loop has.
     private let removals = DispatchQueue(label: "store.removals")
+    /// How many want that no file goes; a removal that has begun is not held up.
+    private let keepers = Mutex(0)
+    /// Syncing a new file takes a while too; several do at the same time.
+    private let describers = (0..<4).map { DispatchQueue(label: "store.facts.\($0)") }
 
     /// - Parameter directory: `DIR/store`; made where it is missing.
     public init(
@@ -59,10 +67,40 @@ public final class ObjectStore: Sendable {
 
     /// Removes files whose rows are gone, some time soon; never before the transaction that discarded them committed.
     public func removeFiles(_ discarded: Discarded) {
-        guard !discarded.fileIDs.isEmpty else { return }
-        removals.async { [data, database] in
-            // What cannot be removed now is still scheduled, and is tried again by the sweep.
-            _ = try? Self.remove(discarded.fileIDs, data, database)
+        // Beside a database of another age the row that said so may be wrong.
+        guard !discarded.fileIDs.isEmpty, !reconciliation.isForeign else { return }
+        removals.async { [self] in
+            // What is not removed now is still scheduled, and is tried again by the sweep.
+            if keepers.withLock({ $0 == 0 }) { _ = try? Self.remove(discarded.fileIDs, data, database) }
+        }
+    }
+
+    /// Runs `body` while no data file goes: what rows speak of when it begins can be read to its end.
+    public func keepingFiles<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
+        await withCheckedContinuation { continuation in
+            // Behind what is being removed.
+            removals.async { [self] in
+                keepers.withLock { $0 += 1 }
+                continuation.resume()
+            }
+        }
+        defer { keepers.withLock { $0 -= 1 } }
+        return try await body()
+    }
+
+    /// Writes beside a finished object's file what it takes to list it again where a database does not know it; durable
+    /// when it returns. What is written already stays.
+    ///
+    /// - Throws: ``Unwritable``.
+    public func describe(_ fileID: String, _ facts: [UInt8]) async throws {
+        let queue = describers[Int(fileID.utf8.last ?? 0) % describers.count]
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [data] in
+                continuation.resume(
+                    with: Result {
+                        if !data.hasFacts(of: fileID) { try data.writeFacts(facts, of: fileID) }
+                    }.mapError { _ in Unwritable() })
+            }
         }
     }
 
@@ -72,10 +110,12 @@ public final class ObjectStore: Sendable {
     /// - Returns: how many it removed.
     public func sweepRemovals() async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
-            removals.async { [data, database] in
+            removals.async { [self] in
                 continuation.resume(
                     with: Result {
-                        try Self.remove(try database.read { try StoreRecords($0).scheduledRemovals() }, data, database)
+                        guard keepers.withLock({ $0 == 0 }) else { return 0 }
+                        return try Self.remove(
+                            try database.read { try StoreRecords($0).scheduledRemovals() }, data, database)
                     })
             }
         }

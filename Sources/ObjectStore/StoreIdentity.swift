@@ -6,14 +6,14 @@ import Platform
 /// Both hold one random id and a number that every start raises, in the database first. An older backup of one beside
 /// the other shows as another number, a disk that is not mounted as none. Files without a row, and rows without a file,
 /// may then be the only copy of something: nothing is touched, the numbers neither, so that it shows at every start.
-struct StoreIdentity: Equatable {
-    let id: String
-    let generation: Int64
+public struct StoreIdentity: Equatable, Sendable {
+    /// 32 hex digits.
+    public let id: String
+    public let generation: Int64
 
     /// - Returns: whether they belong together; then the generation of both was raised.
     static func advance(directory: String, database: Database) throws -> Bool {
-        let path = directory + "/identity"
-        let onDisk = PrivateFile.read(path).flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)) }
+        let onDisk = read(directory: directory)
         let (recorded, isEmpty) = try database.read {
             (try StoreRecords($0).identity(), try StoreRecords($0).isEmpty())
         }
@@ -24,16 +24,34 @@ struct StoreIdentity: Equatable {
         case (let recorded?, nil) where recorded.generation == 1 && isEmpty:
             // The very first start crashed between the two writes.
             next = recorded
-        case (let recorded?, let onDisk?)
-        where recorded.id == onDisk.id && (0...1).contains(recorded.generation - onDisk.generation):
-            // The database may be one ahead, by such a crash.
+        case (let recorded?, let onDisk?) where recorded.belongs(to: onDisk):
             next = StoreIdentity(id: recorded.id, generation: recorded.generation + 1)
         default:
             return false
         }
         try database.writeBlocking { try StoreRecords($0).setIdentity(next) }
-        try PrivateFile.write(Array("\(next.id) \(next.generation)\n".utf8), to: path)
+        try next.write(directory: directory)
         return true
+    }
+
+    /// What a database says.
+    public static func recorded(in connection: Connection) throws -> StoreIdentity? {
+        try StoreRecords(connection).identity()
+    }
+
+    /// What `DIR/store` says.
+    static func read(directory: String) -> StoreIdentity? {
+        PrivateFile.read(directory + "/identity").flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)) }
+    }
+
+    func write(directory: String) throws(PrivateFile.Failure) {
+        try PrivateFile.write(Array("\(id) \(generation)\n".utf8), to: directory + "/identity")
+    }
+
+    /// Whether a store with the identity `other` is what this database was last used with.
+    public func belongs(to other: StoreIdentity) -> Bool {
+        // The database may be one ahead, by a crash between the two writes of a start.
+        id == other.id && (0...1).contains(generation - other.generation)
     }
 
     init(id: String, generation: Int64) {
@@ -41,7 +59,7 @@ struct StoreIdentity: Equatable {
         self.generation = generation
     }
 
-    private init?(_ text: String) {
+    init?(_ text: String) {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let generation = Int64(words[1]) else { return nil }
         self.init(id: String(words[0]), generation: generation)
@@ -49,7 +67,7 @@ struct StoreIdentity: Equatable {
 }
 
 extension StoreRecords {
-    fileprivate func identity() throws -> StoreIdentity? {
+    func identity() throws -> StoreIdentity? {
         try connection.first("SELECT id, generation FROM store_identity") {
             StoreIdentity(id: $0.text(0), generation: $0.int64(1))
         }
@@ -62,7 +80,7 @@ extension StoreRecords {
         ) { !$0.bool(0) } ?? true
     }
 
-    fileprivate func setIdentity(_ identity: StoreIdentity) throws {
+    func setIdentity(_ identity: StoreIdentity) throws {
         try connection.execute("DELETE FROM store_identity")
         try connection.execute(
             "INSERT INTO store_identity (id, generation) VALUES ($1, $2)", identity.id, identity.generation)

@@ -39,7 +39,7 @@ extension ObjectStore {
                 if let use = uses[entry.fileID] {
                     // The crash came between the commit and the mode.
                     if use.kind == .object, !entry.isFinished { data.seal(entry.fileID) }
-                } else if entry.isFinished {
+                } else if data.isFinished(entry) {
                     try data.quarantine(entry.fileID)
                     result.quarantined += 1
                 } else if entry.modifiedAt < now.adding(seconds: -orphanAge) {

@@ -37,6 +37,31 @@ extension StoreRecords {
         try connection.execute("DELETE FROM store_multiparts WHERE id = $1", id)
     }
 
+    /// - Returns: the files that have no row any more.
+    func deleteOpenMultiparts(uploadID: String) throws -> [String] {
+        try multiparts(uploadID: uploadID).filter { !$0.isCompleted }.flatMap { multipart in
+            let files = try files(of: multipart)
+            try deleteMultipart(multipart.id)
+            return files
+        }
+    }
+
+    /// A multipart upload whose object is known, whatever is known of it itself.
+    func adopt(_ object: StoredObject, multipartID: String, partSize: Int64) throws {
+        try connection.execute(
+            """
+            INSERT INTO store_multiparts
+                (id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1)
+            ON CONFLICT (id) DO UPDATE SET completed = 1, lost = 0
+            """,
+            multipartID, object.uploadID, object.bucket, object.key, object.fileID, partSize, object.contentType,
+            object.createdAt.microseconds)
+        // Complete copied them into place.
+        try connection.execute(
+            "DELETE FROM store_parts WHERE multipart_id = $1 AND file_id IS NOT NULL", multipartID)
+    }
+
     func part(_ number: Int, of multipartID: String) throws -> PartRecord? {
         try connection.first(
             "SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number,

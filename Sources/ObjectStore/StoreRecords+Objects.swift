@@ -42,6 +42,39 @@ extension StoreRecords {
         return try scheduleRemoval(earlier)
     }
 
+    /// Takes over an object whose file is at its place, whatever the rows say of it.
+    func adopt(_ object: StoredObject, partSize: Int64) throws {
+        try removed([object.fileID])
+        let isKnown = try connection.execute("UPDATE store_objects SET lost = 0 WHERE file_id = $1", object.fileID) > 0
+        guard !isKnown else { return }
+        if let multipartID = object.multipartID {
+            try adopt(object, multipartID: multipartID, partSize: partSize)
+        }
+        let earlier = try connection.query(
+            "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id", object.uploadID
+        ) { $0.text(0) }
+        _ = try scheduleRemoval(earlier + deleteOpenMultiparts(uploadID: object.uploadID))
+        try insert(object)
+    }
+
+    /// Finished files that are there, in the order of their ids.
+    func storedFiles(after fileID: String, limit: Int) throws -> [StoredFile] {
+        try connection.query(
+            "SELECT file_id, size, crc64 FROM store_objects WHERE lost = 0 AND file_id > $1 ORDER BY file_id LIMIT $2",
+            fileID, limit
+        ) { StoredFile(fileID: $0.text(0), size: $0.int64(1), crc64: UInt64(bitPattern: $0.int64(2))) }
+    }
+
+    func storedFile(_ fileID: String) throws -> StoredFile? {
+        try connection.first("SELECT file_id, size, crc64 FROM store_objects WHERE file_id = $1", fileID) {
+            StoredFile(fileID: $0.text(0), size: $0.int64(1), crc64: UInt64(bitPattern: $0.int64(2)))
+        }
+    }
+
+    func countStoredFiles() throws -> Int {
+        try connection.first("SELECT count(*) FROM store_objects WHERE lost = 0") { $0.int(0) } ?? 0
+    }
+
     /// Removes the object's row and, where it was made of parts, its multipart upload's.
     ///
     /// - Returns: the file that has no row any more.

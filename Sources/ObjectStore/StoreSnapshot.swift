@@ -31,8 +31,26 @@ public struct StoredObject: Sendable, Equatable {
     public let createdAt: UnixTime
     /// Names the data file.
     public let fileID: String
-    let multipartID: String?
-    let contentType: String?
+    /// The store's UploadId; nil for an object that was put whole.
+    public let multipartID: String?
+    public let contentType: String?
+
+    public init(
+        bucket: String, key: String, uploadID: String, size: Int64, etag: String, partCount: Int, crc64: UInt64,
+        createdAt: UnixTime, fileID: String, multipartID: String?, contentType: String?
+    ) {
+        self.bucket = bucket
+        self.key = key
+        self.uploadID = uploadID
+        self.size = size
+        self.etag = etag
+        self.partCount = partCount
+        self.crc64 = crc64
+        self.createdAt = createdAt
+        self.fileID = fileID
+        self.multipartID = multipartID
+        self.contentType = contentType
+    }
 
     public var isMultipart: Bool { multipartID != nil }
 }

@@ -12,8 +12,10 @@ struct CompletionClaim: Sendable {
     let partSize: Int64
     let tags: [String: String]
 
+    var tagsDigest: [UInt8] { Self.digest(of: tags) }
+
     /// The same for equal tags, whatever their order.
-    var tagsDigest: [UInt8] {
+    static func digest(of tags: [String: String]) -> [UInt8] {
         let digest = IncrementalDigest(.sha256)
         for (key, value) in tags.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
             // No tag holds a control character, so these end what stands before them.

@@ -79,6 +79,15 @@ struct UploadRecords {
             """, id, row: Self.upload)
     }
 
+    func holdsLogicalUpload(_ id: String) throws -> Bool {
+        try connection.first("SELECT 1 FROM logical_uploads WHERE id = $1", id) { _ in true } ?? false
+    }
+
+    /// Whether there is the organization that an upload refers to.
+    func holdsOrganization(_ id: Int64) throws -> Bool {
+        try connection.first("SELECT 1 FROM organizations WHERE id = $1", id) { _ in true } ?? false
+    }
+
     func insertLogicalUpload(of upload: UploadRecord) throws {
         try connection.execute(
             """

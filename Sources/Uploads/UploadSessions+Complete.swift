@@ -12,12 +12,12 @@ extension UploadSessions {
         let now = clock.now()
         let objectID = identifiers.uuid()
         let owner = UploadOwner(caller.owner)
-        let discarded = try await database.write { connection -> Discarded? in
+        let (facts, discarded) = try await database.write { connection -> (ObjectFacts?, Discarded?) in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
             if let completed = upload.completed {
                 try Self.require(claim, completed, upload)
-                return nil
+                return (try self.facts(of: upload, claim, in: connection), nil)
             }
             guard upload.state == .current, !upload.isSwept else {
                 throw RPCError.failedPrecondition("the upload was \(upload.isSwept ? "swept" : "\(upload.state)")")
@@ -30,18 +30,40 @@ extension UploadSessions {
             upload.state = .completed
             upload.completed = completed
             try records.update(upload)
-            try ObjectRecords(connection).insert(
-                CatalogObject(
-                    id: objectID, fileID: object.fileID, uploadID: upload.id,
-                    organizationID: upload.owner.organizationID, siteID: upload.owner.siteID,
-                    suiteID: upload.owner.suiteID, deviceID: upload.owner.deviceID, bucket: object.bucket,
-                    key: object.key, size: object.size, etag: object.etag, createdAt: upload.createdAt,
-                    uploadedAt: object.createdAt, verifiedAt: now),
-                tags: claim.tags)
+            let listed = CatalogObject(
+                id: objectID, fileID: object.fileID, uploadID: upload.id,
+                organizationID: upload.owner.organizationID, siteID: upload.owner.siteID,
+                suiteID: upload.owner.suiteID, deviceID: upload.owner.deviceID, bucket: object.bucket,
+                key: object.key, size: object.size, etag: object.etag, createdAt: upload.createdAt,
+                uploadedAt: object.createdAt, verifiedAt: now)
+            try ObjectRecords(connection).insert(listed, tags: claim.tags)
             try audit(caller, upload, at: now, in: connection)
-            return try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
+            return (
+                ObjectFacts(listed, object, upload, tags: claim.tags),
+                try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
+            )
         }
         if let discarded { store.removeFiles(discarded) }
+        if let facts { try await describe(facts) }
+    }
+
+    /// Of an upload that was completed before, with the same tags: a crash may have come before they were written.
+    private func facts(
+        of upload: UploadRecord, _ claim: CompletionClaim, in connection: Connection
+    ) throws -> ObjectFacts? {
+        guard let stored = try store.snapshot(uploadID: upload.id, in: connection).object,
+            let listed = try ObjectRecords(connection).object(uploadID: upload.id)
+        else { return nil }
+        return ObjectFacts(listed, stored, upload, tags: claim.tags)
+    }
+
+    /// Before the answer: an object that was acknowledged can be listed again beside an older database.
+    private func describe(_ facts: ObjectFacts) async throws {
+        do {
+            try await store.describe(facts.fileID, facts.encoded)
+        } catch is ObjectStore.Unwritable {
+            throw RPCError(.overloaded, "the object store cannot write now", retryAfterMilliseconds: 30_000)
+        }
     }
 
     private static func require(

@@ -30,7 +30,7 @@ struct CompletionTests {
         for _ in 0..<3 { try await device.complete(request) }
         #expect(
             try objects()
-                == [[created.uploadID, "object-\(created.uploadID)", "260101-000001", request.ossObjectEtag]])
+                == [[created.uploadID, Scene.fileID(created.uploadID), "260101-000001", request.ossObjectEtag]])
         let tags = try scene.database.read { connection in
             try connection.query("SELECT key, value FROM object_tags ORDER BY key") { "\($0.text(0))=\($0.text(1))" }
         }

@@ -16,7 +16,7 @@ extension Scene {
             let records = StoreRecords(connection)
             try records.insert(
                 MultipartRecord(
-                    id: id, uploadID: uploadID, bucket: location.bucket, key: location.key, fileID: "file-\(id)",
+                    id: id, uploadID: uploadID, bucket: location.bucket, key: location.key, fileID: Self.fileID(id),
                     partSize: location.partSize, contentType: nil, createdAt: now, isCompleted: false, isLost: false))
             for number in 0..<parts {
                 try records.put(
@@ -38,7 +38,7 @@ extension Scene {
         let etag = parts == 0 ? "\"0123456789ABCDEF0123456789ABCDEF\"" : "\"ABCDEF0123456789ABCDEF0123456789-\(parts)\""
         let object = StoredObject(
             bucket: location.bucket, key: location.key, uploadID: uploadID, size: size, etag: etag, partCount: parts,
-            crc64: 1, createdAt: clock.now(), fileID: "object-\(uploadID)", multipartID: multipart, contentType: nil)
+            crc64: 1, createdAt: clock.now(), fileID: Self.fileID(uploadID), multipartID: multipart, contentType: nil)
         try database.writeBlocking { connection in
             if let multipart { try StoreRecords(connection).markCompleted(multipart) }
             _ = try StoreRecords(connection).replaceObject(with: object)
@@ -47,6 +47,9 @@ extension Scene {
             uploadID: uploadID, fileSize: size, completedPartCount: Int32(parts), ossObjectEtag: etag,
             partSizeBytes: location.partSize)
     }
+
+    /// 32 hex digits, as the store's are.
+    static func fileID(_ uuid: String) -> String { uuid.replacing("-", with: "") }
 
     /// A data-plane request, as the store passes one on.
     @discardableResult

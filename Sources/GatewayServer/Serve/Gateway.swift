@@ -1,3 +1,4 @@
+import Backup
 import Foundation
 import Network
 import Proto
@@ -23,7 +24,7 @@ final class Gateway: Sendable {
 
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
-        directory = try DataDirectory(dataDirectory)
+        directory = try DataDirectory.forServing(dataDirectory)
         certificates = try configuration.tls.map { try TLSCertificates($0.files) }
         let rooms = try await Rooms(configuration, directory: directory, state: state, certificates: certificates)
         self.rooms = rooms

@@ -1,4 +1,5 @@
 import Accounts
+import Backup
 import Catalog
 import Database
 import DeviceInit

@@ -4,11 +4,14 @@ import Platform
 /// `DIR/store`: data files at `data/<2 hex>/<file id>`, each at one path for life, and `quarantine/`.
 ///
 /// A path says nothing about what a file is; its mode does, for the case that no row does: a finished object's file is
-/// read-only (0400), any other may be written (0600).
+/// read-only (0400), any other may be written (0600). What a completed upload's file is also stands in
+/// `facts/<2 hex>/<file id>`, wherever the file is moved to.
 struct DataDirectory: Sendable {
     /// What ``files(inFolder:)`` finds.
     struct Entry: Equatable {
         let fileID: String
+        /// Bytes.
+        let size: Int64
         let isFinished: Bool
         let modifiedAt: UnixTime
     }
@@ -26,12 +29,21 @@ struct DataDirectory: Sendable {
         self.calls = calls
         try PrivateFile.makeFolder(path)
         try PrivateFile.makeFolder("\(path)/quarantine")
-        try PrivateFile.makeFolder("\(path)/data")
-        for folder in Self.folders {
-            if mkdir("\(path)/data/\(folder)", 0o700) != 0 && errno != EEXIST { throw StorageFailure.last() }
+        for kind in ["data", "facts"] {
+            try PrivateFile.makeFolder("\(path)/\(kind)")
+            for folder in Self.folders {
+                if mkdir("\(path)/\(kind)/\(folder)", 0o700) != 0 && errno != EEXIST { throw StorageFailure.last() }
+            }
+            try PrivateFile.synchronizeFolder("\(path)/\(kind)")
         }
-        try PrivateFile.synchronizeFolder("\(path)/data")
         writesDirectly = directIO.isUsable(in: "\(path)/data")
+    }
+
+    /// One that is there, to be looked at; nothing is made.
+    init(existing path: String) {
+        self.path = path
+        calls = FileCalls()
+        writesDirectly = false
     }
 
     /// A new, empty file whose name is durable.
@@ -47,7 +59,10 @@ struct DataDirectory: Sendable {
     func open(_ fileID: String, for access: DataFile.Access) throws(StorageFailure) -> DataFile {
         let descriptor = Glibc.open(path(of: fileID), (access == .reading ? O_RDONLY : O_RDWR) | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last() }
-        return DataFile(owning: descriptor, calls: calls)
+        let file = DataFile(owning: descriptor, calls: calls)
+        // The mode stops everybody but root. An older database may take a finished object for an upload under way.
+        if access == .writing, try file.isFinished() { throw .missing }
+        return file
     }
 
     /// Marks a file as a finished object's. Not synced: the next start makes up for it, from the row.
@@ -55,20 +70,52 @@ struct DataDirectory: Sendable {
         chmod(path(of: fileID), 0o400)
     }
 
-    /// A file that is not there is removed already.
+    /// Its facts go after it, unless they are those of a file in quarantine. A file that is not there is removed already.
     func remove(_ fileID: String) throws(StorageFailure) {
-        if unlink(path(of: fileID)) != 0 && errno != ENOENT { throw .last() }
+        try unlinkIfThere(path(of: fileID))
+        if access("\(quarantinePath)/\(fileID)", F_OK) != 0 { try unlinkIfThere(factsPath(of: fileID)) }
+    }
+
+    /// For good.
+    ///
+    /// - Returns: whether it was there.
+    func removeQuarantined(_ fileID: String) throws(StorageFailure) -> Bool {
+        guard access("\(quarantinePath)/\(fileID)", F_OK) == 0 else { return false }
+        try unlinkIfThere("\(quarantinePath)/\(fileID)")
+        // Where another copy is at its path, the facts are that one's.
+        if access(path(of: fileID), F_OK) != 0 { try unlinkIfThere(factsPath(of: fileID)) }
+        return true
+    }
+
+    private func unlinkIfThere(_ path: String) throws(StorageFailure) {
+        if unlink(path) != 0 && errno != ENOENT { throw .last() }
     }
 
     func quarantine(_ fileID: String) throws {
-        guard rename(path(of: fileID), "\(path)/quarantine/\(fileID)") == 0 else { throw StorageFailure.last() }
-        try PrivateFile.synchronizeFolder("\(path)/quarantine")
-        try PrivateFile.synchronizeFolder(folder(of: fileID))
+        try move(path(of: fileID), to: "\(quarantinePath)/\(fileID)")
+    }
+
+    /// Back to its path.
+    func takeFromQuarantine(_ fileID: String) throws {
+        try move("\(quarantinePath)/\(fileID)", to: path(of: fileID))
+    }
+
+    private func move(_ source: String, to target: String) throws {
+        guard rename(source, target) == 0 else { throw StorageFailure.last() }
+        for file in [target, source] { try PrivateFile.synchronizeFolder(String(file.dropLast(33))) }
     }
 
     /// All data files of one of the ``folders``.
     func files(inFolder folder: String) throws(StorageFailure) -> [Entry] {
-        guard let listing = opendir("\(path)/data/\(folder)") else { throw .last() }
+        try files(at: "\(path)/data/\(folder)")
+    }
+
+    func quarantined() throws(StorageFailure) -> [Entry] {
+        try files(at: quarantinePath)
+    }
+
+    private func files(at path: String) throws(StorageFailure) -> [Entry] {
+        guard let listing = opendir(path) else { throw .last() }
         defer { closedir(listing) }
         var entries: [Entry] = []
         while let entry = readdir(listing) {
@@ -76,23 +123,30 @@ struct DataDirectory: Sendable {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             var status = stat()
-            guard name.utf8.count == 32, fstatat(dirfd(listing), name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            guard Self.isFileID(name), fstatat(dirfd(listing), name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
                 continue
             }
             let modified = Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
             entries.append(
                 Entry(
-                    fileID: name, isFinished: status.st_mode & 0o200 == 0,
+                    fileID: name, size: Int64(status.st_size), isFinished: status.st_mode & 0o200 == 0,
                     modifiedAt: UnixTime(microseconds: modified)))
         }
         return entries
     }
 
+    var quarantinePath: String { "\(path)/quarantine" }
+
     private func folder(of fileID: String) -> String {
         "\(path)/data/\(fileID.prefix(2))"
     }
 
-    private func path(of fileID: String) -> String {
+    func path(of fileID: String) -> String {
         "\(folder(of: fileID))/\(fileID)"
+    }
+
+    /// Whether ``create()`` may have given that name.
+    static func isFileID(_ name: String) -> Bool {
+        name.utf8.count == 32 && Hex.decode(name) != nil
     }
 }

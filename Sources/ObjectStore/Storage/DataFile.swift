@@ -32,6 +32,30 @@ final class DataFile: @unchecked Sendable {
         return Int64(status.st_size)
     }
 
+    /// Whether it is marked as a finished object's; see ``DataDirectory/seal(_:)``.
+    func isFinished() throws(StorageFailure) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .last() }
+        return status.st_mode & 0o200 == 0
+    }
+
+    /// Reads all of it, a piece at a time.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4096)
+        defer { buffer.deallocate() }
+        var position = 0
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, position)
+            if count == 0 { return }
+            if count > 0 {
+                try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+                position += count
+            } else if errno != EINTR {
+                throw StorageFailure.last()
+            }
+        }
+    }
+
     /// Whether writes go past the page cache, which costs them a tenth of the time of a core; bytes, their count and
     /// their offset must be aligned then. A file that refuses stays buffered.
     func setDirect(_ wanted: Bool) {

@@ -1,0 +1,154 @@
+import Foundation
+import Platform
+
+/// The server's folder, held by one process at a time: a gateway that serves it, or a command that mends it.
+public final class DataDirectory: Sendable {
+    /// Why a folder cannot be worked in, with what to do.
+    public struct Problem: Error, CustomStringConvertible {
+        public let description: String
+
+        public init(description: String) {
+            self.description = description
+        }
+    }
+
+    /// What this program writes into `format`.
+    static let format = "1\n"
+
+    public let path: String
+    private let lock: Int32
+
+    /// Takes the lock of an existing folder, for as long as this object lives.
+    ///
+    /// - Throws: ``Problem``.
+    init(locking path: String) throws(Problem) {
+        self.path = path
+        lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else {
+            throw Problem(
+                description: "cannot write in the data directory \(path): \(String(cString: strerror(errno)))")
+        }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            close(lock)
+            throw Problem(description: "the data directory \(path) is in use by another gateway")
+        }
+    }
+
+    deinit {
+        close(lock)
+    }
+
+    /// For a gateway that is to serve it: makes the folder (0700, its name durable) where it is missing.
+    ///
+    /// - Throws: ``Problem``; nothing was written then into a folder that holds anything else.
+    public static func forServing(_ path: String) throws(Problem) -> DataDirectory {
+        try make(path)
+        try requireOwn(path)
+        let directory = try DataDirectory(locking: path)
+        guard !exists(directory.restoring) else {
+            throw Problem(
+                description: """
+                    a restore into \(path) did not finish: run it again, or remove a folder that was to be new
+                    """)
+        }
+        try directory.checkFormat()
+        directory.removeCopies()
+        return directory
+    }
+
+    /// For a command on what a gateway left: the folder must hold one.
+    ///
+    /// - Throws: ``Problem``.
+    public static func forMending(_ path: String) throws(Problem) -> DataDirectory {
+        guard exists(path + "/gateway.db"), exists(path + "/format") else {
+            throw Problem(description: "\(path) holds no gateway: there is no gateway.db and format in it")
+        }
+        let directory = try DataDirectory(locking: path)
+        guard !exists(directory.restoring) else {
+            throw Problem(description: "a restore into \(path) did not finish: run it again")
+        }
+        try directory.checkFormat()
+        return directory
+    }
+
+    /// Whether there is no database yet.
+    public var isNew: Bool { !Self.exists(database) }
+
+    public var database: String { path + "/gateway.db" }
+    public var keys: String { path + "/keys" }
+    public var store: String { path + "/store" }
+    public var initialPassword: String { path + "/initial-admin-password" }
+    /// Copies of the database while a backup runs; emptied at each start.
+    var copies: String { path + "/copies" }
+    /// What a restore gathers; while it is there nobody serves.
+    var restoring: String { path + "/restoring" }
+    var formatFile: String { path + "/format" }
+
+    /// Writes the password of the first administrator where only the server's user can read it.
+    public func writeInitialPassword(_ password: Secret) throws {
+        try PrivateFile.write(password.exposed + [0x0A], to: initialPassword)
+    }
+
+    static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: path)
+    }
+
+    /// Each missing folder of the path, its name synced before anything is in it.
+    static func make(_ path: String) throws(Problem) {
+        guard !exists(path) else { return }
+        let parent = (path as NSString).deletingLastPathComponent
+        if !parent.isEmpty { try make(parent) }
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.makeFolder(path)
+        } catch {
+            throw Problem(description: "cannot make the data directory \(path): \(error.reason)")
+        }
+    }
+
+    /// Everything there, but for what a file system or an earlier start leaves in a folder that is as good as empty.
+    static func contents(_ path: String) throws(Problem) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path)
+                .filter { !["lock", "lost+found"].contains($0) }
+        } catch {
+            throw Problem(description: "cannot read the data directory \(path): \(error.localizedDescription)")
+        }
+    }
+
+    /// A folder that holds something must be a gateway's: a mistyped path is not filled with ours.
+    private static func requireOwn(_ path: String) throws(Problem) {
+        let contents = try contents(path)
+        // The first start writes `format` before anything else, and by way of a file beside it.
+        guard contents.allSatisfy({ $0.hasPrefix("format.") }) || contents.contains(where: ours.contains) else {
+            throw Problem(
+                description: """
+                    \(path) is not empty, and what is in it is no gateway's: name the data directory, or an empty folder
+                    """)
+        }
+    }
+
+    private static let ours: Set<String> = ["format", "gateway.db", "restoring"]
+
+    private func checkFormat() throws(Problem) {
+        guard let found = PrivateFile.read(formatFile) else {
+            guard isNew else {
+                throw Problem(description: "\(formatFile) is missing: this is no data directory, or a damaged one")
+            }
+            do throws(PrivateFile.Failure) {
+                try PrivateFile.write(Array(Self.format.utf8), to: formatFile)
+            } catch {
+                throw Problem(description: "cannot write \(formatFile): \(error.reason)")
+            }
+            return
+        }
+        guard found == Array(Self.format.utf8) else {
+            throw Problem(
+                description: "the data directory \(path) was written by a newer data-gateway: start that one instead")
+        }
+    }
+
+    /// What backups left that a crash ended.
+    private func removeCopies() {
+        try? FileManager.default.removeItem(atPath: copies)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+extension Database {
+    /// Copies all that is committed into a new file at `path`, while writes go on; a task that is cancelled ends it.
+    ///
+    /// The copy holds every write that was answered before the call, and is of one moment, not before the call. It is not
+    /// synced to the disk.
+    ///
+    /// - Throws: ``DatabaseError``, `CancellationError`. What stands at `path` then is for the caller to remove.
+    public func copy(to path: String) async throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw DatabaseError.failed(code: errno, message: "cannot make \(path): \(String(cString: strerror(errno)))")
+        }
+        Glibc.close(descriptor)
+        let running = RunningCopy()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let copy = DatabaseCopy(to: path) { continuation.resume(with: $0) }
+                running.started(copy)
+                do {
+                    try submit(copy)
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        } onCancel: {
+            running.cancel()
+        }
+    }
+
+    /// Runs `body` on the file of a database that no process writes, and changes nothing.
+    ///
+    /// Where a crash left a write-ahead log beside the file, that is read too.
+    public static func inspect<T>(path: String, _ body: (Connection) throws -> T) throws -> T {
+        let hasLog = FileManager.default.fileExists(atPath: path + "-wal")
+        return try body(try Connection(path: path, mode: hasLog ? .reader : .immutable))
+    }
+}

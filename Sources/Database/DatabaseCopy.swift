@@ -1,0 +1,115 @@
+import CSQLite
+import Synchronization
+
+/// A copy of the whole database into another file, by the writer's own connection: some hundred pages between two
+/// batches.
+///
+/// From any other connection it would begin anew whenever the writer commits, and under load never finish: "If the
+/// source database is modified by an external process or via a database connection other than the one being used by the
+/// backup operation, then the backup will be automatically restarted" (sqlite.org/c3ref/backup_finish.html). What this
+/// connection writes meanwhile goes into both files.
+///
+/// `@unchecked Sendable`: once it was submitted, the writer's thread alone touches its state, but for the flag.
+final class DatabaseCopy: @unchecked Sendable {
+    /// Less than a millisecond's work: writes wait no longer than that.
+    private static let pages: Int32 = 200
+
+    private let path: String
+    private let reply: @Sendable (Result<Void, any Error>) -> Void
+    private let isCancelled = Atomic(false)
+    private var destination: OpaquePointer?
+    private var backup: OpaquePointer?
+
+    /// - Parameters:
+    ///   - path: a file that is not there, or empty; removed again by the caller where the copy fails.
+    ///   - reply: called once, on the writer's thread.
+    init(to path: String, reply: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        self.path = path
+        self.reply = reply
+    }
+
+    deinit {
+        release()
+    }
+
+    /// Ends it at its next step.
+    func cancel() {
+        isCancelled.store(true, ordering: .relaxed)
+    }
+
+    /// One step further, outside of any transaction.
+    ///
+    /// - Returns: whether there is more to do.
+    func advance(_ source: Connection) -> Bool {
+        do {
+            if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+            if backup == nil { try begin(source) }
+            switch sqlite3_backup_step(backup, Self.pages) {
+            case SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED: return true
+            case SQLITE_DONE: break
+            case let code: throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
+            }
+            let code = release()
+            guard code == SQLITE_OK else {
+                throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
+            }
+            reply(.success(()))
+        } catch {
+            fail(error)
+        }
+        return false
+    }
+
+    func fail(_ error: any Error) {
+        release()
+        reply(.failure(error))
+    }
+
+    private func begin(_ source: Connection) throws {
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        var code = sqlite3_open_v2(path, &destination, flags, nil)
+        // A copy that a crash leaves is thrown away, so it needs neither a journal nor a sync.
+        if code == SQLITE_OK {
+            code = sqlite3_exec(destination, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", nil, nil, nil)
+        }
+        if code == SQLITE_OK {
+            backup = sqlite3_backup_init(destination, "main", source.handle, "main")
+            if backup == nil { code = sqlite3_extended_errcode(destination) }
+        }
+        guard code == SQLITE_OK else {
+            let message = destination.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            throw DatabaseError(code: code, message: message)
+        }
+    }
+
+    /// - Returns: what came of the copy.
+    @discardableResult
+    private func release() -> Int32 {
+        let code = sqlite3_backup_finish(backup)
+        backup = nil
+        sqlite3_close_v2(destination)
+        destination = nil
+        return code
+    }
+}
+
+/// Where a cancellation, which may come before the copy is there, finds it.
+final class RunningCopy: Sendable {
+    private let state = Mutex<(copy: DatabaseCopy?, isCancelled: Bool)>((nil, false))
+
+    func started(_ copy: DatabaseCopy) {
+        let isCancelled = state.withLock { state in
+            state.copy = copy
+            return state.isCancelled
+        }
+        if isCancelled { copy.cancel() }
+    }
+
+    func cancel() {
+        let copy = state.withLock { state in
+            state.isCancelled = true
+            return state.copy
+        }
+        copy?.cancel()
+    }
+}

@@ -1,0 +1,155 @@
+import Database
+import Glibc
+import Platform
+
+/// `DIR/store` while no gateway serves it: what restores and repairs do there. Whoever has one holds the data
+/// directory's lock.
+public struct OfflineStore: Sendable {
+    /// A finished object's file that no row speaks of.
+    public struct Quarantined: Sendable, Equatable {
+        public let fileID: String
+        /// Bytes.
+        public let size: Int64
+        /// When it was last written.
+        public let modifiedAt: UnixTime
+    }
+
+    let data: DataDirectory
+
+    /// One that is there; nothing is made.
+    public init(directory: String) {
+        data = DataDirectory(existing: directory)
+    }
+
+    /// One for a restore: its folders are made where they are missing.
+    public static func make(directory: String) throws -> OfflineStore {
+        OfflineStore(data: try DataDirectory(path: directory))
+    }
+
+    private init(data: DataDirectory) {
+        self.data = data
+    }
+
+    /// Nil where there is none: a new folder, or a disk that is not mounted.
+    public var identity: StoreIdentity? { StoreIdentity.read(directory: data.path) }
+
+    /// Makes it the store of a database that says so.
+    public func setIdentity(_ identity: StoreIdentity) throws {
+        try identity.write(directory: data.path)
+    }
+
+    // MARK: quarantine
+
+    /// In the order of their ids.
+    public func quarantined() throws -> [Quarantined] {
+        try data.quarantined().sorted { $0.fileID < $1.fileID }.map {
+            Quarantined(fileID: $0.fileID, size: $0.size, modifiedAt: $0.modifiedAt)
+        }
+    }
+
+    /// What stands beside a file, wherever that is.
+    public func facts(of fileID: String) -> [UInt8]? {
+        data.facts(of: fileID)
+    }
+
+    /// Puts a quarantined file at its path and has `body` write the rows that speak of it; where that throws, it is put
+    /// back. After a crash in between the next start does that.
+    public func takeIn(
+        _ fileID: String, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
+    ) throws {
+        // A discard of the upload that its rows once were must not find it there.
+        try database.writeBlocking { try StoreRecords($0).removed([fileID]) }
+        try data.takeFromQuarantine(fileID)
+        do {
+            try database.writeBlocking(body)
+        } catch {
+            try data.quarantine(fileID)
+            throw error
+        }
+    }
+
+    /// Removes a quarantined file for good.
+    ///
+    /// - Returns: whether there was one.
+    public func deleteQuarantined(_ fileID: String) throws -> Bool {
+        try DataDirectory.isFileID(fileID) && data.removeQuarantined(fileID)
+    }
+
+    // MARK: files
+
+    public func holdsFile(_ fileID: String) -> Bool {
+        access(data.path(of: fileID), F_OK) == 0
+    }
+
+    /// Whether the file is at its path with the bytes that were stored; reads all of it.
+    public func holds(_ file: StoredFile) throws -> Bool {
+        guard let open = try? data.open(file.fileID, for: .reading), try open.size() == file.size else { return false }
+        var crc64 = CRC64()
+        try open.forEachPiece { crc64.update($0) }
+        return crc64.value == file.crc64
+    }
+
+    /// Moves a whole file of this one's to the store `other` on the same disk; what is in its place there goes into
+    /// quarantine. Facts that are there already stay.
+    public func move(_ fileID: String, to other: OfflineStore) throws {
+        if other.holdsFile(fileID) { try other.data.quarantine(fileID) }
+        guard rename(data.path(of: fileID), other.data.path(of: fileID)) == 0 else { throw StorageFailure.last() }
+        if data.hasFacts(of: fileID), !other.data.hasFacts(of: fileID) {
+            guard rename(data.factsPath(of: fileID), other.data.factsPath(of: fileID)) == 0 else {
+                throw StorageFailure.last()
+            }
+        }
+    }
+
+    /// Makes what ``move(_:to:)`` did durable.
+    public func synchronizeNames() throws {
+        for folder in DataDirectory.folders {
+            try PrivateFile.synchronizeFolder("\(data.path)/data/\(folder)")
+            try PrivateFile.synchronizeFolder("\(data.path)/facts/\(folder)")
+        }
+    }
+
+    /// The ids of all data files.
+    public func forEachFile(_ body: (String) throws -> Void) throws {
+        for folder in DataDirectory.folders {
+            for entry in try data.files(inFolder: folder) { try body(entry.fileID) }
+        }
+    }
+
+    public func writeFacts(_ facts: [UInt8], of fileID: String) throws {
+        try data.writeFacts(facts, of: fileID)
+    }
+
+    /// A new file for an object that is restored, marked as finished.
+    public func makeFile(_ fileID: String) throws -> RestoredFile {
+        guard DataDirectory.isFileID(fileID) else { throw StorageFailure.missing }
+        let descriptor = open(data.path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
+        guard descriptor >= 0 else { throw StorageFailure.last() }
+        return RestoredFile(DataFile(owning: descriptor))
+    }
+}
+
+/// The file of an object that is restored; written in order.
+public struct RestoredFile {
+    private let file: DataFile
+    private var crc64 = CRC64()
+    private var size: Int64 = 0
+
+    init(_ file: DataFile) {
+        self.file = file
+    }
+
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+        try file.write(bytes, at: size)
+        crc64.update(bytes)
+        size += Int64(bytes.count)
+    }
+
+    /// Makes it durable.
+    ///
+    /// - Returns: CRC-64/XZ of what was written.
+    public func finish() throws -> UInt64 {
+        try file.synchronizeAndClose()
+        return crc64.value
+    }
+}

@@ -1,0 +1,32 @@
+import Glibc
+import Platform
+
+/// What stands beside a completed upload's file, so that it can be listed again where a database does not know it. The
+/// store keeps the bytes and does not read them.
+extension DataDirectory {
+    /// Durable when it returns.
+    func writeFacts(_ facts: [UInt8], of fileID: String) throws(StorageFailure) {
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.write(facts, to: factsPath(of: fileID))
+        } catch {
+            throw .last()
+        }
+    }
+
+    func facts(of fileID: String) -> [UInt8]? {
+        PrivateFile.read(factsPath(of: fileID))
+    }
+
+    func hasFacts(of fileID: String) -> Bool {
+        access(factsPath(of: fileID), F_OK) == 0
+    }
+
+    /// By its mode or, where a power loss took that, by its facts.
+    func isFinished(_ entry: Entry) -> Bool {
+        entry.isFinished || hasFacts(of: entry.fileID)
+    }
+
+    func factsPath(of fileID: String) -> String {
+        "\(path)/facts/\(fileID.prefix(2))/\(fileID)"
+    }
+}

@@ -1,0 +1,117 @@
+import Catalog
+import FoundationEssentials
+import ObjectStore
+import Platform
+
+/// What is written beside a completed upload's file: all that it takes to list the object again, as JSON.
+///
+/// Times are microseconds since 1970. The names are a format on disk: a new one is optional, an old one stays.
+public struct ObjectFacts: Codable, Sendable, Equatable {
+    public let objectID: String
+    public let fileID: String
+    let uploadID: String
+    let logicalUploadID: String
+    public let organizationID: Int64
+    let siteID: Int64
+    let suiteID: Int64?
+    public let deviceID: String?
+    let bucket: String
+    let objectKey: String
+    let endpoint: String
+    let region: String
+    let backend: String
+    let partSize: Int64
+    /// Bytes.
+    public let size: Int64
+    let etag: String
+    let partCount: Int
+    let crc64: UInt64
+    let multipartID: String?
+    let contentType: String?
+    let createdAt: Int64
+    let storedAt: Int64
+    let verifiedAt: Int64
+    let sessionEndsAt: Int64
+    let isRestart: Bool
+    public let tags: [String: String]
+
+    enum CodingKeys: String, CodingKey {
+        case objectID = "object_id"
+        case fileID = "file_id"
+        case uploadID = "upload_id"
+        case logicalUploadID = "logical_upload_id"
+        case organizationID = "organization_id"
+        case siteID = "site_id"
+        case suiteID = "suite_id"
+        case deviceID = "device_id"
+        case bucket
+        case objectKey = "object_key"
+        case endpoint
+        case region
+        case backend
+        case partSize = "part_size"
+        case size
+        case etag
+        case partCount = "part_count"
+        case crc64
+        case multipartID = "multipart_id"
+        case contentType = "content_type"
+        case createdAt = "created_at"
+        case storedAt = "stored_at"
+        case verifiedAt = "verified_at"
+        case sessionEndsAt = "session_ends_at"
+        case isRestart = "is_restart"
+        case tags
+    }
+
+    init(_ object: CatalogObject, _ stored: StoredObject, _ upload: UploadRecord, tags: [String: String]) {
+        objectID = object.id
+        fileID = object.fileID
+        uploadID = upload.id
+        logicalUploadID = upload.logicalID
+        organizationID = object.organizationID
+        siteID = object.siteID
+        suiteID = object.suiteID
+        deviceID = object.deviceID
+        bucket = object.bucket
+        objectKey = object.key
+        endpoint = upload.location.endpoint
+        region = upload.location.region
+        backend = upload.location.backend
+        partSize = upload.location.partSize
+        size = object.size
+        etag = object.etag
+        partCount = stored.partCount
+        crc64 = stored.crc64
+        multipartID = stored.multipartID
+        contentType = stored.contentType
+        createdAt = object.createdAt.microseconds
+        storedAt = stored.createdAt.microseconds
+        verifiedAt = object.verifiedAt.microseconds
+        sessionEndsAt = upload.sessionEndsAt.microseconds
+        isRestart = upload.isRestart
+        self.tags = tags
+    }
+
+    /// Nil for anything but what ``encoded`` makes, e.g. the half of it that a power loss left.
+    public init?(_ bytes: [UInt8]) {
+        guard let facts = try? JSONDecoder().decode(ObjectFacts.self, from: Data(bytes)) else { return nil }
+        self = facts
+    }
+
+    var encoded: [UInt8] {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return [UInt8](try encoder.encode(self))
+        }
+    }
+
+    /// When CompleteUpload was answered.
+    public var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }
+
+    /// Whether they can be the facts of such a file.
+    public func isOf(fileID: String, size: Int64) -> Bool {
+        self.fileID == fileID && self.size == size
+    }
+}

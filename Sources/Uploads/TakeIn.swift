@@ -1,0 +1,86 @@
+import Catalog
+import Database
+import ObjectStore
+import Platform
+
+/// Lists a completed upload again whose database is older than it: its object, its rows in the store, and its upload, so
+/// that its client, whatever it still has to ask, hears what it would have heard before.
+public struct TakeIn: Sendable {
+    /// Why it cannot be.
+    public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+        case unknownOrganization(Int64)
+
+        public var description: String {
+            switch self {
+            case .unknownOrganization(let id):
+                "its organization (number \(id)) is not in this database, which is older: restore a later backup"
+            }
+        }
+    }
+
+    public let facts: ObjectFacts
+
+    public init(_ facts: ObjectFacts) {
+        self.facts = facts
+    }
+
+    /// To be called where the file is at its path. Repeated, it changes nothing.
+    ///
+    /// - Throws: ``Refusal``.
+    public func perform(in transaction: Connection) throws {
+        guard try UploadRecords(transaction).holdsOrganization(facts.organizationID) else {
+            throw Refusal.unknownOrganization(facts.organizationID)
+        }
+        try OfflineStore.adopt(stored, partSize: facts.partSize, in: transaction)
+        let objects = ObjectRecords(transaction)
+        if try objects.object(uploadID: facts.uploadID) == nil { try objects.insert(object, tags: facts.tags) }
+        try complete(UploadRecords(transaction))
+    }
+
+    /// The attempt is the completed one of its logical upload, unless its client has completed another since.
+    private func complete(_ records: UploadRecords) throws {
+        if var inForce = try records.inForce(logicalID: facts.logicalUploadID), inForce.id != facts.uploadID {
+            guard inForce.state != .completed else { return }
+            inForce.state = .superseded
+            try records.update(inForce)
+        }
+        if try records.upload(facts.uploadID) == nil {
+            if try !records.holdsLogicalUpload(facts.logicalUploadID) { try records.insertLogicalUpload(of: upload) }
+            try records.insert(upload)
+        }
+        try records.update(upload)
+    }
+
+    private var upload: UploadRecord {
+        UploadRecord(
+            id: facts.uploadID, logicalID: facts.logicalUploadID,
+            owner: UploadOwner(
+                organizationID: facts.organizationID, siteID: facts.siteID, suiteID: facts.suiteID,
+                deviceID: facts.deviceID),
+            location: UploadLocation(
+                bucket: facts.bucket, endpoint: facts.endpoint, region: facts.region, backend: facts.backend,
+                key: facts.objectKey, partSize: facts.partSize),
+            createdAt: UnixTime(microseconds: facts.createdAt), isRestart: facts.isRestart, state: .completed,
+            sessionEndsAt: UnixTime(microseconds: facts.sessionEndsAt), isTouched: true, isSwept: false,
+            refreshCount: 0,
+            completed: CompletedObject(
+                size: facts.size, etag: facts.etag, partCount: facts.partCount,
+                tagsDigest: CompletionClaim.digest(of: facts.tags)))
+    }
+
+    private var object: CatalogObject {
+        CatalogObject(
+            id: facts.objectID, fileID: facts.fileID, uploadID: facts.uploadID, organizationID: facts.organizationID,
+            siteID: facts.siteID, suiteID: facts.suiteID, deviceID: facts.deviceID, bucket: facts.bucket,
+            key: facts.objectKey, size: facts.size, etag: facts.etag,
+            createdAt: UnixTime(microseconds: facts.createdAt), uploadedAt: UnixTime(microseconds: facts.storedAt),
+            verifiedAt: UnixTime(microseconds: facts.verifiedAt))
+    }
+
+    private var stored: StoredObject {
+        StoredObject(
+            bucket: facts.bucket, key: facts.objectKey, uploadID: facts.uploadID, size: facts.size, etag: facts.etag,
+            partCount: facts.partCount, crc64: facts.crc64, createdAt: UnixTime(microseconds: facts.storedAt),
+            fileID: facts.fileID, multipartID: facts.multipartID, contentType: facts.contentType)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Platform
+import Testing
+
+@testable import ObjectStore
+
+/// What stands beside a completed upload's file, and what it keeps from going.
+@Suite struct FactsTests {
+    let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+    }
+
+    private func change(_ store: TestStore, _ sql: String) throws {
+        try store.database.writeBlocking { _ = try $0.execute(sql) }
+    }
+
+    private func describedFile() async throws -> String {
+        _ = try store.client().put(content(10))
+        let fileID = try #require(try store.files().first)
+        try await store.store.describe(fileID, Array("facts".utf8))
+        return fileID
+    }
+
+    @Test func areWrittenOnceAndGoWithTheFile() async throws {
+        let fileID = try await describedFile()
+        try await store.store.describe(fileID, Array("others".utf8))
+        #expect(store.store.facts(of: fileID) == Array("facts".utf8))
+        let discarded = try store.database.writeBlocking { [store = store.store] in
+            try store.discard(uploadID: "upload-1", in: $0)
+        }
+        store.store.removeFiles(discarded)
+        #expect(try store.files().isEmpty)
+        #expect(store.store.facts(of: fileID) == nil)
+    }
+
+    @Test func tellAFinishedFileWhoseModeWasLost() async throws {
+        let fileID = try await describedFile()
+        chmod(store.path(fileID), 0o600)
+        try change(store, "DELETE FROM store_objects")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: store.path(fileID))
+        try store.restart()
+        #expect(store.store.reconciliation == StoreReconciliation(quarantined: 1))
+        #expect(store.store.facts(of: fileID) == Array("facts".utf8))
+    }
+
+    @Test func stayWithAFileInQuarantine() async throws {
+        let fileID = try await describedFile()
+        try store.store.data.quarantine(fileID)
+        // The older database still has the upload, and its client gives it up.
+        try store.store.data.remove(fileID)
+        #expect(store.store.facts(of: fileID) != nil)
+        #expect(try store.store.data.removeQuarantined(fileID))
+        #expect(store.store.facts(of: fileID) == nil)
+        #expect(try store.store.data.removeQuarantined(fileID) == false)
+    }
+
+    @Test func nothingIsRemovedBesideAnOlderDatabase() async throws {
+        let fileID = try await describedFile()
+        try change(store, "UPDATE store_identity SET generation = generation - 1")
+        try store.restart()
+        let discarded = try store.database.writeBlocking { [store = store.store] in
+            try store.discard(uploadID: "upload-1", in: $0)
+        }
+        store.store.removeFiles(discarded)
+        #expect(try store.files() == [fileID])
+    }
+
+    @Test func aFinishedFileIsNeverWrittenAgain() async throws {
+        let fileID = try await describedFile()
+        #expect(throws: StorageFailure.missing) { try store.store.data.open(fileID, for: .writing) }
+    }
+
+    @Test func noFileGoesWhileSomebodyKeepsThem() async throws {
+        let fileID = try await describedFile()
+        try await store.store.keepingFiles {
+            let discarded = try store.database.writeBlocking { [store = store.store] in
+                try store.discard(uploadID: "upload-1", in: $0)
+            }
+            store.store.removeFiles(discarded)
+            #expect(try store.files() == [fileID])
+        }
+        #expect(try await store.store.sweepRemovals() == 1)
+        #expect(try store.files().isEmpty)
+        let waiting = try store.database.read { try StoreRecords($0).scheduledRemovals() }
+        #expect(waiting.isEmpty)
+    }
+}
