@@ -48,7 +48,7 @@ let package = Package(
         room("Proto", ["Wire"]),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Wire"], swiftSettings: strict),
         room("RPC", ["Wire", "Proto", "Platform"]),
-        room("Network", ["Wire", "RPC", "Platform", "CUV", "CMicrohttpd", "COpenSSL"]),
+        room("Network", ["Wire", "RPC", "Platform", "CUV", "CMicrohttpd", "COpenSSL", "CLinux"]),
         room("Database", ["CSQLite"]),
         room("ObjectStore", ["Database", "Network", "Platform", "CLZMA", "CLinux"]),
         room("Accounts", ["RPC", "Proto", "Database", "Platform", "CArgon2"]),

@@ -77,6 +77,19 @@ public final class RawConnection {
         return Answer(status: status, fields: fields, body: body)
     }
 
+    /// The body of an answer that came in chunks, after its head.
+    public func chunkedBody() throws -> [UInt8] {
+        var body: [UInt8] = []
+        while true {
+            let size = try line(until: "\r\n")
+            guard let count = Int(size, radix: 16) else { throw Failure.malformed(size) }
+            while held.count < count + 2 { try receive() }
+            body += held.prefix(count)
+            held.removeFirst(count + 2)
+            if count == 0 { return body }
+        }
+    }
+
     /// Whether the peer has closed, now or within ten seconds, with nothing left to read.
     public func isClosed() -> Bool {
         do {

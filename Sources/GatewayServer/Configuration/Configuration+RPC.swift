@@ -1,3 +1,4 @@
+import Network
 import RPC
 
 extension Configuration {
@@ -49,6 +50,23 @@ extension Configuration {
             (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-.:[]".utf8.contains(byte)
         }
         return !host.isEmpty && isPlain
+    }
+
+    /// The section `web`: what clients may ask of the listener for calls over HTTP/1.1.
+    static func web(
+        _ reader: inout ConfigurationReader, _ limits: RPCLimits
+    ) throws(ConfigurationError) -> HTTPDaemon.Configuration {
+        var web = HTTPDaemon.Configuration()
+        web.connectionMemory = 128 << 10
+        web.maximumDrain = 16 << 20
+        web.maximumConnectionsPerAddress = UInt32(clamping: limits.maxConnectionsPerAddress)
+        web.maximumConnections = UInt32(
+            try reader.integer("web.max_connections", default: 256, in: 1...10_000, unit: "connections"))
+        web.idleTimeout = UInt32(
+            try reader.integer("web.idle_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
+        web.bodyTimeout = .seconds(
+            try reader.integer("web.body_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
+        return web
     }
 
     private static func lifecycle(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> LifecycleLimits {

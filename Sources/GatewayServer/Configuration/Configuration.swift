@@ -26,6 +26,7 @@ struct Configuration: Sendable {
     var uploads: UploadConfiguration
     var store = ObjectStore.Configuration()
     var objectStore = ObjectStoreServer.Configuration()
+    var web = HTTPDaemon.Configuration()
     /// Where clients reach the store; `nil` = where it listens.
     var publicEndpoint: StoreEndpoint?
     /// Whether the gRPC listeners answer reflection; `nil` = those on loopback do.
@@ -38,6 +39,7 @@ struct Configuration: Sendable {
         rpc = try Self.rpcLimits(&reader)
         trustedProxies = TrustedProxies(try reader.addressRanges("rpc.trusted_proxies"))
         crossOrigin = try Self.crossOrigin(&reader)
+        web = try Self.web(&reader, rpc)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
         accounts.auditDays = try reader.integer(

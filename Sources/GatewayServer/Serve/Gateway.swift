@@ -34,23 +34,29 @@ final class Gateway: Sendable {
         var addresses: [ListenerName: PeerAddress] = [:]
         var rpcListeners: [RPCListener] = []
         var metrics: [(listener: String, metrics: ServerMetrics)] = []
-        for name in ListenerName.grpc {
-            let address = configuration.address(name)
-            let reflects = configuration.reflection ?? address.isLoopback
+        let state = state
+        func server(_ name: ListenerName) -> RPCServer {
+            let reflects = configuration.reflection ?? configuration.address(name).isLoopback
             let server = RPCServer(
                 router: Self.router(rooms.router(name), state, reflects: reflects),
                 interceptors: [configuration.trustedProxies, FailureLog(), rooms.accounts.authenticator],
                 limits: configuration.rpc, json: json, crossOrigin: configuration.crossOrigin)
             metrics.append((name.rawValue, server.metrics))
+            return server
+        }
+        for name in ListenerName.grpc {
             let listener = try RPCListener(
-                address, server: server, loops: loops, certificates: configuration.isSecure(name) ? certificates : nil)
+                configuration.address(name), server: server(name), loops: loops,
+                certificates: configuration.isSecure(name) ? certificates : nil)
             addresses[name] = listener.address
             rpcListeners.append(listener)
         }
         self.rpcListeners = rpcListeners
         let webAddress = configuration.address(.web)
         web = try HTTPDaemon(
-            host: webAddress.host, port: UInt16(webAddress.port), handler: WebHandler(accounts: rooms.accounts))
+            host: webAddress.host, port: UInt16(webAddress.port), configuration: configuration.web,
+            handler: WebHandler(
+                accounts: rooms.accounts, calls: RPCRequestHandler(server: server(.web), loops: loops)))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
         let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
@@ -100,6 +106,16 @@ final class Gateway: Sendable {
         }
     }
 
+    /// On a thread of its own, so that the listeners drain meanwhile.
+    private static func blocking(_ body: @escaping @Sendable () -> Void) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                body()
+                continuation.resume()
+            }
+        }
+    }
+
     /// Lets what is under way end, takes nothing new, and closes everything.
     func stop() async {
         state.end()
@@ -108,18 +124,10 @@ final class Gateway: Sendable {
             for listener in rpcListeners {
                 group.addTask { await listener.stop(limit: .seconds(Self.drainLimit)) }
             }
-            group.addTask { [rooms] in
-                // Blocks; on a thread of its own so that the listeners drain meanwhile.
-                await withCheckedContinuation { continuation in
-                    Thread.detachNewThread {
-                        rooms.storeServer.stop(drainingFor: Self.drainLimit)
-                        continuation.resume()
-                    }
-                }
-            }
+            group.addTask { [rooms] in await Self.blocking { rooms.storeServer.stop(drainingFor: Self.drainLimit) } }
+            group.addTask { [web] in await Self.blocking { web.stop(drainingFor: Self.drainLimit) } }
         }
         await housekeeping.value
-        web.stop(drainingFor: 1)
         ops.stop(drainingFor: 1)
         rooms.close()
         for loop in loops { loop.stop() }

@@ -71,9 +71,14 @@ struct Rooms: Sendable {
         }
     }
 
-    /// What each gRPC listener serves.
+    /// What calls each listener takes.
     func router(_ listener: ListenerName) -> Router {
         var router = Router()
+        register(listener, in: &router)
+        return router
+    }
+
+    private func register(_ listener: ListenerName, in router: inout Router) {
         switch listener {
         case .auth:
             accounts.authService.register(in: &router)
@@ -91,10 +96,14 @@ struct Rooms: Sendable {
             catalog.registerManagement(in: &router)
         case .deviceInit:
             deviceInit.initService.register(in: &router)
-        case .objectStore, .web, .ops:
+        case .web:
+            // What people use, not what devices do.
+            register(.auth, in: &router)
+            register(.admin, in: &router)
+            catalog.register(in: &router)
+        case .objectStore, .ops:
             break
         }
-        return router
     }
 
     /// Writes what is written late only, and closes the database.

@@ -1,13 +1,14 @@
 import Accounts
 import Network
 
-/// The web listener: the public keys of access tokens, for whoever wants to verify one.
+/// The web listener: calls over HTTP/1.1, and the public keys of access tokens, for whoever wants to verify one.
 struct WebHandler: HTTPRequestHandler {
     let accounts: Accounts
+    let calls: RPCRequestHandler
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         guard head.target.prefix(while: { $0 != "?" }) == "/.well-known/jwks.json" else {
-            return .respond(HTTPResponse(status: 404, fields: ["Content-Type": "text/plain"]))
+            return calls.begin(head)
         }
         guard head.method == "GET" || head.method == "HEAD" else {
             return .respond(HTTPResponse(status: 405, fields: ["Allow": "GET, HEAD"]))

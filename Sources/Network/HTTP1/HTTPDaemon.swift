@@ -16,6 +16,8 @@ public final class HTTPDaemon: Sendable {
         public var maximumConnectionsPerAddress: UInt32 = 0
         /// A connection on which no byte moves for so long is closed; seconds.
         public var idleTimeout: UInt32 = 60
+        /// A body that takes longer is cut off with its connection; `nil` = never.
+        public var bodyTimeout: Duration?
         /// Bytes for the header and the body's pieces; a body arrives in pieces of up to half of it.
         public var connectionMemory = 1 << 20
         /// How much of a refused body is read so that its sender gets to see the answer; bytes.

@@ -16,6 +16,7 @@ final class HTTPExchange {
     private let daemon: HTTPDaemon
     private var phase = Phase.head
     private var isHead = false
+    private var began = ContinuousClock.now
 
     init(target: String, daemon: HTTPDaemon) {
         self.target = target
@@ -32,13 +33,18 @@ final class HTTPExchange {
             return begin(connection, method: method, version: version)
         case .receiving(let sink):
             guard piece.isEmpty else {
+                guard isInTime else { return .NO }
                 sink.receive(piece)
+                if sink.isAnswered {
+                    phase = .draining(sink.finish(), left: daemon.configuration.maximumDrain)
+                }
                 return .YES
             }
             phase = .answered
             return send(sink.finish(), on: connection)
         case .draining(let response, let left):
             guard piece.isEmpty else {
+                guard isInTime else { return .NO }
                 phase = .draining(response, left: left - Int64(piece.count))
                 return Int64(piece.count) <= left ? .YES : .NO
             }
@@ -59,6 +65,7 @@ final class HTTPExchange {
 
     private func begin(_ connection: OpaquePointer, method: String, version: String) -> MHD_Result {
         isHead = method == "HEAD"
+        began = .now
         let fields = HTTPFields(of: connection)
         let framing: HTTPRequestHead.Framing
         do {
@@ -71,7 +78,7 @@ final class HTTPExchange {
         }
         let head = HTTPRequestHead(
             method: method, target: target, fields: fields, framing: framing, peer: Self.peer(of: connection),
-            isSecure: daemon.isSecure)
+            isSecure: daemon.isSecure, socket: microhttpd_socket(connection))
         switch daemon.handler.begin(head) {
         case .receive(let sink):
             phase = .receiving(sink)
@@ -84,6 +91,12 @@ final class HTTPExchange {
             phase = .draining(response, left: left)
             return .YES
         }
+    }
+
+    /// A client that sends its body byte by byte must not hold its thread for ever.
+    private var isInTime: Bool {
+        guard let limit = daemon.configuration.bodyTimeout else { return true }
+        return ContinuousClock.now - began <= limit
     }
 
     /// Nil when the answer must go at once, after which the library closes the connection: the client waits for a sign

@@ -17,8 +17,24 @@ public enum HTTPDisposition {
 /// sending could not read an answer sent earlier.
 public protocol HTTPBodySink: AnyObject {
     func receive(_ bytes: UnsafeRawBufferPointer)
+    /// Whether the answer is known before the body is complete: a bounded rest of it is read and dropped then.
+    var isAnswered: Bool { get }
     /// The body is complete.
     func finish() -> HTTPResponse
     /// The connection ended before the body did; no answer can be sent.
     func abandon()
+}
+
+extension HTTPBodySink {
+    public var isAnswered: Bool { false }
+}
+
+/// Gives the body of an answer whose length is not known yet, piece by piece, on the thread of the connection.
+public protocol HTTPBodySource: AnyObject {
+    /// Waits for the next bytes, at most as many as `buffer` has room for.
+    ///
+    /// - Returns: how many there were; 0 at the end; `nil` when the answer breaks off, which the client sees.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int?
+    /// Nobody will read any more; called once, also after the end.
+    func close()
 }

@@ -16,9 +16,12 @@ public struct HTTPRequestHead: Sendable {
     public let peer: String
     /// Whether it came over TLS.
     public let isSecure: Bool
+    /// The connection's socket, only to see whether the client is still there; -1 where there is none.
+    public let socket: Int32
 
     public init(
-        method: String, target: String, fields: HTTPFields, framing: Framing, peer: String, isSecure: Bool = false
+        method: String, target: String, fields: HTTPFields, framing: Framing, peer: String, isSecure: Bool = false,
+        socket: Int32 = -1
     ) {
         self.method = method
         self.target = target
@@ -26,6 +29,7 @@ public struct HTTPRequestHead: Sendable {
         self.framing = framing
         self.peer = peer
         self.isSecure = isSecure
+        self.socket = socket
     }
 
     /// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).

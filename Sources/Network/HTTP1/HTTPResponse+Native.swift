@@ -5,7 +5,8 @@ extension HTTPResponse {
     /// This answer as libmicrohttpd's object, which the caller destroys; nil when it could not be made.
     func native(omittingBody isHead: Bool, isSecure: Bool) -> OpaquePointer? {
         guard let native = isHead ? Self.lengthOnly(contentLength) : body.native(isSecure: isSecure) else { return nil }
-        for field in fields.fields {
+        // The library takes no empty value, which says nothing anyhow.
+        for field in fields.fields where !field.value.isEmpty {
             // The library refuses a value that would break out of its line.
             guard MHD_add_response_header(native, field.name, field.value) == .YES else {
                 MHD_destroy_response(native)
@@ -19,6 +20,7 @@ extension HTTPResponse {
         switch body {
         case .bytes(let bytes): Int64(bytes.count)
         case .file(_, _, let length), .omitted(let length): length
+        case .stream: 0
         }
     }
 
@@ -36,6 +38,8 @@ extension HTTPResponse.Body {
             return Self.native(bytes)
         case .omitted(let length):
             return HTTPResponse.lengthOnly(length)
+        case .stream(let source):
+            return Self.native(source)
         case .file(_, _, length: 0):
             return Self.native([])
         case .file(let file, let offset, let length):
@@ -57,11 +61,38 @@ extension HTTPResponse.Body {
             }, context, { $0.map { Unmanaged<FileReader>.fromOpaque($0).release() } })
     }
 
+    private static func native(_ source: any HTTPBodySource) -> OpaquePointer? {
+        let unknownLength = UInt64(bitPattern: -1)
+        return MHD_create_response_from_callback(
+            unknownLength, 16 << 10,
+            { context, _, block, size in
+                guard let context, let block else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
+                let source = Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeUnretainedValue().source
+                let count = source.read(into: UnsafeMutableRawBufferPointer(start: block, count: size))
+                guard let count else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
+                return count == 0 ? Int(MHD_CONTENT_READER_END_OF_STREAM) : count
+            },
+            Unmanaged.passRetained(HTTPBodySourceBox(source)).toOpaque(),
+            { context in
+                guard let context else { return }
+                Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeRetainedValue().source.close()
+            })
+    }
+
     private static func native(_ bytes: [UInt8]) -> OpaquePointer? {
         var bytes = bytes
         return bytes.withUnsafeMutableBytes {
             MHD_create_response_from_buffer($0.count, $0.baseAddress, .RESPMEM_MUST_COPY)
         }
+    }
+}
+
+/// A source of whichever class, where a pointer has to hold it.
+private final class HTTPBodySourceBox {
+    let source: any HTTPBodySource
+
+    init(_ source: any HTTPBodySource) {
+        self.source = source
     }
 }
 

@@ -4,6 +4,8 @@ public struct HTTPResponse: Sendable {
         case bytes([UInt8])
         /// A range of a file, sent by the kernel.
         case file(HTTPFile, offset: Int64, length: Int64)
+        /// What comes as it is made, in chunks.
+        case stream(any HTTPBodySource & Sendable)
         /// The answer to HEAD, or a 304: the length that a 200 to GET would have, and no body.
         case omitted(length: Int64)
     }

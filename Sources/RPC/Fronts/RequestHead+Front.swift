@@ -16,7 +16,10 @@ extension RequestHead {
             front = try makeFront(for: server, crossOrigin)
             return nil
         } catch {
-            return error.reply(crossOrigin)
+            var reply = error.reply(crossOrigin)
+            // RFC 9110, section 9.3.2.
+            if httpMethod == "HEAD" { reply.body = [] }
+            return reply
         }
     }
 

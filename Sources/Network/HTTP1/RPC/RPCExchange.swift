@@ -1,0 +1,85 @@
+import Wire
+
+/// One call over HTTP/1.1, on the thread of its connection: gives the request's body to the call as it comes, and waits
+/// for the response; flow control holds the thread, and so the client, both ways.
+///
+/// Sendable although it has state: that is touched on the thread of its connection only.
+final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {
+    /// Bytes of the request that may wait for their window before the client has to.
+    private static let highWater = 64 * 1024
+
+    private let call: InnerConnection
+    private let loop: EventLoop
+    private let progress: CallProgress
+    private let socket: Int32
+    private let hasBody: Bool
+
+    init(call: InnerConnection, loop: EventLoop, progress: CallProgress, socket: Int32, hasBody: Bool) {
+        self.call = call
+        self.loop = loop
+        self.progress = progress
+        self.socket = socket
+        self.hasBody = hasBody
+    }
+
+    // MARK: the request
+
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        let piece = [UInt8](bytes)
+        let hasRoom = progress.take { state in
+            state.unsent += piece.count
+            return state.unsent <= Self.highWater
+        }
+        loop.run { [call] in call.send(piece) }
+        if !hasRoom { _ = wait { $0.unsent <= Self.highWater || $0.end != nil } }
+    }
+
+    /// The call failed, say for the size of what has come.
+    var isAnswered: Bool { progress.take { $0.end != nil } }
+
+    func finish() -> HTTPResponse {
+        if hasBody { loop.run { [call] in call.finish() } }
+        guard wait(until: { $0.head != nil || $0.end != nil }) else { return Self.broken }
+        return progress.take { state in
+            guard let head = state.head, let status = state.head?.status, status > 0 else { return Self.broken }
+            switch state.end {
+            case .complete: return HTTPResponse(status: status, fields: head.fields, body: .bytes(state.body))
+            case .broken: return Self.broken
+            case nil: return HTTPResponse(status: status, fields: head.fields, body: .stream(self))
+            }
+        }
+    }
+
+    func abandon() { close() }
+
+    // MARK: the response
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard wait(until: { !$0.body.isEmpty || $0.end != nil }) else { return nil }
+        let (count, isBroken) = progress.take { state in
+            let count = min(buffer.count, state.body.count)
+            state.body.withUnsafeBytes { body in
+                buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: body[..<count]))
+            }
+            state.body.removeFirst(count)
+            return (count, state.end == .broken)
+        }
+        if count > 0 { loop.run { [call] in call.consume(count) } }
+        return count == 0 && isBroken ? nil : count
+    }
+
+    func close() { loop.run { [call] in call.cancel() } }
+
+    private func wait(until isReady: (CallProgress.State) -> Bool) -> Bool {
+        let isThere = progress.wait(socket: socket, until: isReady)
+        if !isThere { close() }
+        return isThere
+    }
+
+    /// No response came, or half of one: the request was none that HTTP/2 could carry.
+    private static var broken: HTTPResponse {
+        var response = HTTPResponse(status: 400)
+        response.closes = true
+        return response
+    }
+}

@@ -1,0 +1,243 @@
+import Dispatch
+import Glibc
+import HTTPTestClient
+import Network
+import Proto
+import RPC
+import Synchronization
+import Testing
+import Wire
+
+/// Calls over HTTP/1.1, by a client that says exactly what a test says.
+@Suite struct RPCRequestHandlerTests {
+    /// Tells when a call has ended, and how.
+    private final class Ends: Interceptor {
+        private let statuses = Mutex<[StatusCode]>([])
+        private let ended = DispatchSemaphore(value: 0)
+        let admitted = DispatchSemaphore(value: 0)
+
+        func admit(_ context: CallContext) { admitted.signal() }
+
+        func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {
+            statuses.withLock { $0.append(status) }
+            ended.signal()
+        }
+
+        /// The status of the next call to end, within ten seconds.
+        func next() -> StatusCode? {
+            guard ended.wait(timeout: .now() + 10) == .success else { return nil }
+            return statuses.withLock { $0.removeFirst() }
+        }
+    }
+
+    private static let echo = MethodDescriptor(
+        service: "test.Service", name: "Echo", kind: .unary, isSideEffectFree: true)
+    private static let wait = MethodDescriptor(service: "test.Service", name: "Wait", kind: .unary)
+    private static let pour = MethodDescriptor(service: "test.Service", name: "Pour", kind: .serverStreaming)
+
+    private let ends = Ends()
+    private let started = DispatchSemaphore(value: 0)
+    private let gate = AsyncStream<Void>.makeStream()
+    private let large = HealthCheckRequest(service: String(repeating: "a", count: 3_000_000))
+
+    private func withDaemon(
+        _ configure: (inout HTTPDaemon.Configuration) -> Void = { _ in }, _ body: (HTTPDaemon) throws -> Void
+    ) throws {
+        var router = Router()
+        router.add(Self.echo) { (request: HealthCheckRequest, context) in
+            context.responseMetadata.append(
+                name: "x-seen", value: context.metadata.pairs.map(\.name).joined(separator: " "))
+            context.responseMetadata.append(name: "x-peer", value: context.peer.host)
+            return request
+        }
+        router.add(Self.wait) { [started, gate] (request: HealthCheckRequest, _) in
+            started.signal()
+            for await _ in gate.stream { return request }
+            throw CancellationError()
+        }
+        router.add(Self.pour) { (request: HealthCheckRequest, responses: ResponseWriter<HealthCheckRequest>, _) in
+            while true { try await responses.write(request) }
+        }
+        let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
+        var configuration = HTTPDaemon.Configuration()
+        configuration.connectionMemory = 64 << 10
+        configure(&configuration)
+        let server = RPCServer(
+            router: router, interceptors: [ends], json: JSONMapping(schema: try Schema(ProtoFiles.all)))
+        let daemon = try HTTPDaemon(
+            host: "127.0.0.1", port: 0, configuration: configuration,
+            handler: RPCRequestHandler(server: server, loops: loops))
+        defer {
+            daemon.stop(drainingFor: 0)
+            for loop in loops { loop.stop() }
+        }
+        try body(daemon)
+    }
+
+    private func post(_ path: String, _ fields: String = "Content-Type: application/json", length: Int) -> String {
+        "POST /test.Service/\(path) HTTP/1.1\r\nHost: h\r\n\(fields)\r\nContent-Length: \(length)\r\n\r\n"
+    }
+
+    private func frame(_ message: [UInt8]) -> [UInt8] {
+        var frame = [0, 0, 0, 0, 0] + message
+        MessagePrefix.write(to: &frame)
+        return frame
+    }
+
+    @Test func callsFollowEachOtherOnAConnection() throws {
+        try withDaemon { daemon in
+            let client = try RawConnection(port: daemon.port)
+            let body = #"{"service":"hi"}"#
+            for _ in 0..<3 {
+                try client.send(post("Echo", length: body.utf8.count) + body)
+                let answer = try client.answer()
+                #expect(answer.status == 200)
+                #expect(answer.text == body)
+                #expect(answer.fields["content-length"] == "\(body.utf8.count)")
+                #expect(answer.fields["x-peer"] == "127.0.0.1")
+            }
+            let chunks = "5\r\n{\"ser\r\nb\r\nvice\":\"hi\"}\r\n0\r\n\r\n"
+            try client.send(
+                "POST /test.Service/Echo HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n\(chunks)")
+            #expect(try client.answer().text == body)
+            try client.send("GET /test.Service/Echo?encoding=json&message=%7B%7D HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(try client.answer().text == "{}")
+        }
+    }
+
+    /// More than the windows and the daemon's memory hold at once.
+    @Test func aLargeMessageGoesBothWays() throws {
+        try withDaemon { daemon in
+            let client = try RawConnection(port: daemon.port)
+            try client.send(post("Echo", "Content-Type: application/proto", length: large.encodedSize))
+            try client.send(large.encoded())
+            #expect(try client.answer().status == 200)
+            #expect(try client.chunkedBody() == large.encoded())
+        }
+    }
+
+    @Test func whatConcernsTheConnectionStaysThere() throws {
+        try withDaemon { daemon in
+            let client = try RawConnection(port: daemon.port)
+            let fields =
+                "Content-Type: application/json\r\nConnection: keep-alive, X-Hop\r\nX-Hop: 1\r\nTE: gzip\r\n"
+                + "Keep-Alive: 5\r\nX-Stays: 1"
+            try client.send(post("Echo", fields, length: 2) + "{}")
+            #expect(try client.answer().fields["x-seen"] == "x-stays")
+        }
+    }
+
+    @Test(arguments: [
+        ("POST /test.Service/Echo", "Content-Type: application/grpc+proto", 415), ("GET /nothing", "X-A: 1", 404),
+        ("POST /test.Service/Echo", "Content-Type: text/plain", 415), ("HEAD /test.Service/Echo", "X-A: 1", 405),
+        ("OPTIONS /test.Service/Echo", "Origin: http://a", 405), ("OPTIONS /", "Origin: http://a", 404),
+        ("PROPFIND /test.Service/Echo", "X-A: 1", 405), ("GET /test.Service/Wait?encoding=json", "X-A: 1", 405),
+        ("GET /test.Service/Echo", "X-A: 1", 400), ("POST /\u{1}", "X-A: 1", 400),
+    ])
+    func whatIsNoCall(line: String, field: String, status: Int) throws {
+        try withDaemon { daemon in
+            let client = try RawConnection(port: daemon.port)
+            try client.send("\(line) HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\n")
+            let isHead = line.hasPrefix("HEAD")
+            let answer = try client.answer(toHead: isHead)
+            #expect(answer.status == status)
+            #expect(isHead || answer.status == 400 || answer.text.hasPrefix(#"{"code":""#))
+        }
+    }
+
+    @Test func whatIsTooLargeIsAnsweredWhenItWasSent() throws {
+        try withDaemon({ $0.maximumDrain = 6 << 20 }) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            let body = [UInt8](repeating: 0x20, count: 8 << 20)
+            try client.send(post("Echo", length: body.count))
+            try client.send(body)
+            #expect(try client.answer().status == 429)
+            #expect(ends.next() == .resourceExhausted)
+            // More than is read for the answer's sake.
+            try client.send(post("Echo", length: 4 * body.count))
+            #expect(throws: RawConnection.Failure.self) {
+                for _ in 0..<4 { try client.send(body) }
+                _ = try client.answer()
+            }
+        }
+    }
+
+    @Test func aSlowBodyIsCutOff() throws {
+        try withDaemon({ $0.bodyTimeout = .zero }) { daemon in
+            let client = try RawConnection(port: daemon.port)
+            try client.send(post("Echo", length: 2))
+            ends.admitted.wait()
+            try client.send("{")
+            #expect(client.isClosed())
+            #expect(ends.next() == .cancelled)
+        }
+    }
+
+    @Test func halfABodyIsNoCall() throws {
+        try withDaemon { daemon in
+            do {
+                let client = try RawConnection(port: daemon.port)
+                try client.send(post("Wait", length: 10) + "{")
+                ends.admitted.wait()
+            }
+            #expect(ends.next() == .cancelled)
+            #expect(started.wait(timeout: .now()) == .timedOut)
+        }
+    }
+
+    @Test func aClientThatLeavesCancelsItsCall() throws {
+        try withDaemon { daemon in
+            do {
+                let client = try RawConnection(port: daemon.port)
+                try client.send(post("Wait", length: 2) + "{}")
+                started.wait()
+            }
+            #expect(ends.next() == .cancelled)
+        }
+    }
+
+    @Test func aStreamComesInChunksUntilItsReaderLeaves() throws {
+        try withDaemon { daemon in
+            do {
+                let client = try RawConnection(port: daemon.port)
+                let request = frame(Array(#"{"service":"hi"}"#.utf8))
+                try client.send(post("Pour", "Content-Type: application/connect+json", length: request.count))
+                try client.send(request)
+                let answer = try client.answer()
+                #expect(answer.status == 200)
+                #expect(answer.fields["transfer-encoding"] == "chunked")
+                #expect(!client.isClosed())
+            }
+            #expect(ends.next() == .cancelled)
+        }
+    }
+
+    @Test func theEndWaitsForCallsUnderWay() throws {
+        try withDaemon { daemon in
+            let client = try RawConnection(port: daemon.port)
+            try client.send(post("Wait", length: 2) + "{}")
+            started.wait()
+            let stopped = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                daemon.stop(drainingFor: 10)
+                stopped.signal()
+            }
+            gate.continuation.yield()
+            #expect(try client.answer().text == "{}")
+            #expect(client.isClosed())
+            #expect(stopped.wait(timeout: .now() + 10) == .success)
+        }
+    }
+
+    @Test func theEndCutsOffWhatGoesOn() throws {
+        try withDaemon { daemon in
+            let client = try RawConnection(port: daemon.port)
+            try client.send(post("Wait", length: 2) + "{}")
+            started.wait()
+            daemon.stop(drainingFor: 0)
+            #expect(ends.next() == .cancelled)
+            #expect(client.isClosed())
+        }
+    }
+}
