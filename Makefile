@@ -7,7 +7,7 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz lab clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ conformance: deps ## Run protobuf's conformance suite on Wire (needs deb-src lin
 
 fuzz: deps ## Fuzz every parser for FUZZ_SECONDS=600 each
 	@scripts/fuzz $(or $(FUZZ_SECONDS),600)
+
+lab: deps venv ## Run the long form of the fault and crash tests (some hours)
+	@scripts/lab
 
 clean: ## Remove what was built (never ./data)
 	rm -rf .build $(VENV)

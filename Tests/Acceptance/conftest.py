@@ -23,6 +23,12 @@ def pytest_addoption(parser):
         default=ROOT / ".build/debug/data-gateway",
         help="the gateway to test (default: the debug build)",
     )
+    parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
+
+
+@pytest.fixture(scope="session")
+def is_full(request) -> bool:
+    return request.config.getoption("--full")
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The audit log: whatever changes something leaves its line, in the change's own transaction, and none holds a secret."""
+"""The audit log: whatever changes something leaves its line, and none holds a secret."""
 
 import json
 import os

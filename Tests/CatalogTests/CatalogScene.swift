@@ -70,14 +70,21 @@ final class CatalogScene: Sendable {
     func add(
         size: Int64, organization: Int64 = 1, site: Int64 = 1, device: String? = nil, tags: [String: String] = [:]
     ) throws -> CatalogObject {
+        let object = newObject(size: size, organization: organization, site: site, device: device)
+        try database.writeBlocking { try ObjectRecords($0).insert(object, tags: tags) }
+        return object
+    }
+
+    /// What ``add(size:organization:site:device:tags:)`` adds.
+    func newObject(
+        size: Int64, organization: Int64 = 1, site: Int64 = 1, device: String? = nil
+    ) -> CatalogObject {
         let id = identifiers.uuid()
         let now = clock.now()
-        let object = CatalogObject(
+        return CatalogObject(
             id: id, fileID: "file-\(id)", uploadID: "upload-\(id)", organizationID: organization, siteID: site,
             suiteID: nil, deviceID: device, bucket: "data", key: "uploads/\(id)", size: size, etag: "\"\(size)\"",
             createdAt: now, uploadedAt: now.adding(seconds: 1), verifiedAt: now.adding(seconds: 2))
-        try database.writeBlocking { try ObjectRecords($0).insert(object, tags: tags) }
-        return object
     }
 
     /// Adds a verified object with its bytes in the store.

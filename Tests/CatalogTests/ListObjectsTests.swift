@@ -124,6 +124,31 @@ struct ListObjectsTests {
         #expect(seen.filter { $0 < 1000 } == expected, "\(filter), pages of \(pageSize)")
     }
 
+    /// The same with eight writers at once, each in transactions of its own.
+    @Test(arguments: [("", Int32(7)), ("raw_tags.k=v", 3), ("size<1000", 5)])
+    func walksWhileEightWritersInsert(_ filter: String, _ pageSize: Int32) async throws {
+        let scene = try CatalogScene(visits: 50)
+        for size: Int64 in 1...200 { try scene.add(size: size, tags: size % 2 == 0 ? ["k": "v"] : [:]) }
+        let expected = try await scene.walk(filter, size: 1000)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer: Int64 in 0..<8 {
+                group.addTask {
+                    for size in stride(from: 1000 + writer, to: 5000, by: 8) where !Task.isCancelled {
+                        let object = scene.newObject(size: size)
+                        try await scene.database.write { try ObjectRecords($0).insert(object, tags: ["k": "v"]) }
+                    }
+                }
+            }
+            for _ in 0..<10 {
+                let seen = try await scene.walk(filter, size: pageSize)
+                #expect(seen.filter { $0 < 1000 } == expected)
+                #expect(Set(seen).count == seen.count)
+            }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    }
+
     @Test func aPageOfRowsThatDoNotFitIsShortAndGoesOn() async throws {
         let scene = try CatalogScene(visits: 4)
         for size: Int64 in 1...9 { try scene.add(size: size) }

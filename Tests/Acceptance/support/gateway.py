@@ -30,8 +30,12 @@ class Gateway:
         self.data = directory / "data"
         self.config = directory / "config.json5"
         self.config.write_text(json.dumps(config or {}, indent=2))
+        #: Variables of the process beside this one's own.
+        self.environment: dict[str, str] = {}
         self.listeners: dict[str, str] = {}
         self.process: subprocess.Popen | None = None
+        #: How the process ended that was killed last; -9 where it had not ended by itself.
+        self.exit_code: int | None = None
         self._stderr = directory / "stderr.log"
         self._channels: dict[str, grpc.Channel] = {}
 
@@ -47,7 +51,7 @@ class Gateway:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
-                env=os.environ | {"DATA_GATEWAY_ADMIN_PASSWORD": ADMIN_PASSWORD},
+                env=os.environ | {"DATA_GATEWAY_ADMIN_PASSWORD": ADMIN_PASSWORD} | self.environment,
             )
         line = self._first_line()
         ready = json.loads(line)
@@ -76,8 +80,21 @@ class Gateway:
         self._close_channels()
         process, self.process = self.process, None
         process.kill()
-        process.wait()
+        self.exit_code = process.wait()
         self._reader.join()
+
+    def cut_power(self, faults) -> None:
+        """Ends the process, and takes back all that it did not sync."""
+        self._close_channels()
+        process, self.process = self.process, None
+        faults.cut = 1
+        try:
+            code = process.wait(STOP_TIMEOUT)
+        finally:
+            process.kill()
+            faults.cut = 0
+        self._reader.join()
+        assert code == 137, f"the gateway had ended before, with {code}\n{self.stderr}"
 
     def close(self) -> None:
         """Ends whatever still runs; for the end of a test, whatever state it left."""

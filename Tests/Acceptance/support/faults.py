@@ -1,0 +1,58 @@
+"""A gateway whose disk can be made to fail, and whose power can be cut: faults/faults.c, preloaded and steered."""
+
+import errno
+import mmap
+import os
+import struct
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1] / "faults" / "faults.c"
+
+WRITE, SYNC, OPEN = 1, 2, 4
+#: Each way in which one call fails: its kind, and what the kernel says.
+FAULTS = [
+    (WRITE, errno.EIO),
+    (WRITE, errno.ENOSPC),
+    (SYNC, errno.EIO),
+    (OPEN, errno.EIO),
+    (OPEN, errno.ENOSPC),
+]
+
+#: The order of `struct control`.
+_FIELDS = ("kinds", "countdown", "error", "counted", "failed", "delay", "cut", "journal")
+
+
+class Faults:
+    """What happens below `root`; hand `environment` to the process, then set the fields."""
+
+    def __init__(self, directory: Path, root: Path):
+        library, page = directory / "faults.so", directory / "faults.control"
+        flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run(["cc", *flags, "-o", library, SOURCE, "-ldl", "-lpthread"], check=True)
+        page.write_bytes(bytes(4096))
+        with open(page, "r+b") as file:
+            self._page = mmap.mmap(file.fileno(), 4096)
+        self.environment = {
+            "LD_PRELOAD": str(library),
+            "FAULTS_CONTROL": str(page),
+            "FAULTS_ROOT": os.path.realpath(root),
+        }
+
+    def __getattr__(self, name: str) -> int:
+        return struct.unpack_from("<q", self._page, 8 * _FIELDS.index(name))[0]
+
+    def __setattr__(self, name: str, value) -> None:
+        if name in _FIELDS:
+            struct.pack_into("<q", self._page, 8 * _FIELDS.index(name), value)
+        else:
+            super().__setattr__(name, value)
+
+    def arm(self, kind: int, number: int, error: int) -> None:
+        """The `number`th call of the kind fails from now on; 0 only counts them."""
+        self.countdown = 0
+        self.kinds, self.error, self.counted, self.failed = kind, error, 0, 0
+        self.countdown = number
+
+    def disarm(self) -> None:
+        self.arm(0, 0, 0)

@@ -1,0 +1,134 @@
+"""A writer with 32 callers, killed at random: each acknowledged write is there, and nothing is half there."""
+
+import random
+import sqlite3
+import threading
+
+import grpc
+import pytest
+
+from support.faults import Faults
+from support.gateway import Gateway
+from support.oss import Credentials
+from support.parties import Fleet, unique
+from support.raw import RawStore
+from support.uploads import content
+
+CALLERS = 32
+KILLS, FULL_KILLS = 10, 200
+DATA = content(5000)
+#: Each row of an object with its upload and its line in the audit log, which were written with it.
+HALVES = {
+    "uploads without the line of their creation": """
+        SELECT id FROM uploads WHERE NOT EXISTS (
+            SELECT 1 FROM audit WHERE action = 'CreateLogicalUpload' AND target = 'uploads/' || uploads.id)""",
+    "lines without their upload": """
+        SELECT target FROM audit WHERE action = 'CreateLogicalUpload' AND NOT EXISTS (
+            SELECT 1 FROM uploads WHERE target = 'uploads/' || uploads.id)""",
+    "uploads without their logical one": """
+        SELECT id FROM uploads WHERE logical_id NOT IN (SELECT id FROM logical_uploads)""",
+    "completed uploads without an object": """
+        SELECT id FROM uploads WHERE state = 4 AND id NOT IN (SELECT upload_id FROM objects)""",
+    "objects of uploads that are not completed": """
+        SELECT upload_id FROM objects WHERE upload_id NOT IN (SELECT id FROM uploads WHERE state = 4)""",
+    "objects without their tag": """
+        SELECT upload_id FROM objects WHERE position NOT IN (SELECT position FROM object_tags)""",
+    "completions without their line": """
+        SELECT upload_id FROM objects WHERE NOT EXISTS (
+            SELECT 1 FROM audit WHERE action = 'CompleteUpload' AND target = 'uploads/' || upload_id)""",
+}
+
+
+class Callers:
+    """32 threads that begin uploads, and complete every fourth, as fast as they are answered."""
+
+    def __init__(self, uploader, run: str):
+        self.uploader, self.run = uploader, run
+        self.created: set[str] = set()
+        self.completed: set[str] = set()
+        self.wrong: list[BaseException] = []
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=self._call, args=(number,)) for number in range(CALLERS)]
+
+    def __enter__(self) -> "Callers":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _call(self, number: int) -> None:
+        turn = number
+        while not self._ended.is_set():
+            try:
+                reply = self.uploader.create()
+                self.created.add(reply.upload_id)
+                turn += 1
+                if turn % 4 == 0:
+                    answer = RawStore(Credentials.of(reply.credentials)).request("PUT", body=DATA)
+                    if answer.status != 200:
+                        return
+                    self.uploader.complete(
+                        reply.upload_id,
+                        file_size=len(DATA),
+                        oss_object_etag=answer.headers["ETag"],
+                        raw_tags={"run": self.run},
+                    )
+                    self.completed.add(reply.upload_id)
+            except (grpc.RpcError, OSError, ValueError) as error:
+                # The kill came; a channel that the test closed says so by ValueError.
+                if isinstance(error, grpc.RpcError) and error.code() in (
+                    grpc.StatusCode.NOT_FOUND,
+                    grpc.StatusCode.FAILED_PRECONDITION,
+                ):
+                    self.wrong.append(error)
+                return
+
+
+def rows(gateway: Gateway, statement: str) -> list:
+    database = sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)
+    try:
+        return [row[0] for row in database.execute(statement)]
+    finally:
+        database.close()
+
+
+@pytest.mark.parametrize("end", ["kill", "power"])
+def test_kills_at_any_moment_lose_nothing_of_32_callers(binary, tmp_path, login, is_full, end):
+    gateway = Gateway(binary, tmp_path, {"quota": {"device_uploads": 1_000_000}})
+    faults = Faults(tmp_path, gateway.data)
+    faults.journal = end == "power"
+    gateway.environment = faults.environment
+    gateway.start()
+    uploader = Fleet.create(login(gateway)).uploader()
+    run, moments = unique("run"), random.Random(5)
+    created: set[str] = set()
+    completed: set[str] = set()
+    for _ in range(FULL_KILLS if is_full else KILLS // 2):
+        with Callers(uploader.sign_in(), run) as callers:
+            # Not a wait for anything: the moment of the kill is what is tried.
+            threading.Event().wait(moments.uniform(0, 0.5))
+            if end == "power":
+                gateway.cut_power(faults)
+            else:
+                gateway.kill()
+        gateway.start()
+        assert not callers.wrong
+        created |= callers.created
+        completed |= callers.completed
+        assert created <= set(rows(gateway, "SELECT id FROM uploads"))
+        found = login(gateway).list_all(filter=f"raw_tags.run={run}", page_size=1000)
+        listed = {(file.file_id, file.size_bytes) for file in found}
+        assert completed <= set(rows(gateway, "SELECT upload_id FROM objects"))
+        assert len(listed) == len(rows(gateway, "SELECT upload_id FROM objects"))
+        for file_id, size in listed:
+            (path,) = gateway.data.glob(f"store/data/*/{file_id}")
+            assert path.stat().st_size == size == len(DATA)
+        for what, statement in HALVES.items():
+            assert rows(gateway, statement) == [], what
+        assert rows(gateway, "PRAGMA integrity_check") == ["ok"]
+    assert len(created) > 20 and completed
+    gateway.close()
