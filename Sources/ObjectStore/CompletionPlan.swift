@@ -23,7 +23,11 @@ struct CompletionPlan: Equatable {
         size = parts.reduce(0) { $0 + $1.size }
     }
 
-    var etag: String { ETag.multipart(partMD5s: parts.map(\.md5)) }
+    func etag(_ form: ETag.Form) -> String { ETag.multipart(partMD5s: parts.map(\.md5), form) }
+
+    func checksum(_ kind: MultipartChecksum?) -> Checksum? {
+        kind?.combined(parts.map { ($0.checksum, $0.size) })
+    }
 
     var crc64: UInt64 {
         parts.reduce(0) { CRC64.combine($0, $1.crc64, secondLength: $1.size) }
@@ -37,12 +41,22 @@ struct CompletionPlan: Equatable {
             guard listed.number > last else {
                 throw StoreError(.invalidPartOrder, "The list of parts was not in ascending order.")
             }
-            guard let part = byNumber[listed.number], ETag.matches(part.etag, listed.etag) else {
-                throw StoreError(.invalidPart, "Part \(listed.number) could not be found, or its ETag is another.")
+            guard let part = byNumber[listed.number], part.matches(listed) else {
+                throw StoreError(
+                    .invalidPart, "Part \(listed.number) could not be found, or its ETag or checksum is another.")
             }
             parts.append(part)
             last = listed.number
         }
         return parts
+    }
+}
+
+extension PartRecord {
+    /// Whether this is the part that a client means. Two forms of a part's ETag differ in letter case only.
+    fileprivate func matches(_ listed: CompletionList.Part) -> Bool {
+        guard ETag.matches(ETag.whole(md5: md5, .oss), listed.etag) else { return false }
+        guard let checksum, let expected = listed.checksums[checksum.algorithm] else { return true }
+        return checksum.value == expected
     }
 }

@@ -6,23 +6,24 @@ import Platform
 final class ObjectPut {
     private let store: ObjectStore
     private let permit: WritePermit
-    private let contentMD5: [UInt8]?
+    private let etags: ETag.Form
     private let contentType: String?
     private let writer: BlockWriter
     private let fileID: String
     private var isKept = false
-    private var digest = BodyDigest()
+    private var digest: BodyDigest
     private var failure: (any Error)?
 
     init(
-        _ store: ObjectStore, permit: WritePermit, length: Int64?, contentMD5: [UInt8]?, contentType: String?
+        _ store: ObjectStore, permit: WritePermit, payload: Payload, contentType: String?, etags: ETag.Form
     ) throws {
-        try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
+        try Self.checkSize(payload.length ?? 0, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
-        try store.database.read { try Self.admit(length ?? 0, permit, in: $0) }
+        try store.database.read { try Self.admit(payload.length ?? 0, permit, in: $0) }
         self.store = store
         self.permit = permit
-        self.contentMD5 = contentMD5
+        self.etags = etags
+        digest = BodyDigest(payload.checks)
         self.contentType = contentType
         let (fileID, file) = try store.data.create()
         self.fileID = fileID
@@ -47,15 +48,15 @@ final class ObjectPut {
     func finish() throws -> StoredObject {
         defer { abandon() }
         if let failure { throw failure }
-        let stored = digest.finalize()
-        try stored.verify(contentMD5)
+        let stored = try digest.finalize()
         try writer.finish()
         try writer.synchronizeAndClose()
         let claims = permit.claims
         let object = StoredObject(
             bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
-            etag: ETag.whole(md5: stored.md5), partCount: 0, crc64: stored.crc64, createdAt: store.clock.now(),
-            fileID: fileID, multipartID: nil, contentType: contentType)
+            etag: ETag.whole(md5: stored.md5, etags), partCount: 0, crc64: stored.crc64, createdAt: store.clock.now(),
+            fileID: fileID, multipartID: nil, contentType: contentType,
+            checksum: stored.checksum)
         let replaced = try store.database.writeBlocking { [permit] connection in
             try permit.confirm(in: connection)
             try Self.admit(object.size, permit, in: connection)

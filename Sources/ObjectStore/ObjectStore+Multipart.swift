@@ -4,7 +4,9 @@ import Platform
 /// Multipart uploads as a whole; their parts are ``PartUpload``'s.
 extension ObjectStore {
     /// Each call begins another one, with a file of its own.
-    func initiateMultipart(_ permit: WritePermit, contentType: String?) throws -> MultipartRecord {
+    func initiateMultipart(
+        _ permit: WritePermit, contentType: String?, checksum: MultipartChecksum?
+    ) throws -> MultipartRecord {
         try space.requireForNewUpload()
         let (fileID, _) = try data.create()
         do {
@@ -16,7 +18,7 @@ extension ObjectStore {
                 let multipart = MultipartRecord(
                     id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
                     partSize: try permit.confirm(in: connection), contentType: contentType, createdAt: now,
-                    isCompleted: false, isLost: false)
+                    isCompleted: false, isLost: false, checksum: checksum)
                 try StoreRecords(connection).insert(multipart)
                 return multipart
             }
@@ -51,7 +53,12 @@ extension ObjectStore {
     /// the same time, gives the same object.
     ///
     /// The order: parts in place, `ftruncate`, `fdatasync`, one commit.
-    func completeMultipart(_ id: String, _ list: CompletionList?, _ permit: WritePermit) throws -> StoredObject {
+    ///
+    /// - Parameter expected: what the client says that the whole is.
+    func completeMultipart(
+        _ id: String, _ list: CompletionList?, _ permit: WritePermit, etags: ETag.Form,
+        expected: ExpectedObject = ExpectedObject()
+    ) throws -> StoredObject {
         // A Complete that cannot succeed must not take the place of parts that are being sent.
         if let done = try plan(id, list, permit.claims).done { return done }
         return try writes.exclusively(id) {
@@ -60,12 +67,15 @@ extension ObjectStore {
                 guard let done else { throw StoreError.noSuchUpload }
                 return done
             }
+            let checksum = plan.checksum(multipart.checksum)
+            try expected.verify(size: plan.size, checksum)
             try dropUnlistedParts(of: multipart, plan)
             try assemble(multipart, plan)
             let object = StoredObject(
                 bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID, size: plan.size,
-                etag: plan.etag, partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
-                fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType)
+                etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
+                fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType,
+                checksum: checksum)
             let replaced = try database.writeBlocking { connection in
                 try permit.confirm(in: connection)
                 let records = StoreRecords(connection)

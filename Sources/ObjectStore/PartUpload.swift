@@ -28,27 +28,25 @@ final class PartUpload {
     private let multipart: MultipartRecord
     private let number: Int
     private let permit: WritePermit
-    private let contentMD5: [UInt8]?
     private let claim: WritesInFlight.Claim
     private var destination: Destination
-    private var digest = BodyDigest()
+    private var digest: BodyDigest
     private var failure: (any Error)?
     private var hasEnded = false
 
-    /// - Parameter length: of the body, where it was declared.
     init(
-        _ store: ObjectStore, permit: WritePermit, multipart: MultipartRecord, number: Int, length: Int64?,
-        contentMD5: [UInt8]?
+        _ store: ObjectStore, permit: WritePermit, multipart: MultipartRecord, number: Int, payload: Payload
     ) throws {
         guard (1...10_000).contains(number) else {
             throw StoreError(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
         }
-        try Self.checkSize(length ?? 0, of: multipart)
+        try Self.checkSize(payload.length ?? 0, of: multipart)
+        try payload.checks.follow(multipart.checksum)
         self.store = store
         self.permit = permit
         self.multipart = multipart
         self.number = number
-        self.contentMD5 = contentMD5
+        digest = BodyDigest(payload.checks)
         claim = store.writes.begin(part: number, of: multipart.id)
         destination = .nowhere
         let holding: BlockWriter.Permit = { [claim] in try claim.holding($0) }
@@ -58,10 +56,10 @@ final class PartUpload {
                 let records = StoreRecords(connection)
                 guard let now = try records.multipart(multipart.id), now.isOpen else { throw StoreError.noSuchUpload }
                 let earlier = try records.part(number, of: multipart.id)
-                try permit.admit(bytes: (length ?? 0) - (earlier?.size ?? 0), in: connection)
+                try permit.admit(bytes: (payload.length ?? 0) - (earlier?.size ?? 0), in: connection)
                 return earlier
             }
-            if let earlier, contentMD5 == earlier.md5, length == earlier.size {
+            if let earlier, payload.checks.contentMD5 == earlier.md5, payload.length == earlier.size {
                 destination = .nowhere
             } else if earlier == nil, claim.ownsPlace {
                 let file = try store.data.open(multipart.fileID, for: .writing)
@@ -96,8 +94,7 @@ final class PartUpload {
     func finish() throws -> PartRecord {
         defer { abandon() }
         if let failure { throw failure }
-        let stored = digest.finalize()
-        try stored.verify(contentMD5)
+        let stored = try digest.finalize()
         // Before the claim is held: each write holds it on its own.
         try destination.writer?.finish()
         let committed = try claim.holding {
@@ -150,7 +147,7 @@ final class PartUpload {
     private func record(_ stored: BodyDigest.Stored, fileID: String?) -> PartRecord {
         PartRecord(
             number: number, size: stored.size, md5: stored.md5, crc64: stored.crc64, fileID: fileID,
-            storedAt: store.clock.now())
+            storedAt: store.clock.now(), checksum: stored.checksum)
     }
 
     private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {

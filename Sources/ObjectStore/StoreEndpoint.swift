@@ -27,6 +27,9 @@ public struct StoreEndpoint: Sendable, Equatable {
     /// What clients put into the scope of a V4 signature: taken from a host `oss-<region>.<domain>`, otherwise empty.
     public let region: String
 
+    /// Host and port, as clients send them.
+    public var authority: String { String(text.dropFirst(isSecure ? 8 : 7)) }
+
     public var isSecure: Bool { text.hasPrefix("https://") }
 
     public init(_ text: String) throws(Malformed) {

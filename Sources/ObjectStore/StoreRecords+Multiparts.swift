@@ -3,18 +3,18 @@ import Platform
 
 extension StoreRecords {
     private static let multipartColumns =
-        "id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost"
-    private static let partColumns = "number, size, md5, crc64, file_id, stored_at"
+        "id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost, checksum"
+    private static let partColumns = "number, size, md5, crc64, file_id, stored_at, checksum"
 
     func insert(_ multipart: MultipartRecord) throws {
         try connection.execute(
             """
             INSERT INTO store_multiparts
-                (id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                (id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, checksum)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
             """,
             multipart.id, multipart.uploadID, multipart.bucket, multipart.key, multipart.fileID, multipart.partSize,
-            multipart.contentType, multipart.createdAt.microseconds)
+            multipart.contentType, multipart.createdAt.microseconds, multipart.checksum?.description)
     }
 
     func multipart(_ id: String) throws -> MultipartRecord? {
@@ -86,14 +86,14 @@ extension StoreRecords {
     func put(_ part: PartRecord, of multipartID: String) throws {
         try connection.execute(
             """
-            INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at, checksum)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             ON CONFLICT (multipart_id, number) DO UPDATE SET
                 size = excluded.size, md5 = excluded.md5, crc64 = excluded.crc64, file_id = excluded.file_id,
-                stored_at = excluded.stored_at
+                stored_at = excluded.stored_at, checksum = excluded.checksum
             """,
             multipartID, part.number, part.size, part.md5, Int64(bitPattern: part.crc64), part.fileID,
-            part.storedAt.microseconds)
+            part.storedAt.microseconds, part.checksum?.description)
     }
 
     func deletePart(_ number: Int, of multipartID: String) throws {
@@ -111,12 +111,14 @@ extension StoreRecords {
         MultipartRecord(
             id: row.text(0), uploadID: row.text(1), bucket: row.text(2), key: row.text(3), fileID: row.text(4),
             partSize: row.int64(5), contentType: row.optionalText(6), createdAt: UnixTime(microseconds: row.int64(7)),
-            isCompleted: row.bool(8), isLost: row.bool(9))
+            isCompleted: row.bool(8), isLost: row.bool(9),
+            checksum: row.optionalText(10).flatMap(MultipartChecksum.init))
     }
 
     private static func part(_ row: Row) -> PartRecord {
         PartRecord(
             number: row.int(0), size: row.int64(1), md5: row.blob(2), crc64: UInt64(bitPattern: row.int64(3)),
-            fileID: row.optionalText(4), storedAt: UnixTime(microseconds: row.int64(5)))
+            fileID: row.optionalText(4), storedAt: UnixTime(microseconds: row.int64(5)),
+            checksum: row.optionalText(6).flatMap(Checksum.init))
     }
 }

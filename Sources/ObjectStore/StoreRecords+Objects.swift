@@ -3,7 +3,8 @@ import Platform
 
 extension StoreRecords {
     private static let objectColumns = """
-        bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type
+        bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type,
+        checksum
         """
 
     func object(bucket: String, key: String) throws -> StoredObject? {
@@ -27,12 +28,12 @@ extension StoreRecords {
             """
             INSERT INTO store_objects
                 (bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id,
-                content_type)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                content_type, checksum)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
             """,
             object.bucket, object.key, object.uploadID, object.size, object.etag, object.partCount,
             Int64(bitPattern: object.crc64), object.createdAt.microseconds, object.fileID, object.multipartID,
-            object.contentType)
+            object.contentType, object.checksum?.description)
     }
 
     /// - Returns: the file of the object in whose place it is.
@@ -93,6 +94,6 @@ extension StoreRecords {
             bucket: row.text(0), key: row.text(1), uploadID: row.text(2), size: row.int64(3), etag: row.text(4),
             partCount: row.int(5), crc64: UInt64(bitPattern: row.int64(6)),
             createdAt: UnixTime(microseconds: row.int64(7)), fileID: row.text(8), multipartID: row.optionalText(9),
-            contentType: row.optionalText(10))
+            contentType: row.optionalText(10), checksum: row.optionalText(11).flatMap(Checksum.init))
     }
 }

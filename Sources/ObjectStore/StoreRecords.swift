@@ -57,6 +57,14 @@ struct StoreRecords {
                 CREATE TABLE store_identity (id TEXT PRIMARY KEY, generation INTEGER NOT NULL) STRICT;
                 """),
         usageMigration,
+        Migration(
+            name: "store-checksums",
+            sql: """
+                -- ALGORITHM:base64[-parts]; of a multipart upload ALGORITHM:kind. NULL where no client asked for one.
+                ALTER TABLE store_multiparts ADD COLUMN checksum TEXT;
+                ALTER TABLE store_parts ADD COLUMN checksum TEXT;
+                ALTER TABLE store_objects ADD COLUMN checksum TEXT;
+                """),
     ]
 
     let connection: Connection
@@ -78,6 +86,8 @@ struct MultipartRecord: Sendable, Equatable {
     let createdAt: UnixTime
     let isCompleted: Bool
     let isLost: Bool
+    /// What its initiator asked for.
+    var checksum: MultipartChecksum?
 }
 
 /// A row of `store_parts`.
@@ -89,6 +99,5 @@ struct PartRecord: Sendable, Equatable {
     /// Nil when the part stands at its place in the file of its multipart upload.
     let fileID: String?
     let storedAt: UnixTime
-
-    var etag: String { ETag.whole(md5: md5) }
+    var checksum: Checksum?
 }

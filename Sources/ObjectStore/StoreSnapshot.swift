@@ -34,10 +34,13 @@ public struct StoredObject: Sendable, Equatable {
     /// The store's UploadId; nil for an object that was put whole.
     public let multipartID: String?
     public let contentType: String?
+    /// Of the bytes, or of the parts' checksums; nil where no client asked for one.
+    public let checksum: Checksum?
 
     public init(
         bucket: String, key: String, uploadID: String, size: Int64, etag: String, partCount: Int, crc64: UInt64,
-        createdAt: UnixTime, fileID: String, multipartID: String?, contentType: String?
+        createdAt: UnixTime, fileID: String, multipartID: String?, contentType: String?,
+        checksum: Checksum? = nil
     ) {
         self.bucket = bucket
         self.key = key
@@ -50,6 +53,7 @@ public struct StoredObject: Sendable, Equatable {
         self.fileID = fileID
         self.multipartID = multipartID
         self.contentType = contentType
+        self.checksum = checksum
     }
 
     public var isMultipart: Bool { multipartID != nil }

@@ -50,6 +50,7 @@ struct Rooms: Sendable {
         var surface = configuration.objectStore
         // Where the endpoint is a name, clients put the bucket before it.
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? address.host.lowercased()]
+        surface.publicAuthority = configuration.publicEndpoint?.authority
         surface.daemon.certificates = configuration.isSecure(.objectStore) ? certificates : nil
         storeServer = try ObjectStoreServer(
             host: address.host, port: UInt16(address.port), store: store,

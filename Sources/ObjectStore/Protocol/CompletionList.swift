@@ -7,6 +7,8 @@ struct CompletionList: Equatable {
         let number: Int
         /// As it was sent, unescaped; compare it by ``ETag/matches(_:_:)``.
         let etag: String
+        /// In base64; S3's clients name one.
+        var checksums: [ChecksumAlgorithm: String] = [:]
     }
 
     let parts: [Part]
@@ -36,6 +38,7 @@ struct CompletionList: Equatable {
         private var text = ""
         private var number: Int?
         private var etag: String?
+        private var checksums: [ChecksumAlgorithm: String] = [:]
 
         /// The parser itself does not mind an element that is never closed.
         var isWellFormed: Bool { !isMalformed && path.isEmpty }
@@ -65,9 +68,13 @@ struct CompletionList: Equatable {
                 guard let number, let etag, (1...10_000).contains(number), parts.count < 10_000 else {
                     return fail(parser)
                 }
-                parts.append(Part(number: number, etag: etag))
+                parts.append(Part(number: number, etag: etag, checksums: checksums))
                 self.number = nil
                 self.etag = nil
+                checksums = [:]
+            case ["Part", name] where name.hasPrefix("Checksum"):
+                let algorithm = ChecksumAlgorithm(rawValue: String(name.dropFirst("Checksum".count)))
+                if let algorithm { checksums[algorithm] = text.trimmingCharacters(in: .whitespacesAndNewlines) }
             default:
                 break
             }

@@ -1,16 +1,30 @@
 import Platform
 
-/// Entity tags as OSS makes them, always in double quotes.
+/// Entity tags, always in double quotes. Each dialect makes them its own way, and any client may compare any of them.
 public enum ETag {
-    /// Of a part, or of an object that was put whole: the MD5 in upper-case hex.
-    static func whole(md5: [UInt8]) -> String {
-        "\"\(Hex.upper(md5))\""
+    enum Form: Sendable {
+        /// Upper-case hex; of parts, over the **hex text** of their MD5s.
+        case oss
+        /// Lower-case hex; of parts, over their MD5s.
+        case s3
+
+        fileprivate func text(_ digest: [UInt8]) -> String {
+            switch self {
+            case .oss: Hex.upper(digest)
+            case .s3: Hex.lower(digest)
+            }
+        }
     }
 
-    /// Of an object made of parts: the MD5 over the parts' MD5s **as upper-case hex text**, and their number.
-    static func multipart(partMD5s: [[UInt8]]) -> String {
-        let digest = Digest.md5(partMD5s.flatMap { Array(Hex.upper($0).utf8) })
-        return "\"\(Hex.upper(digest))-\(partMD5s.count)\""
+    /// Of a part, or of an object that was put whole: the MD5.
+    static func whole(md5: [UInt8], _ form: Form) -> String {
+        "\"\(form.text(md5))\""
+    }
+
+    /// Of an object made of parts: the MD5 over the parts' MD5s, and their number.
+    static func multipart(partMD5s: [[UInt8]], _ form: Form) -> String {
+        let digest = Digest.md5(partMD5s.flatMap { form == .oss ? Array(form.text($0).utf8) : $0 })
+        return "\"\(form.text(digest))-\(partMD5s.count)\""
     }
 
     /// The same tag without quotes (raw, or escaped as in XML) and in upper case: what two tags are compared by.

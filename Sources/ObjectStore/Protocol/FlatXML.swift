@@ -14,10 +14,12 @@ struct FlatXML {
     }
 
     private let root: String
+    private let namespace: String?
     private var body = ""
 
-    init(_ root: String, _ elements: [Element] = []) {
+    init(_ root: String, namespace: String? = nil, _ elements: [Element] = []) {
         self.root = root
+        self.namespace = namespace
         for element in elements {
             append(element)
         }
@@ -33,7 +35,8 @@ struct FlatXML {
     }
 
     var bytes: [UInt8] {
-        Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<\(root)>\(body)</\(root)>\n".utf8)
+        let start = root + (namespace.map { " xmlns=\"\($0)\"" } ?? "")
+        return Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<\(start)>\(body)</\(root)>\n".utf8)
     }
 
     private static func escape(_ text: String) -> String {

@@ -16,6 +16,10 @@ struct RequestTarget: Equatable {
     let bucket: String?
     /// Nil: the bucket itself.
     let key: String?
+    /// Whether the bucket came from the host.
+    let isVirtualHost: Bool
+    /// Whether the path ends with the bucket, without a slash behind it.
+    private let hasBareBucket: Bool
     /// In the order in which they were sent; a name may occur twice.
     let parameters: [Parameter]
 
@@ -31,17 +35,27 @@ struct RequestTarget: Equatable {
         parameters = try Self.parameters(halves.count > 1 ? halves[1] : "")
 
         var rest = path.dropFirst()
-        if let bucket = Self.bucket(ofHost: host, domains: domains) {
-            self.bucket = bucket
+        let virtualBucket = Self.bucket(ofHost: host, domains: domains)
+        isVirtualHost = virtualBucket != nil
+        if let virtualBucket {
+            bucket = virtualBucket
+            hasBareBucket = false
         } else {
             let segments = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
             bucket = rest.isEmpty ? nil : segments.first.map(String.init)
+            hasBareBucket = segments.count == 1
             rest = segments.count > 1 ? segments[1] : ""
         }
         if let bucket, !ObjectName.isBucket(bucket) { throw .bucket }
         guard let key = PercentEncoding.decode(rest) else { throw .target }
         if !key.isEmpty, !ObjectName.isKey(key) { throw .key }
         self.key = key.isEmpty ? nil : key
+    }
+
+    /// Decoded, as it was sent.
+    var path: String {
+        guard let bucket, !isVirtualHost else { return "/" + (key ?? "") }
+        return "/\(bucket)" + (hasBareBucket ? "" : "/") + (key ?? "")
     }
 
     /// The value of a parameter that may occur once at most.

@@ -1,10 +1,12 @@
-/// An error as OSS's clients know it. What they do with it depends on status and code: `SecurityTokenExpired`,
+/// An error as clients of the store know it; by OSS's name where S3 has another (see `StoreError+S3.swift`). What they do with it depends on status and code: `SecurityTokenExpired`,
 /// `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed` make them refresh their credentials once, a 404
 /// makes them start over, 408, 429 and 5xx retry; everything else makes them give up.
 struct StoreError: Error, Equatable {
     enum Code: String {
         case accessDenied = "AccessDenied"
-        case badDigest = "InvalidDigest"
+        case authorizationMalformed = "AuthorizationHeaderMalformed"
+        case badDigest = "BadDigest"
+        case contentSHA256Mismatch = "XAmzContentSHA256Mismatch"
         case entityTooLarge = "EntityTooLarge"
         case entityTooSmall = "EntityTooSmall"
         case incompleteBody = "IncompleteBody"
@@ -12,13 +14,17 @@ struct StoreError: Error, Equatable {
         case invalidAccessKeyID = "InvalidAccessKeyId"
         case invalidArgument = "InvalidArgument"
         case invalidBucketName = "InvalidBucketName"
+        case invalidDigest = "InvalidDigest"
         case invalidObjectName = "InvalidObjectName"
         case invalidPart = "InvalidPart"
         case invalidPartOrder = "InvalidPartOrder"
         case invalidRange = "InvalidRange"
+        case invalidRequest = "InvalidRequest"
         case invalidSecurityToken = "InvalidSecurityToken"
         case invalidURI = "InvalidURI"
+        case malformedTrailer = "MalformedTrailerError"
         case malformedXML = "MalformedXML"
+        case missingContentLength = "MissingContentLength"
         case noSuchBucket = "NoSuchBucket"
         case noSuchKey = "NoSuchKey"
         case noSuchUpload = "NoSuchUpload"
@@ -36,13 +42,16 @@ struct StoreError: Error, Equatable {
                 .securityTokenExpired, .signatureDoesNotMatch:
                 403
             case .noSuchBucket, .noSuchKey, .noSuchUpload: 404
+            case .missingContentLength: 411
             case .preconditionFailed: 412
             case .invalidRange: 416
             case .internalError: 500
             case .notImplemented: 501
             case .serviceUnavailable: 503
-            case .badDigest, .entityTooLarge, .entityTooSmall, .incompleteBody, .invalidArgument, .invalidBucketName,
-                .invalidObjectName, .invalidPart, .invalidPartOrder, .invalidURI, .malformedXML:
+            case .authorizationMalformed, .badDigest, .contentSHA256Mismatch, .entityTooLarge, .entityTooSmall,
+                .incompleteBody,
+                .invalidArgument, .invalidBucketName, .invalidDigest, .invalidObjectName, .invalidPart,
+                .invalidPartOrder, .invalidRequest, .invalidURI, .malformedTrailer, .malformedXML:
                 400
             }
         }

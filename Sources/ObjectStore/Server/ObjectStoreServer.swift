@@ -1,12 +1,15 @@
 import Network
 import Platform
 
-/// The store's listener: HTTP/1.1 in OSS's dialect.
+/// The store's listener: HTTP/1.1 in the dialects of OSS and S3.
 public final class ObjectStoreServer: Sendable {
     public struct Configuration: Sendable {
         /// Lower-case domains under which a host's first label is the bucket, e.g. `oss-lab.example.com`. Requests to
         /// any other host are in path style.
         public var bucketDomains: [String] = []
+        /// The host and port of the endpoint that clients are told, which those of S3 sign; nil where they see the one
+        /// that arrives here.
+        public var publicAuthority: String?
         /// By how many seconds the date that a client signed may be off; nil = the date is not policed.
         public var maximumClockSkew: Int64?
         public var daemon = HTTPDaemon.Configuration()

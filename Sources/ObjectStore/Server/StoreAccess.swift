@@ -9,9 +9,9 @@ struct StoreAccess {
 
     /// The reason of a refusal is told only after the signature has proven the secret.
     static func check(
-        _ request: SignedRequest, store: ObjectStore, policy: any AccessPolicy, maximumClockSkew: Int64?
+        _ request: SignedRequest, _ authentication: Authentication, store: ObjectStore, policy: any AccessPolicy,
+        maximumClockSkew: Int64?
     ) throws -> StoreAccess {
-        let authentication = try Authentication(request)
         guard let token = authentication.securityToken, !token.isEmpty else {
             throw StoreError(.invalidAccessKeyID, "The access key id is unknown here without its security token.")
         }

@@ -5,20 +5,22 @@ extension StoreAnswers {
         xml(
             200,
             FlatXML(
-                "InitiateMultipartUploadResult",
-                Self.name(multipart.bucket, multipart.key, target) + [FlatXML.Element("UploadId", multipart.id)]))
+                "InitiateMultipartUploadResult", namespace: dialect.namespace,
+                Self.name(multipart.bucket, multipart.key, target) + [FlatXML.Element("UploadId", multipart.id)]),
+            dialect.fields(ofInitiated: multipart))
     }
 
     /// The ETag stands in the document and in the field: clients take one or the other.
     func completed(_ object: StoredObject) -> HTTPResponse {
         let path = "/\(object.bucket)/\(PercentEncoding.encode(object.key, keepingSlashes: true))"
         let document = FlatXML(
-            "CompleteMultipartUploadResult",
+            "CompleteMultipartUploadResult", namespace: dialect.namespace,
             [
                 FlatXML.Element("Location", origin + path), FlatXML.Element("Bucket", object.bucket),
                 FlatXML.Element("Key", object.key), FlatXML.Element("ETag", object.etag),
-            ])
-        return xml(200, document, ["ETag": object.etag, "x-oss-hash-crc64ecma": String(object.crc64)])
+            ] + dialect.elements(ofCompleted: object))
+        let fields = dialect.fields(ofStored: object.crc64, object.checksum)
+        return xml(200, document, fields.appending(["ETag": object.etag]))
     }
 
     /// `NextPartNumberMarker` is always there: a client loops for ever without it.
@@ -27,7 +29,7 @@ extension StoreAnswers {
         _ claims: CredentialClaims, after marker: Int, limit: Int
     ) -> HTTPResponse {
         var document = FlatXML(
-            "ListPartsResult",
+            "ListPartsResult", namespace: dialect.namespace,
             Self.name(claims.bucket, claims.key, target) + [
                 FlatXML.Element("UploadId", id), FlatXML.Element("PartNumberMarker", String(marker)),
                 FlatXML.Element("NextPartNumberMarker", String(page.parts.last?.number ?? marker)),
@@ -38,9 +40,10 @@ extension StoreAnswers {
                 "Part",
                 [
                     FlatXML.Element("PartNumber", String(part.number)),
-                    FlatXML.Element("LastModified", Timestamps.xml(part.storedAt)), FlatXML.Element("ETag", part.etag),
-                    FlatXML.Element("Size", String(part.size)), FlatXML.Element("HashCrc64ecma", String(part.crc64)),
-                ])
+                    FlatXML.Element("LastModified", Timestamps.xml(part.storedAt)),
+                    FlatXML.Element("ETag", ETag.whole(md5: part.md5, dialect.etags)),
+                    FlatXML.Element("Size", String(part.size)),
+                ] + dialect.elements(of: part))
         }
         return xml(200, document)
     }

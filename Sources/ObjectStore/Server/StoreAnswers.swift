@@ -1,9 +1,9 @@
-import Database
 import Network
 import Platform
 
-/// The answers to one request, as OSS gives them.
+/// The answers to one request, in the dialect that it speaks.
 struct StoreAnswers {
+    let dialect: any StoreDialect
     let requestID: String
     /// The Host field of the request.
     let host: String
@@ -11,7 +11,8 @@ struct StoreAnswers {
     let origin: String
     let isHead: Bool
 
-    init(_ head: HTTPRequestHead) {
+    init(_ head: HTTPRequestHead, _ dialect: any StoreDialect) {
+        self.dialect = dialect
         requestID = Hex.upper(Random.bytes(12))
         host = head.fields["host"] ?? ""
         origin = (head.isSecure ? "https://" : "http://") + host
@@ -28,26 +29,20 @@ struct StoreAnswers {
         return HTTPResponse(status: status, fields: all, body: .bytes(document.bytes))
     }
 
-    /// Acknowledges bytes: what clients check is what was stored.
-    func stored(etag: String, crc64: UInt64) -> HTTPResponse {
-        empty(200, ["ETag": etag, "x-oss-hash-crc64ecma": String(crc64)])
+    func stored(etag: String, crc64: UInt64, _ checksum: Checksum?) -> HTTPResponse {
+        empty(200, dialect.fields(ofStored: crc64, checksum).appending(["ETag": etag]))
     }
 
-    /// A HEAD has no body: the document goes into two fields, in base64, since clients look in one or the other, and
-    /// could not tell a 403 from a 404 without it.
     func error(_ error: StoreError, _ fields: HTTPFields = [:]) -> HTTPResponse {
         let document = FlatXML(
             "Error",
             [
-                FlatXML.Element("Code", error.code.rawValue), FlatXML.Element("Message", error.message),
+                FlatXML.Element("Code", dialect.name(of: error.code)), FlatXML.Element("Message", error.message),
                 FlatXML.Element("RequestId", requestID), FlatXML.Element("HostId", host),
             ] + error.details)
-        guard isHead else { return xml(error.code.status, document, fields) }
-        var all = fields
-        let text = Base64.encode(document.bytes)
-        all.append("x-oss-err", text)
-        all.append("x-oss-error", text)
-        return empty(error.code.status, all)
+        let status = dialect.status(of: error.code)
+        guard isHead else { return xml(status, document, fields) }
+        return empty(status, fields.appending(dialect.fields(insteadOf: document)))
     }
 
     /// - Parameter asked: the request's fields: its Range, and on which conditions it is to be answered.
@@ -64,12 +59,9 @@ struct StoreAnswers {
         }
         fields.append("Content-Type", object.contentType ?? "application/octet-stream")
         fields.append("Accept-Ranges", "bytes")
-        fields.append("x-oss-hash-crc64ecma", String(object.crc64))
-        fields.append("x-oss-object-type", object.isMultipart ? "Multipart" : "Normal")
-        if isHead { return HTTPResponse(status: 200, fields: marked(fields), body: .omitted(length: object.size)) }
         var status = 200
         var sent = 0..<object.size
-        if let range = asked["range"].flatMap(ByteRange.init), preconditions.permitRange(etag: object.etag) {
+        if !isHead, let range = asked["range"].flatMap(ByteRange.init), preconditions.permitRange(etag: object.etag) {
             guard let resolved = range.resolved(in: object.size) else {
                 return error(
                     StoreError(.invalidRange, "The requested range cannot be satisfied."),
@@ -79,41 +71,22 @@ struct StoreAnswers {
             sent = resolved
             fields.append("Content-Range", "bytes \(sent.lowerBound)-\(sent.upperBound - 1)/\(object.size)")
         }
+        fields = marked(fields.appending(dialect.fields(of: object, whole: status == 200, asked: asked)))
+        if isHead { return HTTPResponse(status: 200, fields: fields, body: .omitted(length: object.size)) }
         let file = try data.open(object.fileID, for: .reading)
         guard try file.size() == object.size else { throw StorageFailure.missing }
         return HTTPResponse(
-            status: status, fields: marked(fields),
+            status: status, fields: fields,
             body: .file(file.intoResponse(), offset: sent.lowerBound, length: sent.upperBound - sent.lowerBound))
     }
 
     private func marked(_ fields: HTTPFields) -> HTTPFields {
-        var all = fields
-        all.append("x-oss-request-id", requestID)
-        return all
+        fields.appending([dialect.requestIDField: requestID])
     }
 }
 
-extension StoreError {
-    /// What anything that went wrong is to a client. Trouble that may pass is a 503: clients try again.
-    init(_ error: any Error) {
-        switch error {
-        case let error as StoreError:
-            self = error
-        case let error as RequestTarget.Malformed:
-            self =
-                switch error {
-                case .target: StoreError(.invalidURI, "The URI could not be parsed.")
-                case .bucket: StoreError(.invalidBucketName, "The bucket name is not valid.")
-                case .key: StoreError(.invalidObjectName, "The object name is not valid.")
-                }
-        case StorageFailure.full, DatabaseError.full:
-            self = StoreError(.serviceUnavailable, "There is no room to store this now.")
-        case StorageFailure.other, DatabaseError.overloaded, DatabaseError.closed, DatabaseError.writerEnded:
-            self = StoreError(.serviceUnavailable, "The service is unavailable now.")
-        case is WritesInFlight.Revoked:
-            self = StoreError(.serviceUnavailable, "The upload was changed by another request while this one was sent.")
-        default:
-            self = StoreError(.internalError, "We encountered an internal error.")
-        }
+extension HTTPFields {
+    func appending(_ others: HTTPFields) -> HTTPFields {
+        others.fields.reduce(into: self) { $0.append($1.name, $1.value) }
     }
 }

@@ -1,30 +1,37 @@
 import Network
 import Platform
 
-/// OSS's HTTP surface: authenticates a request, reads what it asks for, and has the store do it.
+/// The store's HTTP surface: authenticates a request, reads what it asks for, and has the store do it.
 struct StoreHandler: HTTPRequestHandler {
     let store: ObjectStore
     let policy: any AccessPolicy
     let configuration: ObjectStoreServer.Configuration
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
-        let answers = StoreAnswers(head)
+        let dialect = dialect(of: head)
+        let answers = StoreAnswers(head, dialect)
         do {
             let target = try RequestTarget(
                 head.target, host: head.fields["host"] ?? "", domains: configuration.bucketDomains)
             let request = SignedRequest(method: head.method, target: target, fields: head.fields)
             let access = try StoreAccess.check(
-                request, store: store, policy: policy, maximumClockSkew: configuration.maximumClockSkew)
-            return try perform(StoreOperation(request), head, request, access, answers)
+                request, dialect.authentication(of: request), store: store, policy: policy,
+                maximumClockSkew: configuration.maximumClockSkew)
+            return try perform(dialect.operation(of: request), head, request, access, answers)
         } catch {
             return .respond(failed(error, answers))
         }
+    }
+
+    private func dialect(of head: HTTPRequestHead) -> any StoreDialect {
+        S3Dialect.isSpoken(by: head) ? S3Dialect(publicAuthority: configuration.publicAuthority) : OSSDialect()
     }
 
     private func perform(
         _ operation: StoreOperation, _ head: HTTPRequestHead, _ request: SignedRequest, _ access: StoreAccess,
         _ answers: StoreAnswers
     ) throws -> HTTPDisposition {
+        let dialect = answers.dialect
         switch operation {
         case .getObject, .headObject:
             try access.requireRead()
@@ -35,9 +42,10 @@ struct StoreHandler: HTTPRequestHandler {
             let page = try store.listParts(id, access.claims, after: marker, limit: limit)
             return .respond(
                 answers.parts(page, of: id, request.target, access.claims, after: marker, limit: limit))
-        case .initiateMultipart:
+        case .initiateMultipart(let checksum):
             let permit = try access.requireWrite(policy)
-            let multipart = try store.initiateMultipart(permit, contentType: head.fields["content-type"])
+            let multipart = try store.initiateMultipart(
+                permit, contentType: head.fields["content-type"], checksum: checksum)
             return .respond(answers.initiated(multipart, request.target))
         case .abortMultipart(let id):
             // 404 goes before 403: a client that lost the answer of its Complete asks this with whatever it has.
@@ -46,49 +54,72 @@ struct StoreHandler: HTTPRequestHandler {
             try store.abortMultipart(id, access.claims)
             return .respond(answers.empty(204))
         case .putObject:
+            let permit = try access.requireWrite(policy)
+            let payload = try dialect.payload(of: head)
             let put = try ObjectPut(
-                store, permit: try access.requireWrite(policy), length: head.framing.length,
-                contentMD5: try Self.contentMD5(head), contentType: head.fields["content-type"])
-            return body(answers, take: put.receive, leave: put.abandon) {
+                store, permit: permit, payload: payload, contentType: head.fields["content-type"], etags: dialect.etags)
+            return body(payload, answers, take: put.receive, leave: put.abandon) {
                 let object = try put.finish()
-                return answers.stored(etag: object.etag, crc64: object.crc64)
+                return answers.stored(etag: object.etag, crc64: object.crc64, object.checksum)
             }
         case .uploadPart(let number, let id):
+            let permit = try access.requireWrite(policy)
+            let payload = try dialect.payload(of: head)
             let part = try PartUpload(
-                store, permit: try access.requireWrite(policy), multipart: try store.openMultipart(id, access.claims),
-                number: number,
-                length: head.framing.length, contentMD5: try Self.contentMD5(head))
-            return body(answers, take: part.receive, leave: part.abandon) {
+                store, permit: permit, multipart: try store.openMultipart(id, access.claims), number: number,
+                payload: payload)
+            return body(payload, answers, take: part.receive, leave: part.abandon) {
                 let record = try part.finish()
-                return answers.stored(etag: record.etag, crc64: record.crc64)
+                let etag = ETag.whole(md5: record.md5, dialect.etags)
+                return answers.stored(etag: etag, crc64: record.crc64, record.checksum)
             }
-        case .completeMultipart(let id, let all):
-            let document = CompletionBody()
+        case .completeMultipart(let id, let all, let expected):
+            let payload = try dialect.payload(of: head)
+            let document = CompletionBody(payload.checks)
             let permit = WritePermit(claims: access.claims, policy: policy)
-            return body(answers, take: document.receive, leave: {}) {
+            return body(payload, answers, take: document.receive, leave: {}) {
                 let list = all ? nil : try document.list()
                 // Without the right to write, only what is completed already can be completed.
                 if let done = try store.completed(id, access.claims) { return answers.completed(done) }
                 _ = try access.requireWrite(policy)
-                return answers.completed(try store.completeMultipart(id, list, permit))
+                return answers.completed(
+                    try store.completeMultipart(id, list, permit, etags: dialect.etags, expected: expected))
             }
         }
     }
 
     private func body(
-        _ answers: StoreAnswers, take: @escaping (UnsafeRawBufferPointer) -> Void, leave: @escaping () -> Void,
-        complete: @escaping () throws -> HTTPResponse
+        _ payload: Payload, _ answers: StoreAnswers, take: @escaping (UnsafeRawBufferPointer) -> Void,
+        leave: @escaping () -> Void, complete: @escaping () throws -> HTTPResponse
     ) -> HTTPDisposition {
-        .receive(
-            StoreBody(
-                take: take,
-                complete: {
-                    do {
-                        return try complete()
-                    } catch {
-                        return failed(error, answers)
-                    }
-                }, leave: leave))
+        let answer: (() throws -> HTTPResponse) -> HTTPResponse = { complete in
+            do {
+                return try complete()
+            } catch {
+                return failed(error, answers)
+            }
+        }
+        switch payload.framing {
+        case .plain:
+            return .receive(StoreBody(take: take, complete: { answer(complete) }, leave: leave))
+        case .chunks(let reader):
+            var failure: (any Error)?
+            return .receive(
+                StoreBody(
+                    take: { piece in
+                        guard failure == nil else { return }
+                        do { try reader.read(piece, take) } catch { failure = error }
+                    },
+                    complete: {
+                        answer {
+                            // What began is left where the chunks end it.
+                            defer { leave() }
+                            if let failure { throw failure }
+                            try reader.finish()
+                            return try complete()
+                        }
+                    }, leave: leave))
+        }
     }
 
     private func failed(_ error: any Error, _ answers: StoreAnswers) -> HTTPResponse {
@@ -98,38 +129,25 @@ struct StoreHandler: HTTPRequestHandler {
         }
         return answers.error(failure)
     }
-
-    /// The 16 bytes that the body must hash to; nil where the client sent none.
-    private static func contentMD5(_ head: HTTPRequestHead) throws(StoreError) -> [UInt8]? {
-        guard let text = head.fields["content-md5"] else { return nil }
-        guard let digest = Base64.decode(text), digest.count == 16 else {
-            throw StoreError(.badDigest, "The Content-MD5 you specified is not valid.")
-        }
-        return digest
-    }
 }
 
 /// The document of a Complete while it arrives.
 private final class CompletionBody {
     private var bytes: [UInt8] = []
+    private var digest: BodyDigest
+
+    init(_ checks: BodyChecks) {
+        digest = BodyDigest(checks)
+    }
 
     func receive(_ piece: UnsafeRawBufferPointer) {
+        digest.update(piece)
         // One byte too many is enough to be refused by the reader.
         bytes.append(contentsOf: piece.prefix(CompletionList.maximumBytes + 1 - bytes.count))
     }
 
     func list() throws(StoreError) -> CompletionList {
-        try CompletionList(xml: bytes)
-    }
-}
-
-extension HTTPRequestHead.Framing {
-    /// Bytes of the body; nil where they are not declared.
-    fileprivate var length: Int64? {
-        switch self {
-        case .none: 0
-        case .length(let length): length
-        case .chunked: nil
-        }
+        _ = try digest.finalize()
+        return try CompletionList(xml: bytes)
     }
 }

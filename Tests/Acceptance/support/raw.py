@@ -4,8 +4,10 @@ import base64
 import hashlib
 import hmac
 import http.client
+import ssl
 from dataclasses import dataclass
 from email.utils import formatdate
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
@@ -79,9 +81,20 @@ class RawStore:
         return fetch(self.address, method, target, body, headers)
 
 
-def fetch(address: str, method: str, target: str, body: bytes | None = None, headers: dict | None = None) -> Answer:
-    """One HTTP/1.1 request to `host:port`."""
-    connection = http.client.HTTPConnection(address, timeout=20)
+def fetch(
+    address: str,
+    method: str,
+    target: str,
+    body: bytes | None = None,
+    headers: dict | None = None,
+    authority: Path | None = None,
+) -> Answer:
+    """One HTTP/1.1 request to `host:port`, over TLS where the authority is given that signed its certificate."""
+    if authority:
+        context = ssl.create_default_context(cafile=authority)
+        connection = http.client.HTTPSConnection(address, timeout=20, context=context)
+    else:
+        connection = http.client.HTTPConnection(address, timeout=20)
     try:
         connection.request(method, target, body=body, headers=headers or {})
         reply = connection.getresponse()
@@ -90,7 +103,7 @@ def fetch(address: str, method: str, target: str, body: bytes | None = None, hea
         connection.close()
 
 
-def fetch_url(url: str, method: str = "GET", body: bytes | None = None, headers: dict | None = None) -> Answer:
+def fetch_url(url: str, method: str = "GET", body: bytes | None = None, **options) -> Answer:
     """One request to a whole URL, such as a presigned one."""
     parts = urlsplit(url)
-    return fetch(parts.netloc, method, parts.path + (f"?{parts.query}" if parts.query else ""), body, headers)
+    return fetch(parts.netloc, method, parts.path + (f"?{parts.query}" if parts.query else ""), body, **options)

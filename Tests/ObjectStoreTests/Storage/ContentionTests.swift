@@ -37,7 +37,7 @@ struct ContentionTests {
         #expect(answer.status == 200)
         // What the dead connection had still under way comes late: written before, and replaced.
         try dead.send(Array(stale.dropFirst(1000)))
-        #expect(try dead.answer().fields["etag"] == ETag.whole(md5: Digest.md5(stale)))
+        #expect(try dead.answer().fields["etag"] == ETag.whole(md5: Digest.md5(stale), .oss))
         #expect(try client.send("GET", query: "uploadId=\(id)").elements("Size") == ["\(Self.partSize)"])
         #expect(try client.complete(id, [(1, answer.fields["etag"] ?? "")]).status == 200)
         #expect(try client.get() == fresh)

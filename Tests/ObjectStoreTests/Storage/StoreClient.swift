@@ -4,12 +4,19 @@ import Platform
 
 @testable import ObjectStore
 
-/// Signs requests with version 4 and sends each on a connection of its own.
+/// Signs requests with version 4, OSS's or AWS's, and sends each on a connection of its own.
 struct StoreClient {
+    enum Dialect {
+        case oss, s3
+    }
+
     let port: UInt16
     var claims: CredentialClaims
     var credentials: TemporaryCredentials
     let clock: ManualClock
+    var dialect = Dialect.oss
+    /// Of the scope.
+    var region = ""
 
     var path: String { "/\(claims.bucket)/\(claims.key)" }
 
@@ -19,22 +26,38 @@ struct StoreClient {
     ) throws -> String {
         let target = (path ?? self.path) + (query.isEmpty ? "" : "?\(query)")
         let date = Timestamps.basic(clock.now())
+        let prefix = dialect == .oss ? "x-oss-" : "x-amz-"
         var fields: HTTPFields = [
-            "x-oss-date": date, "x-oss-content-sha256": SignatureV4.payload,
-            "x-oss-security-token": credentials.securityToken,
+            "\(prefix)date": date, "\(prefix)security-token": credentials.securityToken, "Host": "127.0.0.1:\(port)",
         ]
+        if extra["\(prefix)content-sha256"] == nil { fields.append("\(prefix)content-sha256", "UNSIGNED-PAYLOAD") }
         for (name, value) in extra { fields.append(name, value) }
-        let signature = SignatureV4(
-            scope: .init(day: String(date.prefix(8)), region: ""), date: date, additionalFields: [])
         let request = SignedRequest(
             method: method, target: try RequestTarget(target, host: "", domains: []), fields: fields)
-        let code = Hex.lower(signature.signature(of: request, secret: credentials.secret))
-        let credential = "\(credentials.accessKeyID)/\(signature.scope.text)"
-        fields.append("Authorization", "OSS4-HMAC-SHA256 Credential=\(credential),Signature=\(code)")
-        fields.append("Host", "127.0.0.1:\(port)")
+        fields.append("Authorization", authorization(request, date: date))
         if let length { fields.append("Content-Length", String(length)) }
         return "\(method) \(target) HTTP/1.1\r\n"
             + fields.fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
+    }
+
+    private func authorization(_ request: SignedRequest, date: String) -> String {
+        let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: region)
+        switch dialect {
+        case .oss:
+            let scheme = OSSSignatureV4(scope: scope, date: date, additionalFields: [])
+            let code = Hex.lower(scheme.signatures(of: request, secret: credentials.secret)[0])
+            let credential = "\(credentials.accessKeyID)/\(SignatureV4.oss.text(of: scope))"
+            return "OSS4-HMAC-SHA256 Credential=\(credential),Signature=\(code)"
+        case .s3:
+            let names = Set(request.fields.fields.map(\.name)).subtracting(["expect"]).sorted()
+            let scheme = S3Signature(
+                scope: scope, date: date, signedFields: names, payload: request.fields["x-amz-content-sha256"] ?? "",
+                otherHosts: [])
+            let code = Hex.lower(scheme.signatures(of: request, secret: credentials.secret)[0])
+            let credential = "\(credentials.accessKeyID)/\(SignatureV4.s3.text(of: scope))"
+            let list = names.joined(separator: ";")
+            return "AWS4-HMAC-SHA256 Credential=\(credential), SignedHeaders=\(list), Signature=\(code)"
+        }
     }
 
     func send(

@@ -1,7 +1,7 @@
 import Platform
 
 /// OSS's signature version 1: HMAC-SHA1 over a few fields and the resource.
-struct SignatureV1 {
+struct OSSSignatureV1: SignatureScheme {
     /// Which query parameters belong to the resource that is signed. One client in the field signs them all.
     enum CanonicalForm: CaseIterable {
         case subresources
@@ -10,6 +10,10 @@ struct SignatureV1 {
 
     /// What stands in the line of the date: the date of the request, or the expiry of a presigned URL.
     let date: String
+
+    func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]] {
+        CanonicalForm.allCases.map { signature(of: request, form: $0, secret: secret) }
+    }
 
     /// Base64-decoded: 20 bytes.
     func signature(of request: SignedRequest, form: CanonicalForm, secret: Secret) -> [UInt8] {

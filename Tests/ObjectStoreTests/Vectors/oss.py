@@ -1,6 +1,6 @@
-"""Writes signatures.json: requests as alibabacloud-oss-v2 1.4 and oss2 2.19 sign them, at a fixed time.
+"""Writes oss.json: requests as alibabacloud-oss-v2 1.4 and oss2 2.19 sign them, at a fixed time.
 
-python generate.py signatures.json
+python oss.py oss.json
 """
 import json, datetime, sys
 from urllib.parse import quote, urlsplit

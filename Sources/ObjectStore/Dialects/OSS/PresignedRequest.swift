@@ -15,17 +15,17 @@ public struct PresignedRequest: Sendable, Equatable {
         let date = Timestamps.basic(now)
         let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: endpoint.region)
         let query = [
-            ("x-oss-credential", "\(credentials.accessKeyID)/\(scope.text)"),
+            ("x-oss-credential", "\(credentials.accessKeyID)/\(SignatureV4.oss.text(of: scope))"),
             ("x-oss-date", date),
             ("x-oss-expires", String(seconds)),
             ("x-oss-security-token", credentials.securityToken),
-            ("x-oss-signature-version", SignatureV4.algorithm),
+            ("x-oss-signature-version", SignatureV4.oss.algorithm),
         ].map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
         let target = "/\(bucket)/\(PercentEncoding.encode(key, keepingSlashes: true))?\(query)"
         let request = SignedRequest(
             method: method, target: try RequestTarget(target, host: "", domains: []), fields: [:])
-        let signature = SignatureV4(scope: scope, date: date, additionalFields: [])
-            .signature(of: request, secret: credentials.secret)
+        let canonical = OSSSignatureV4(scope: scope, date: date, additionalFields: []).canonicalRequest(request)
+        let signature = SignatureV4.oss.signature(of: canonical, date: date, scope: scope, secret: credentials.secret)
         self.method = method
         url = "\(endpoint.text)\(target)&x-oss-signature=\(Hex.lower(signature))"
         expiresAt = UnixTime(seconds: now.seconds + seconds)

@@ -1,0 +1,15 @@
+import CLZMA
+
+/// CRC-64/XZ, which OSS calls `crc64ecma`: computed by liblzma, with carry-less multiplication where the CPU has it.
+struct CRC64: Equatable {
+    private(set) var value: UInt64 = 0
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        value = lzma_crc64(start.assumingMemoryBound(to: UInt8.self), bytes.count, value)
+    }
+
+    static func combine(_ first: UInt64, _ second: UInt64, secondLength: Int64) -> UInt64 {
+        CRC.crc64.combine(first, second, secondLength: secondLength)
+    }
+}

@@ -1,0 +1,93 @@
+import Platform
+
+/// A checksum that the store computed. As text, and in the database: `CRC32:<base64>`, or `CRC32:<base64>-<parts>`.
+public struct Checksum: Equatable, Sendable, LosslessStringConvertible {
+    let algorithm: ChecksumAlgorithm
+    /// Big endian.
+    let bytes: [UInt8]
+    /// 0, or of how many parts' checksums this is the checksum (S3's COMPOSITE).
+    var partCount = 0
+
+    init(_ algorithm: ChecksumAlgorithm, _ bytes: [UInt8], partCount: Int = 0) {
+        self.algorithm = algorithm
+        self.bytes = bytes
+        self.partCount = partCount
+    }
+
+    public init?(_ description: String) {
+        let halves = description.split(separator: ":", maxSplits: 1)
+        guard halves.count == 2, let algorithm = ChecksumAlgorithm(rawValue: String(halves[0])) else { return nil }
+        let value = halves[1].split(separator: "-")
+        guard let encoded = value.first, let bytes = Base64.decode(encoded),
+            let partCount = value.count == 1 ? 0 : Int(value[1])
+        else { return nil }
+        self.init(algorithm, bytes, partCount: partCount)
+    }
+
+    /// As S3 writes it.
+    var value: String { Base64.encode(bytes) + (partCount == 0 ? "" : "-\(partCount)") }
+
+    public var description: String { "\(algorithm.rawValue):\(value)" }
+}
+
+/// What a multipart upload was initiated with. In the database: `CRC32:COMPOSITE` or `CRC32:FULL_OBJECT`.
+struct MultipartChecksum: Equatable, Sendable, LosslessStringConvertible {
+    /// S3's names.
+    enum Kind: String, Sendable {
+        /// Of the parts' checksums, in their order.
+        case composite = "COMPOSITE"
+        /// Of the object's bytes, combined from the parts'.
+        case fullObject = "FULL_OBJECT"
+    }
+
+    let algorithm: ChecksumAlgorithm
+    let kind: Kind
+
+    /// Nil where S3 does not have the combination.
+    init?(_ algorithm: ChecksumAlgorithm, _ kind: Kind?) {
+        let standard: Kind = algorithm == .crc64nvme ? .fullObject : .composite
+        switch (kind ?? standard, algorithm) {
+        case (.composite, .crc64nvme), (.fullObject, .sha1), (.fullObject, .sha256): return nil
+        case (let kind, _): self.kind = kind
+        }
+        self.algorithm = algorithm
+    }
+
+    init?(_ description: String) {
+        let halves = description.split(separator: ":").map(String.init)
+        guard halves.count == 2, let algorithm = ChecksumAlgorithm(rawValue: halves[0]) else { return nil }
+        self.init(algorithm, Kind(rawValue: halves[1]))
+    }
+
+    var description: String { "\(algorithm.rawValue):\(kind.rawValue)" }
+
+    /// The object's; nil where a part has none.
+    func combined(_ parts: [(checksum: Checksum?, size: Int64)]) -> Checksum? {
+        let checksums = parts.compactMap(\.checksum).filter { $0.algorithm == algorithm }
+        guard checksums.count == parts.count else { return nil }
+        switch kind {
+        case .composite:
+            var running = RunningChecksum(algorithm)
+            for checksum in checksums { checksum.bytes.withUnsafeBytes { running.update($0) } }
+            return Checksum(algorithm, running.finalize().bytes, partCount: parts.count)
+        case .fullObject:
+            guard let crc = algorithm.crc else { return nil }
+            let whole = zip(checksums, parts).reduce(0 as UInt64) { whole, next in
+                let (checksum, part) = next
+                return crc.combine(whole, UInt64(bigEndian: checksum.bytes), secondLength: part.size)
+            }
+            return Checksum(algorithm, whole.bigEndianBytes(algorithm.byteCount))
+        }
+    }
+}
+
+extension UInt64 {
+    fileprivate init(bigEndian bytes: [UInt8]) {
+        self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The last `count` of them.
+    func bigEndianBytes(_ count: Int) -> [UInt8] {
+        Array(withUnsafeBytes(of: bigEndian, Array.init).suffix(count))
+    }
+}

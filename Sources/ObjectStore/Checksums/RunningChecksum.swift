@@ -1,0 +1,47 @@
+import CLZMA
+import Platform
+
+/// A checksum of bytes that arrive in pieces. Used by one thread at a time.
+struct RunningChecksum {
+    private enum State {
+        case crc32(UInt32)
+        case crc(CRC, UInt64)
+        case hash(IncrementalDigest)
+    }
+
+    private let algorithm: ChecksumAlgorithm
+    private var state: State
+
+    init(_ algorithm: ChecksumAlgorithm) {
+        self.algorithm = algorithm
+        state =
+            switch algorithm {
+            case .crc32: .crc32(0)
+            case .crc32c: .crc(.crc32c, 0)
+            case .crc64nvme: .crc(.crc64nvme, 0)
+            case .sha1: .hash(IncrementalDigest(.sha1))
+            case .sha256: .hash(IncrementalDigest(.sha256))
+            }
+    }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress else { return }
+        switch state {
+        case .crc32(let value):
+            state = .crc32(lzma_crc32(start.assumingMemoryBound(to: UInt8.self), bytes.count, value))
+        case .crc(let crc, let value):
+            state = .crc(crc, crc.updated(value, bytes))
+        case .hash(let digest):
+            digest.update(bytes)
+        }
+    }
+
+    /// To be asked once.
+    func finalize() -> Checksum {
+        switch state {
+        case .crc32(let value): Checksum(algorithm, UInt64(value).bigEndianBytes(algorithm.byteCount))
+        case .crc(_, let value): Checksum(algorithm, value.bigEndianBytes(algorithm.byteCount))
+        case .hash(let digest): Checksum(algorithm, digest.finalize())
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Platform
+
+/// Reads who sent a request of OSS's clients: versions 4 and 1 of the signature, in the header or presigned.
+struct OSSAuthentication {
+    let request: SignedRequest
+
+    /// - Throws: `accessDenied` for a request without authentication, `invalidArgument` for more than one, or one that
+    ///   cannot be read.
+    func read() throws(StoreError) -> Authentication {
+        try request.requireOneAuthentication()
+        guard let field = request.fields["authorization"] else {
+            return try request.target.has("x-oss-signature") ? presignedV4() : presignedV1()
+        }
+        if field.hasPrefix(SignatureV4.oss.algorithm + " ") {
+            return try v4(field.dropFirst(SignatureV4.oss.algorithm.count + 1))
+        }
+        guard field.hasPrefix("OSS ") else {
+            throw StoreError(.invalidArgument, "The authorization type is not supported.")
+        }
+        return try v1(field.dropFirst(4))
+    }
+
+    private func malformed(_ what: String) -> StoreError {
+        StoreError(.invalidArgument, "The \(what) of the request's authentication is invalid.")
+    }
+
+    /// `Credential=AK/scope[,AdditionalHeaders=a;b],Signature=…`
+    private func v4(_ field: Substring) throws(StoreError) -> Authentication {
+        guard let items = SignedRequest.authorizationItems(field), let credential = items["Credential"],
+            let signature = items["Signature"]
+        else { throw malformed("Authorization field") }
+        // The date must be among what is signed, as every x-oss-* field is.
+        guard let date = request.fields["x-oss-date"] else { throw malformed("x-oss-date") }
+        if let payload = request.fields["x-oss-content-sha256"], payload != OSSSignatureV4.payload {
+            throw malformed("x-oss-content-sha256")
+        }
+        return try v4(
+            credential: credential, date: date, additional: items["AdditionalHeaders"] ?? "", signature: signature,
+            token: request.fields["x-oss-security-token"], lifetime: nil)
+    }
+
+    private func presignedV4() throws(StoreError) -> Authentication {
+        let target = request.target
+        guard target["x-oss-signature-version"] == SignatureV4.oss.algorithm, let signature = target["x-oss-signature"],
+            let credential = target["x-oss-credential"], let date = target["x-oss-date"],
+            let lifetime = target["x-oss-expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)
+        else { throw malformed("query") }
+        return try v4(
+            credential: credential[...], date: date, additional: target["x-oss-additional-headers"]?[...] ?? "",
+            signature: signature[...], token: target["x-oss-security-token"], lifetime: lifetime)
+    }
+
+    private func v4(
+        credential: Substring, date: String, additional: Substring, signature: Substring, token: String?,
+        lifetime: Int64?
+    ) throws(StoreError) -> Authentication {
+        guard let (accessKeyID, scope) = SignatureV4.oss.credential(credential) else { throw malformed("credential") }
+        guard let signedAt = Timestamps.parseBasic(date), date.hasPrefix(scope.day) else { throw malformed("date") }
+        let names = additional.split(separator: ";").map { $0.lowercased() }.sorted()
+        return Authentication(
+            scheme: OSSSignatureV4(scope: scope, date: date, additionalFields: names), accessKeyID: accessKeyID,
+            securityToken: token, signature: Hex.decode(signature),
+            expiresAt: lifetime.map { signedAt.adding(seconds: $0) }, signedAt: signedAt)
+    }
+
+    /// `AK:signature`. The token may be unsigned, in `security-token`: it proves itself, and the secret derives from it.
+    private func v1(_ field: Substring) throws(StoreError) -> Authentication {
+        let halves = field.split(separator: ":", omittingEmptySubsequences: false)
+        guard halves.count == 2 else { throw malformed("Authorization field") }
+        guard let date = request.fields["x-oss-date"] ?? request.fields["date"],
+            let signedAt = Timestamps.parseHTTP(date) ?? Timestamps.parseBasic(date)
+        else { throw malformed("date") }
+        return Authentication(
+            scheme: OSSSignatureV1(date: date), accessKeyID: halves[0],
+            securityToken: request.fields["x-oss-security-token"] ?? request.fields["security-token"],
+            signature: Base64.decode(halves[1]), signedAt: signedAt)
+    }
+
+    private func presignedV1() throws(StoreError) -> Authentication {
+        let target = request.target
+        guard let accessKeyID = target["OSSAccessKeyId"], let signature = target["Signature"],
+            let expiry = target["Expires"], let seconds = Int64(expiry), seconds >= 0
+        else { throw malformed("query") }
+        return Authentication(
+            scheme: OSSSignatureV1(date: expiry), accessKeyID: accessKeyID, securityToken: target["security-token"],
+            signature: Base64.decode(signature), expiresAt: UnixTime(seconds: seconds), signedAt: nil)
+    }
+}

@@ -1,0 +1,37 @@
+import Network
+import Platform
+
+/// A request's body as it is to be taken.
+struct Payload {
+    enum Framing {
+        /// As HTTP delimits it.
+        case plain
+        /// In chunks of S3's, inside of what HTTP delimits.
+        case chunks(AWSChunkReader)
+    }
+
+    /// Bytes, without framing; nil where they are not declared.
+    let length: Int64?
+    let checks: BodyChecks
+    var framing = Framing.plain
+}
+
+extension HTTPRequestHead {
+    /// Bytes of the body; nil where they are not declared.
+    var bodyLength: Int64? {
+        switch framing {
+        case .none: 0
+        case .length(let length): length
+        case .chunked: nil
+        }
+    }
+
+    /// The 16 bytes that the body must hash to; nil where the client sent none.
+    func contentMD5() throws(StoreError) -> [UInt8]? {
+        guard let text = fields["content-md5"] else { return nil }
+        guard let digest = Base64.decode(text), digest.count == 16 else {
+            throw StoreError(.invalidDigest, "The Content-MD5 you specified is not valid.")
+        }
+        return digest
+    }
+}

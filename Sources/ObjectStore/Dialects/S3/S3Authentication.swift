@@ -1,0 +1,83 @@
+import Platform
+
+/// Reads who sent a request of S3's clients: version 4 of AWS's signature, in the header or presigned.
+struct S3Authentication {
+    let request: SignedRequest
+    /// The host and port of the endpoint that clients are told; see ``S3Signature/otherHosts``.
+    let publicAuthority: String?
+
+    /// - Throws: `accessDenied` for a request without authentication, or with fields of S3's that are not signed;
+    ///   `invalidArgument` for more than one authentication, `authorizationMalformed` for one that cannot be read.
+    func read() throws(StoreError) -> Authentication {
+        try request.requireOneAuthentication()
+        guard let field = request.fields["authorization"] else { return try presigned() }
+        guard field.hasPrefix(SignatureV4.s3.algorithm + " ") else { throw Self.otherMechanism }
+        guard let items = SignedRequest.authorizationItems(field.dropFirst(SignatureV4.s3.algorithm.count + 1)),
+            let credential = items["Credential"], let signed = items["SignedHeaders"],
+            let signature = items["Signature"]
+        else { throw Self.malformed("Authorization field") }
+        guard let payload = request.fields["x-amz-content-sha256"] else {
+            throw StoreError(.invalidRequest, "Missing required header for this request: x-amz-content-sha256")
+        }
+        guard let date = request.fields["x-amz-date"] else { throw Self.malformed("x-amz-date") }
+        return try authentication(
+            credential: credential, date: date, signed: signed, signature: signature, payload: payload,
+            token: request.fields["x-amz-security-token"], lifetime: nil)
+    }
+
+    private func presigned() throws(StoreError) -> Authentication {
+        let target = request.target
+        guard target.has("X-Amz-Signature") else { throw Self.otherMechanism }
+        guard target["X-Amz-Algorithm"] == SignatureV4.s3.algorithm, let signature = target["X-Amz-Signature"],
+            let credential = target["X-Amz-Credential"], let date = target["X-Amz-Date"],
+            let signed = target["X-Amz-SignedHeaders"],
+            let lifetime = target["X-Amz-Expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)
+        else { throw Self.malformed("query") }
+        let payload =
+            request.fields["x-amz-content-sha256"] ?? target["X-Amz-Content-Sha256"] ?? S3Payload.unsigned
+        return try authentication(
+            credential: credential[...], date: date, signed: signed[...], signature: signature[...], payload: payload,
+            token: target["X-Amz-Security-Token"], lifetime: lifetime)
+    }
+
+    private func authentication(
+        credential: Substring, date: String, signed: Substring, signature: Substring, payload: String, token: String?,
+        lifetime: Int64?
+    ) throws(StoreError) -> Authentication {
+        guard let (accessKeyID, scope) = SignatureV4.s3.credential(credential) else {
+            throw Self.malformed("credential")
+        }
+        guard let signedAt = Timestamps.parseBasic(date), date.hasPrefix(scope.day) else {
+            throw Self.malformed("date")
+        }
+        let names = signed.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
+        guard names.contains("host"), !names.contains(""), names == names.sorted(), Set(names).count == names.count
+        else {
+            throw Self.malformed("list of signed headers")
+        }
+        // Whatever of S3's a request says must be signed: token and date among it.
+        let unsigned = request.fields.fields.map(\.name).first { $0.hasPrefix("x-amz-") && !names.contains($0) }
+        if let unsigned {
+            throw StoreError(
+                .accessDenied, "There were headers present in the request which were not signed: \(unsigned)")
+        }
+        let scheme = S3Signature(
+            scope: scope, date: date, signedFields: names, payload: payload, otherHosts: otherHosts)
+        return Authentication(
+            scheme: scheme, accessKeyID: accessKeyID, securityToken: token, signature: Hex.decode(signature),
+            expiresAt: lifetime.map { signedAt.adding(seconds: $0) }, signedAt: signedAt)
+    }
+
+    private var otherHosts: [String] {
+        guard let publicAuthority else { return [] }
+        guard request.target.isVirtualHost, let bucket = request.target.bucket else { return [publicAuthority] }
+        return ["\(bucket).\(publicAuthority)"]
+    }
+
+    private static let otherMechanism = StoreError(
+        .invalidRequest, "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.")
+
+    private static func malformed(_ what: String) -> StoreError {
+        StoreError(.authorizationMalformed, "The \(what) of the request's authentication is malformed.")
+    }
+}

@@ -1,0 +1,91 @@
+import Network
+import Platform
+
+/// Reads what a request of S3's clients says of its body.
+struct S3Payload {
+    /// The `x-amz-content-sha256` of a body that is not signed.
+    static let unsigned = "UNSIGNED-PAYLOAD"
+    /// Not signed, in chunks, with a checksum behind it: what SDKs send over TLS.
+    static let unsignedTrailer = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
+
+    let head: HTTPRequestHead
+
+    func read() throws(StoreError) -> Payload {
+        let mode = head.fields["x-amz-content-sha256"] ?? Self.unsigned
+        switch mode {
+        case Self.unsignedTrailer:
+            return try chunked()
+        case Self.unsigned:
+            return Payload(length: head.bodyLength, checks: try checks(sha256: nil, announced: nil))
+        default:
+            guard let sha256 = Hex.decode(mode), sha256.count == 32 else {
+                // Never stored as they are: the framing would become part of the object.
+                throw StoreError(
+                    mode.hasPrefix("STREAMING-") ? .notImplemented : .invalidArgument,
+                    "x-amz-content-sha256 must be \(Self.unsigned), \(Self.unsignedTrailer), or the body's SHA-256 in hex."
+                )
+            }
+            return Payload(length: head.bodyLength, checks: try checks(sha256: sha256, announced: nil))
+        }
+    }
+
+    private func chunked() throws(StoreError) -> Payload {
+        guard let length = head.fields["x-amz-decoded-content-length"].flatMap(Int64.init), length >= 0 else {
+            throw StoreError(
+                .missingContentLength, "You must provide the x-amz-decoded-content-length HTTP header.")
+        }
+        let trailer = head.fields["x-amz-trailer"]?.lowercased()
+        let announced = trailer.flatMap(ChecksumAlgorithm.init(field:))
+        guard trailer == nil || announced != nil else {
+            throw StoreError(.invalidRequest, "The value specified in the x-amz-trailer header is not supported.")
+        }
+        let checks = try checks(sha256: nil, announced: announced)
+        return Payload(
+            length: length, checks: checks,
+            framing: .chunks(AWSChunkReader(length: length, trailer: trailer, checks: checks)))
+    }
+
+    /// - Parameter announced: what comes behind the body.
+    private func checks(sha256: [UInt8]?, announced: ChecksumAlgorithm?) throws(StoreError) -> BodyChecks {
+        // That of a Complete is the object's, not that of its document.
+        let checksum = head.method == "PUT" ? try head.fields.checksum() : nil
+        guard checksum == nil || announced == nil else {
+            throw StoreError(.invalidRequest, "Expecting a single x-amz-checksum- header or trailer.")
+        }
+        return BodyChecks(
+            contentMD5: try head.contentMD5(), sha256: sha256, algorithm: checksum?.algorithm ?? announced,
+            checksum: checksum?.bytes)
+    }
+}
+
+extension HTTPFields {
+    /// The checksum that a request names in a field; nil where it names none.
+    func checksum() throws(StoreError) -> Checksum? {
+        var found: Checksum?
+        for algorithm in ChecksumAlgorithm.allCases {
+            guard let text = self[algorithm.field] else { continue }
+            guard found == nil else {
+                throw StoreError(.invalidRequest, "Expecting a single x-amz-checksum- header.")
+            }
+            // Of an object made of parts it may carry their number.
+            guard let checksum = Checksum("\(algorithm.rawValue):\(text)"), checksum.bytes.count == algorithm.byteCount
+            else {
+                throw StoreError(.invalidRequest, "Value for \(algorithm.field) header is invalid.")
+            }
+            found = checksum
+        }
+        return found
+    }
+}
+
+extension ChecksumAlgorithm {
+    /// In lower case.
+    var field: String { "x-amz-checksum-\(rawValue.lowercased())" }
+    /// In documents.
+    var element: String { "Checksum\(rawValue)" }
+
+    init?(field: String) {
+        guard let found = Self.allCases.first(where: { $0.field == field }) else { return nil }
+        self = found
+    }
+}

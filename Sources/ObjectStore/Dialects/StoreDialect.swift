@@ -1,0 +1,33 @@
+import Network
+
+/// What OSS and S3 do not share: how a request is signed, what it asks for, how its body is framed, and the words of the
+/// answers. What is then done is the same, and happens once.
+protocol StoreDialect: Sendable {
+    /// How ETags are made of what is stored from now on.
+    var etags: ETag.Form { get }
+    /// The field that names an answer.
+    var requestIDField: String { get }
+    /// Of the documents; nil for none.
+    var namespace: String? { get }
+
+    /// Reads who sent a request, and does not believe it yet.
+    func authentication(of request: SignedRequest) throws(StoreError) -> Authentication
+
+    /// - Throws: `notImplemented` for what the store does not do, rather than doing something else.
+    func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation
+
+    func payload(of head: HTTPRequestHead) throws(StoreError) -> Payload
+
+    func name(of code: StoreError.Code) -> String
+    func status(of code: StoreError.Code) -> Int
+    /// What an error's answer to HEAD, which has no body, says in fields.
+    func fields(insteadOf document: FlatXML) -> HTTPFields
+
+    /// Acknowledge bytes: what clients check is what was stored.
+    func fields(ofStored crc64: UInt64, _ checksum: Checksum?) -> HTTPFields
+    /// - Parameter whole: whether all of it is sent.
+    func fields(of object: StoredObject, whole: Bool, asked: HTTPFields) -> HTTPFields
+    func fields(ofInitiated multipart: MultipartRecord) -> HTTPFields
+    func elements(ofCompleted object: StoredObject) -> [FlatXML.Element]
+    func elements(of part: PartRecord) -> [FlatXML.Element]
+}

@@ -1,0 +1,14 @@
+/// What a client says of the whole when it completes a multipart upload. Nil: it says nothing.
+struct ExpectedObject: Equatable {
+    var size: Int64?
+    var checksum: Checksum?
+
+    func verify(size: Int64, _ checksum: Checksum?) throws(StoreError) {
+        if let expected = self.size, expected != size {
+            throw StoreError(.invalidRequest, "The object has \(size) bytes, not \(expected).")
+        }
+        guard let expected = self.checksum, expected != checksum else { return }
+        throw StoreError(
+            .badDigest, "The \(expected.algorithm.rawValue) you specified did not match the calculated checksum.")
+    }
+}

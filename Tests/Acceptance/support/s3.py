@@ -1,0 +1,55 @@
+"""S3's clients with the credentials that CreateLogicalUpload issues: boto3 and awscli, their checksum defaults untouched."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import boto3
+import botocore.config
+
+from .oss import Credentials
+
+#: S3 wants one; the store takes it from the signature.
+REGION = "us-east-1"
+
+
+def client(credentials: Credentials, authority: Path | None = None, **config):
+    """A boto3 client; `authority` signs the certificate of an https endpoint.
+
+    The signature's version is for presigned URLs: for some regions boto3 still makes those of version 2.
+    """
+    return boto3.client(
+        "s3",
+        endpoint_url=credentials.endpoint,
+        region_name=credentials.region or REGION,
+        aws_access_key_id=credentials.access_key_id,
+        aws_secret_access_key=credentials.secret,
+        aws_session_token=credentials.token,
+        verify=str(authority) if authority else None,
+        config=botocore.config.Config(
+            **({"signature_version": "s3v4", "retries": {"total_max_attempts": 1}} | config)
+        ),
+    )
+
+
+def aws(credentials: Credentials, directory: Path, *arguments, authority: Path | None = None):
+    """Runs `aws …` with the part size set to the issued one, and returns the finished process."""
+    config = directory / "aws-config"
+    size = credentials.part_size
+    config.write_text(f"[default]\ns3 =\n  multipart_chunksize = {size}\n  multipart_threshold = {size}\n")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(directory),
+        "AWS_CONFIG_FILE": str(config),
+        "AWS_ACCESS_KEY_ID": credentials.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": credentials.secret,
+        "AWS_SESSION_TOKEN": credentials.token,
+        "AWS_REGION": credentials.region or REGION,
+        "AWS_DEFAULT_REGION": credentials.region or REGION,
+        "AWS_ENDPOINT_URL": credentials.endpoint,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_MAX_ATTEMPTS": "1",
+    } | ({"AWS_CA_BUNDLE": str(authority)} if authority else {})
+    command = [sys.executable, "-m", "awscli", *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)

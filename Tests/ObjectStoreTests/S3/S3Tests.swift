@@ -1,0 +1,212 @@
+import HTTPTestClient
+import Network
+import Platform
+import Testing
+
+@testable import ObjectStore
+
+/// The dialect of S3 through live HTTP.
+struct S3Tests {
+    private func client(_ store: TestStore, lifetime: Int64 = 3600) -> StoreClient {
+        var client = store.client(lifetime: lifetime)
+        client.dialect = .s3
+        client.region = "us-east-1"
+        return client
+    }
+
+    private func checksum(_ algorithm: ChecksumAlgorithm, _ body: [UInt8]) -> String {
+        var running = RunningChecksum(algorithm)
+        body.withUnsafeBytes { running.update($0) }
+        return running.finalize().value
+    }
+
+    /// In chunks, with a checksum behind them.
+    private func putChunks(
+        _ client: StoreClient, _ body: [UInt8], trailer: String, announced: String? = "x-amz-checksum-crc32",
+        length: Int? = nil
+    ) throws -> RawConnection.Answer {
+        var chunks: [UInt8] = []
+        for start in stride(from: 0, to: body.count, by: 1000) {
+            let piece = body[start..<min(start + 1000, body.count)]
+            chunks += Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Array("\r\n".utf8)
+        }
+        chunks += Array("0\r\n\(trailer)\r\n".utf8)
+        var fields = [
+            "x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "content-encoding": "aws-chunked",
+            "x-amz-decoded-content-length": String(length ?? body.count),
+        ]
+        fields["x-amz-trailer"] = announced
+        return try client.put(chunks, fields: fields)
+    }
+
+    @Test func putsAndGets() throws {
+        let store = try TestStore()
+        let client = client(store)
+        let body = content(10_000)
+        let value = checksum(.crc64nvme, body)
+        let put = try client.put(body, fields: ["x-amz-checksum-crc64nvme": value])
+        #expect(put.fields["etag"] == ETag.whole(md5: Digest.md5(body), .s3))
+        #expect(put.fields["x-amz-checksum-crc64nvme"] == value)
+        #expect(put.fields["x-amz-request-id"] != nil && put.fields["x-oss-request-id"] == nil)
+        #expect(put.fields["x-oss-hash-crc64ecma"] == nil)
+        #expect(try client.get() == body)
+        #expect(try client.send("GET").fields["x-amz-checksum-crc64nvme"] == nil)
+        let asked = ["x-amz-checksum-mode": "ENABLED"]
+        #expect(try client.send("HEAD", fields: asked).fields["x-amz-checksum-crc64nvme"] == value)
+        let range = try client.send("GET", fields: asked.merging(["range": "bytes=0-9"]) { $1 })
+        #expect(range.status == 206 && range.fields["x-amz-checksum-crc64nvme"] == nil)
+        // The other dialect reaches the same object.
+        let oss = try store.client().send("HEAD")
+        #expect(oss.fields["etag"] == put.fields["etag"])
+        #expect(oss.fields["x-oss-hash-crc64ecma"] != nil)
+    }
+
+    @Test func verifiesTheSignedHash() throws {
+        let store = try TestStore()
+        let client = client(store)
+        let body = content(5000)
+        let hash = Hex.lower(Digest.sha256(body))
+        #expect(try client.put(body, fields: ["x-amz-content-sha256": hash]).status == 200)
+        let other = ["x-amz-content-sha256": Hex.lower(Digest.sha256([]))]
+        #expect(try client.put(body, fields: other).error == "400 XAmzContentSHA256Mismatch")
+        let both = ["x-amz-content-sha256": hash, "x-amz-checksum-sha256": Base64.encode(Digest.sha256(body))]
+        #expect(try client.put(body, fields: both).status == 200)
+        #expect(try client.put(body + [0], fields: both).error == "400 XAmzContentSHA256Mismatch")
+        #expect(try client.get() == body)
+        let id = try client.initiate()
+        #expect(try client.part(1, of: id, body, fields: other).error == "400 XAmzContentSHA256Mismatch")
+        let document = Array("<CompleteMultipartUpload></CompleteMultipartUpload>".utf8)
+        let complete = try client.send("POST", query: "uploadId=\(id)", body: document, fields: other)
+        #expect(complete.error == "400 XAmzContentSHA256Mismatch")
+        #expect(try client.send("GET", query: "uploadId=\(id)").elements("PartNumber").isEmpty)
+    }
+
+    @Test(arguments: ["crc32", "crc32c", "crc64nvme", "sha1", "sha256"])
+    func verifiesChecksums(name: String) throws {
+        let store = try TestStore()
+        let client = client(store)
+        let algorithm = try #require(ChecksumAlgorithm(rawValue: name.uppercased()))
+        let body = content(3000)
+        let field = "x-amz-checksum-\(name)"
+        #expect(try client.put(body, fields: [field: checksum(algorithm, content(1))]).error == "400 BadDigest")
+        #expect(try client.put(body, fields: [field: "AAA="]).error == "400 InvalidRequest")
+        let trailer = "\(field):\(checksum(algorithm, body))\r\n"
+        let wrong = "\(field):\(checksum(algorithm, []))\r\n"
+        #expect(try putChunks(client, body, trailer: wrong, announced: field).error == "400 BadDigest")
+        #expect(try store.files().isEmpty)
+        #expect(try putChunks(client, body, trailer: trailer, announced: field).status == 200)
+        #expect(try client.get() == body)
+    }
+
+    @Test func refusesChunksThatAreNotWhatIsDeclared() throws {
+        let store = try TestStore()
+        let client = client(store)
+        let body = content(2500)
+        let trailer = "x-amz-checksum-crc32:\(checksum(.crc32, body))\r\n"
+        #expect(try putChunks(client, body, trailer: trailer, length: 2499).error == "400 IncompleteBody")
+        #expect(try putChunks(client, body, trailer: trailer, length: 2501).error == "400 IncompleteBody")
+        #expect(try putChunks(client, body, trailer: "").error == "400 MalformedTrailerError")
+        #expect(try putChunks(client, body, trailer: trailer, announced: nil).error == "400 MalformedTrailerError")
+        #expect(try putChunks(client, body, trailer: "", announced: "x-amz-meta-a").error == "400 InvalidRequest")
+        let mode = ["x-amz-content-sha256": "STREAMING-UNSIGNED-PAYLOAD-TRAILER"]
+        #expect(try client.put(body, fields: mode).error == "411 MissingContentLength")
+        let tooLong = mode.merging(["x-amz-decoded-content-length": String(TestStore.partSize + 1)]) { $1 }
+        let id = try client.initiate()
+        #expect(try client.part(1, of: id, body, fields: tooLong).error == "400 EntityTooLarge")
+        #expect(try client.send("DELETE", query: "uploadId=\(id)").status == 204)
+        #expect(try store.files().isEmpty)
+        #expect(try putChunks(client, body, trailer: "", announced: nil).status == 200)
+    }
+
+    @Test(arguments: [
+        ("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "501 NotImplemented"),
+        ("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD", "501 NotImplemented"), ("", "400 InvalidArgument"),
+        ("unsigned-payload", "400 InvalidArgument"), ("00", "400 InvalidArgument"),
+    ])
+    func storesNothingOfAModeThatItDoesNotKnow(mode: String, error: String) throws {
+        let store = try TestStore()
+        let answer = try client(store).put(content(100), fields: ["x-amz-content-sha256": mode])
+        #expect(answer.error == error)
+        #expect(try store.files().isEmpty)
+    }
+
+    @Test func keepsTheChecksumsOfParts() throws {
+        let store = try TestStore()
+        let client = client(store)
+        let fields = ["x-amz-checksum-algorithm": "CRC32C", "x-amz-checksum-type": "FULL_OBJECT"]
+        let begun = try client.send("POST", query: "uploads", fields: fields)
+        #expect(begun.fields["x-amz-checksum-algorithm"] == "CRC32C")
+        let id = try begun.element("UploadId")
+        let bodies = [content(Int(TestStore.partSize)), content(10, seed: 2)]
+        // Also where the client sends none.
+        let etags = try bodies.enumerated().map { try client.part($0 + 1, of: id, $1).fields["etag"] ?? "" }
+        let other = try client.part(1, of: id, bodies[0], fields: ["x-amz-checksum-crc32": checksum(.crc32, bodies[0])])
+        #expect(other.error == "400 InvalidRequest")
+        let listed = try client.send("GET", query: "uploadId=\(id)")
+        #expect(listed.elements("ChecksumCRC32C") == bodies.map { checksum(.crc32c, $0) })
+        let done = try client.complete(id, [(1, etags[0]), (2, etags[1])])
+        #expect(try done.element("ChecksumCRC32C") == checksum(.crc32c, bodies[0] + bodies[1]))
+        #expect(try done.element("ChecksumType") == "FULL_OBJECT")
+        #expect(done.text.contains("xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\""))
+        #expect(
+            try done.element("ETag")
+                == ETag.multipart(partMD5s: bodies.map(Digest.md5), .s3).replacing("\"", with: "&quot;"))
+        #expect(try client.complete(id, [(1, etags[0]), (2, etags[1])]).body == done.body)
+    }
+
+    @Test func saysWhyItRefuses() throws {
+        let store = try TestStore { $0.maximumClockSkew = 900 }
+        let mine = client(store)
+        var tampered = mine
+        tampered.credentials = TemporaryCredentials(
+            accessKeyID: mine.credentials.accessKeyID, secret: mine.credentials.secret,
+            securityToken: "B" + mine.credentials.securityToken.dropFirst(), expiresAt: mine.credentials.expiresAt)
+        #expect(try tampered.send("GET").error == "400 InvalidToken")
+        var other = mine
+        other.credentials = TemporaryCredentials(
+            accessKeyID: mine.credentials.accessKeyID, secret: Secret("another"),
+            securityToken: mine.credentials.securityToken, expiresAt: mine.credentials.expiresAt)
+        #expect(try other.send("GET").error == "403 SignatureDoesNotMatch")
+        #expect(try mine.send("GET", path: "/bucket/uploads/other").error == "403 AccessDenied")
+        #expect(try mine.send("GET", query: "list-type=2", path: "/bucket").error == "403 AccessDenied")
+        #expect(try mine.send("GET", query: "Signature=x").error == "400 InvalidArgument")
+        #expect(try mine.send("GET", query: "tagging").error == "501 NotImplemented")
+        #expect(try mine.put([1], fields: ["If-None-Match": "*"]).error == "501 NotImplemented")
+        #expect(try mine.send("GET").error == "404 NoSuchKey")
+        #expect(try mine.send("HEAD").fields["x-oss-err"] == nil)
+        let early = try mine.head("GET", length: nil)
+        store.clock.advance(seconds: 901)
+        let connection = try RawConnection(port: mine.port)
+        try connection.send(early)
+        #expect(try connection.answer().error == "403 RequestTimeTooSkewed")
+        store.clock.advance(seconds: 3600)
+        #expect(try mine.send("GET").error == "400 ExpiredToken")
+    }
+
+    @Test func endsAPresignedURL() throws {
+        let store = try TestStore()
+        let client = client(store)
+        _ = try client.put(content(100))
+        let date = Timestamps.basic(store.clock.now())
+        let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: "r")
+        let credential = PercentEncoding.encode("\(client.credentials.accessKeyID)/\(SignatureV4.s3.text(of: scope))")
+        let target =
+            "\(client.path)?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=\(credential)&X-Amz-Date=\(date)"
+            + "&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Security-Token=\(client.credentials.securityToken)"
+        let scheme = S3Signature(
+            scope: scope, date: date, signedFields: ["host"], payload: "UNSIGNED-PAYLOAD", otherHosts: [])
+        let request = SignedRequest(
+            method: "GET", target: try RequestTarget(target, host: "h", domains: []), fields: ["Host": "h"])
+        let code = Hex.lower(scheme.signatures(of: request, secret: client.credentials.secret)[0])
+        func fetch(_ target: String) throws -> RawConnection.Answer {
+            let connection = try RawConnection(port: client.port)
+            try connection.send("GET \(target) HTTP/1.1\r\nHost: h\r\n\r\n")
+            return try connection.answer()
+        }
+        #expect(try fetch("\(target)&X-Amz-Signature=\(code)").body == content(100))
+        let longer = target.replacing("Expires=60", with: "Expires=600")
+        #expect(try fetch("\(longer)&X-Amz-Signature=\(code)").error == "403 SignatureDoesNotMatch")
+        store.clock.advance(seconds: 60)
+        #expect(try fetch("\(target)&X-Amz-Signature=\(code)").error == "403 AccessDenied")
+    }
+}
