@@ -13,7 +13,7 @@ extension ObjectStore {
             let claims = permit.claims
             let id = Hex.upper(Random.bytes(16))
             let now = clock.now()
-            return try database.writeBlocking { connection in
+            let multipart = try database.writeBlocking { connection in
                 try permit.admit(bytes: 1, in: connection)
                 let multipart = MultipartRecord(
                     id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
@@ -22,6 +22,8 @@ extension ObjectStore {
                 try StoreRecords(connection).insert(multipart)
                 return multipart
             }
+            data.keep(fileID)
+            return multipart
         } catch {
             _ = try? data.remove(fileID)
             throw error

@@ -11,8 +11,8 @@ public final class ObjectStore: Sendable {
     public struct Configuration: Sendable {
         /// The largest object that one PUT makes; bytes.
         public var maximumPutBytes: Int64 = 5 << 30
-        /// At a start, a file of an upload under way that no row speaks of is removed once it is older than this; to be
-        /// longer than the longest upload session. Seconds.
+        /// At a start, a file of an upload under way that no row speaks of any more is removed once it is older than this;
+        /// to be longer than the longest upload session. Seconds.
         public var orphanAge: Int64 = 30 * 86_400
         public var directIO = DirectIO.probe
         /// While less is free where the store is, no upload begins; those under way go on. Bytes; 0 = no floor.

@@ -107,6 +107,7 @@ final class PartUpload {
                 case .ownFile(let writer, let fileID):
                     try writer.synchronizeAndClose()
                     let part = try commit(stored, fileID: fileID)
+                    store.data.keep(fileID)
                     destination = .nowhere
                     return part
                 case .nowhere:

@@ -5,7 +5,8 @@ import Platform
 public struct StoreReconciliation: Sendable, Equatable {
     /// The database is not of the data directory's age: nothing was looked at, and nothing changed.
     public var isForeign = false
-    /// Files of discarded uploads, and old ones of uploads under way that no row speaks of.
+    /// Files of discarded uploads, of requests that did not come to their commit, and old ones of uploads under way that
+    /// no row speaks of.
     public var removed = 0
     /// Finished objects' files that no row speaks of: moved to `quarantine/`, never deleted.
     public var quarantined = 0
@@ -39,10 +40,11 @@ extension ObjectStore {
                 if let use = uses[entry.fileID] {
                     // The crash came between the commit and the mode.
                     if use.kind == .object, !entry.isFinished { data.seal(entry.fileID) }
+                    if use.kind != .object, entry.isFresh { data.keep(entry.fileID) }
                 } else if data.isFinished(entry) {
                     try data.quarantine(entry.fileID)
                     result.quarantined += 1
-                } else if entry.modifiedAt < now.adding(seconds: -orphanAge) {
+                } else if entry.isFresh || entry.modifiedAt < now.adding(seconds: -orphanAge) {
                     try data.remove(entry.fileID)
                     result.removed += 1
                 }

@@ -47,6 +47,8 @@ struct Configuration: Sendable {
         accounts.auditLines = try reader.integer(
             "audit.max_lines", default: accounts.auditLines, in: 1000...1_000_000_000, unit: "lines")
         uploads = try Self.uploads(&reader)
+        // No session that was begun under this configuration misses its files.
+        store.orphanAge = max(store.orphanAge, uploads.sessionTotal + uploads.wholeObjectGrace)
         publicEndpoint = try Self.publicEndpoint(&reader)
         store.minimumFreeBytes = try reader.integer(
             "object_store.min_free_bytes", default: store.minimumFreeBytes, in: 0...(1 << 50), unit: "bytes")

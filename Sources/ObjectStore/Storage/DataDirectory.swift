@@ -4,8 +4,9 @@ import Platform
 /// `DIR/store`: data files at `data/<2 hex>/<file id>`, each at one path for life, and `quarantine/`.
 ///
 /// A path says nothing about what a file is; its mode does, for the case that no row does: a finished object's file is
-/// read-only (0400), any other may be written (0600). What a completed upload's file is also stands in
-/// `facts/<2 hex>/<file id>`, wherever the file is moved to.
+/// read-only (0400); one that a row spoke of may be written (0600); one that none ever did, since its request has not come
+/// to its commit, is not even to be read (0200).
+/// What a completed upload's file is also stands in `facts/<2 hex>/<file id>`, wherever the file is moved to.
 struct DataDirectory: Sendable {
     /// What ``files(inFolder:)`` finds.
     struct Entry: Equatable {
@@ -13,6 +14,8 @@ struct DataDirectory: Sendable {
         /// Bytes.
         let size: Int64
         let isFinished: Bool
+        /// No row ever spoke of it.
+        let isFresh: Bool
         let modifiedAt: UnixTime
     }
 
@@ -46,10 +49,10 @@ struct DataDirectory: Sendable {
         writesDirectly = false
     }
 
-    /// A new, empty file whose name is durable.
+    /// A new, empty file whose name is durable. To be kept, or sealed, once a row speaks of it.
     func create() throws -> (fileID: String, file: DataFile) {
         let fileID = Hex.lower(Random.bytes(16))
-        let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
         guard descriptor >= 0 else { throw StorageFailure.last() }
         let file = DataFile(owning: descriptor, calls: calls)
         try PrivateFile.synchronizeFolder(folder(of: fileID))
@@ -63,6 +66,11 @@ struct DataDirectory: Sendable {
         // The mode stops everybody but root. An older database may take a finished object for an upload under way.
         if access == .writing, try file.isFinished() { throw .missing }
         return file
+    }
+
+    /// Marks a file as one that a row speaks of. Not synced: the next start makes up for it, from the row.
+    func keep(_ fileID: String) {
+        chmod(path(of: fileID), 0o600)
     }
 
     /// Marks a file as a finished object's. Not synced: the next start makes up for it, from the row.
@@ -130,6 +138,7 @@ struct DataDirectory: Sendable {
             entries.append(
                 Entry(
                     fileID: name, size: Int64(status.st_size), isFinished: status.st_mode & 0o200 == 0,
+                    isFresh: status.st_mode & 0o400 == 0,
                     modifiedAt: UnixTime(microseconds: modified)))
         }
         return entries

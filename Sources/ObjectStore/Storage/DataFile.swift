@@ -10,6 +10,10 @@ final class DataFile: @unchecked Sendable {
         case writing
     }
 
+    /// Of buffered writing; bytes. Larger pieces have the kernel look for large free pages first, which took ten times the
+    /// time here: 512 MiB in pieces of 1 MiB 1.5 to 4.4 s, in these 0.4 s.
+    static let slice = 128 << 10
+
     private var descriptor: Int32
     private var isDirect = false
     private let calls: FileCalls
@@ -66,7 +70,11 @@ final class DataFile: @unchecked Sendable {
     /// Writes a whole block. Where that ends in the page cache, the way to the disk begins now, so that the sync at the
     /// end has little left to wait for.
     func writeBlock(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StorageFailure) {
-        try write(bytes, at: offset)
+        let step = isDirect ? bytes.count : Self.slice
+        for start in stride(from: 0, to: bytes.count, by: step) {
+            let end = min(start + step, bytes.count)
+            try write(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: offset + Int64(start))
+        }
         guard isDirect || linux_begin_write_back(descriptor, Int(offset), bytes.count) == 0 else { throw .last() }
     }
 

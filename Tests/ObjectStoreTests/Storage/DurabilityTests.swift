@@ -52,18 +52,37 @@ struct DurabilityTests {
         let kept = try store.files()
         let (young, _) = try store.store.data.create()
         let (old, _) = try store.store.data.create()
+        // Two whose rows are gone, and one whose request never came to its commit.
+        for fileID in [young, old] { store.store.data.keep(fileID) }
+        let (fresh, _) = try store.store.data.create()
         let (finished, _) = try store.store.data.create()
         store.store.data.seal(finished)
         let past = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds - 31 * 86_400))
         let present = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds))
-        for (fileID, date) in [(old, past), (finished, past), (young, present)] {
+        for (fileID, date) in [(old, past), (finished, past), (young, present), (fresh, present)] {
             try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: store.path(fileID))
         }
         try store.restart()
         #expect(try Set(store.files()) == Set(kept + [young]))
         let quarantine = store.directory.appending(path: "store/quarantine").path
         #expect(try FileManager.default.contentsOfDirectory(atPath: quarantine) == [finished])
-        #expect(store.store.reconciliation == StoreReconciliation(removed: 1, quarantined: 1))
+        #expect(store.store.reconciliation == StoreReconciliation(removed: 2, quarantined: 1))
+    }
+
+    @Test func aCrashBetweenACommitAndTheModeLosesNothing() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        _ = try client.part(1, of: id, content(10))
+        _ = try client.part(1, of: id, content(20))
+        let files = try store.files()
+        for fileID in files { chmod(store.path(fileID), 0o200) }
+        try store.restart()
+        #expect(try store.files() == files)
+        let modes = try DataDirectory.folders.flatMap { try store.store.data.files(inFolder: $0).map(\.isFresh) }
+        #expect(modes == [false, false])
+        _ = try store.client().completeAll(id)
+        #expect(try store.client().get() == content(20))
     }
 
     @Test func removesWhatWasDiscardedBeforeACrash() throws {
