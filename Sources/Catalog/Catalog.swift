@@ -11,6 +11,7 @@ public struct Catalog: Sendable {
     private let service: ObjectService
     private let management: ObjectManagementService
     private let removal: ObjectRemoval
+    private let scrubber: Scrubber
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
     public init(
@@ -18,6 +19,7 @@ public struct Catalog: Sendable {
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
         let tokens = PageTokens(keyring: keyring)
+        scrubber = Scrubber(database: database, store: store, clock: clock, configuration: configuration)
         removal = ObjectRemoval(database: database, store: store, clock: clock)
         management = ObjectManagementService(removal: removal, database: database, tokens: tokens)
         service = ObjectService(
@@ -36,6 +38,14 @@ public struct Catalog: Sendable {
     public func registerManagement(in router: inout Router) {
         management.register(in: &router)
     }
+
+    /// Reads all objects again, over and over, at the configured rate; returns when its task is cancelled.
+    public func scrub() async {
+        await scrubber.run()
+    }
+
+    /// What ``scrub()`` counted.
+    public var scrubMetrics: ScrubMetrics { scrubber.metrics }
 
     /// Deletes what is older than its organization keeps objects; to be called every few minutes.
     ///

@@ -11,5 +11,14 @@ public struct CatalogConfiguration: Sendable {
     /// Rows that one page of ListObjects looks at where its filter has no index of its own.
     public var pageVisits = 2000
 
+    /// How fast objects are read again to see whether their bytes are still right; bytes a second, 0 = never.
+    public var scrubRate: Int64 = 8 << 20
+    /// Seconds from the beginning of one pass over all objects to that of the next, at least.
+    public var scrubInterval: Int64 = 86_400
+    /// Told of an object's file id and what is wrong with it; `nil` = it is right again.
+    public var onScrubbed: @Sendable (String, String?) -> Void = { _, _ in }
+    /// Told why the objects could not be read again; it is tried again after a while.
+    public var onScrubFailure: @Sendable (any Error) -> Void = { _ in }
+
     public init() {}
 }

@@ -115,6 +115,7 @@ public struct ObjectRecords {
                     days INTEGER NOT NULL
                 ) STRICT;
                 """),
+        ScrubRecords.migration,
     ]
 
     let connection: Connection

@@ -1,4 +1,5 @@
 import Accounts
+import Catalog
 import DeviceInit
 import Network
 import ObjectStore
@@ -24,6 +25,7 @@ struct Configuration: Sendable {
     var accounts = Accounts.Configuration()
     var deviceInit = DeviceInit.Configuration()
     var uploads: UploadConfiguration
+    var catalog = CatalogConfiguration()
     var store = ObjectStore.Configuration()
     var objectStore = ObjectStoreServer.Configuration()
     var web = HTTPDaemon.Configuration()
@@ -56,6 +58,15 @@ struct Configuration: Sendable {
         let isReinitSet = reader.contains("device_init.reinit")
         deviceInit.reinit = try Self.reinit(&reader)
         deviceInit.reinitAllow = try reader.addressRanges("device_init.reinit_allow")
+        catalog.scrubRate = try reader.integer(
+            "scrub.bytes_per_second", default: catalog.scrubRate, in: 0...(1 << 40), unit: "bytes")
+        catalog.scrubInterval = try reader.integer(
+            "scrub.interval_seconds", default: catalog.scrubInterval, in: 1...34_560_000, unit: "seconds")
+        catalog.onScrubbed = { fileID, trouble in
+            Log.write(
+                trouble == nil ? "object is right again" : "object is bad", ["file_id": fileID, "why": trouble ?? ""])
+        }
+        catalog.onScrubFailure = { Log.write("scrub failed", ["error": "\($0)"]) }
         objectStore.report = { requestID, error in
             Log.write("store request failed", ["request_id": requestID, "error": "\(error)"])
         }

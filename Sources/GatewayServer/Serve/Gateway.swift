@@ -21,6 +21,7 @@ final class Gateway: Sendable {
     private let web: HTTPDaemon
     private let ops: HTTPDaemon
     private let housekeeping: Task<Void, Never>
+    private let scrubbing: Task<Void, Never>
 
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
@@ -62,7 +63,7 @@ final class Gateway: Sendable {
         let opsAddress = configuration.address(.ops)
         ops = try HTTPDaemon(
             host: opsAddress.host, port: UInt16(opsAddress.port),
-            handler: OpsHandler(state: state, metrics: metrics, sweeps: sweeps))
+            handler: OpsHandler(state: state, metrics: metrics, sweeps: sweeps, scrub: rooms.catalog.scrubMetrics))
         addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
         addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
         listeners = ListenerName.allCases.compactMap { name in
@@ -74,6 +75,10 @@ final class Gateway: Sendable {
             Log.write(
                 "a listener without TLS is reachable from other machines",
                 ["listener": name.rawValue, "address": address.description])
+        }
+        scrubbing = Task {
+            // Beside a database of another age an object's row may be wrong, and its bytes right.
+            if !rooms.store.reconciliation.isForeign { await rooms.catalog.scrub() }
         }
         housekeeping = Task {
             await Housekeeping(
@@ -120,6 +125,7 @@ final class Gateway: Sendable {
     func stop() async {
         state.end()
         housekeeping.cancel()
+        scrubbing.cancel()
         await withTaskGroup(of: Void.self) { group in
             for listener in rpcListeners {
                 group.addTask { await listener.stop(limit: .seconds(Self.drainLimit)) }
@@ -128,6 +134,7 @@ final class Gateway: Sendable {
             group.addTask { [web] in await Self.blocking { web.stop(drainingFor: Self.drainLimit) } }
         }
         await housekeeping.value
+        await scrubbing.value
         ops.stop(drainingFor: 1)
         rooms.close()
         for loop in loops { loop.stop() }

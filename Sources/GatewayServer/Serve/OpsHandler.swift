@@ -1,3 +1,4 @@
+import Catalog
 import Network
 import RPC
 
@@ -7,6 +8,7 @@ struct OpsHandler: HTTPRequestHandler {
     /// Each gRPC listener's, by its name.
     let metrics: [(listener: String, metrics: ServerMetrics)]
     let sweeps: SweepMetrics
+    let scrub: ScrubMetrics
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         guard head.method == "GET" || head.method == "HEAD" else {
@@ -18,7 +20,8 @@ struct OpsHandler: HTTPRequestHandler {
         case "/readyz":
             return .respond(state.isServing ? Self.text(200, "ready\n") : Self.text(503, "draining\n"))
         case "/metrics":
-            return .respond(Self.text(200, PrometheusText.render(metrics, sweeps), type: "text/plain; version=0.0.4"))
+            let metrics = PrometheusText.render(metrics, sweeps, scrub)
+            return .respond(Self.text(200, metrics, type: "text/plain; version=0.0.4"))
         default:
             return .respond(Self.text(404, "there is /healthz, /readyz and /metrics\n"))
         }

@@ -1,11 +1,14 @@
+import Catalog
 import RPC
 
-/// What listeners and sweeps counted, in Prometheus' text format (version 0.0.4).
+/// What listeners, sweeps and the scrubber counted, in Prometheus' text format (version 0.0.4).
 enum PrometheusText {
     private typealias Sample = (labels: String, value: Int)
 
     /// - Parameter metrics: each listener's, by its name.
-    static func render(_ metrics: [(listener: String, metrics: ServerMetrics)], _ sweeps: SweepMetrics) -> String {
+    static func render(
+        _ metrics: [(listener: String, metrics: ServerMetrics)], _ sweeps: SweepMetrics, _ scrub: ScrubMetrics
+    ) -> String {
         let snapshots = metrics.map { ("listener=\"\($0.listener)\"", $0.metrics.snapshot) }
         var text = ""
         func family(_ name: String, _ kind: String, _ help: String, _ samples: [Sample]) {
@@ -44,6 +47,18 @@ enum PrometheusText {
         family(
             "data_gateway_sweep_failures_total", "counter", "Sweeps that ended with an error, which the log tells.",
             swept.map { ("kind=\"\($0.rawValue)\"", $1.failures) })
+        let scrub = scrub.snapshot
+        family(
+            "data_gateway_scrubbed_bytes_total", "counter", "Bytes of objects that were read again.",
+            [("", scrub.bytes)])
+        family("data_gateway_scrubbed_objects_total", "counter", "Objects that were read again.", [("", scrub.objects)])
+        family("data_gateway_scrub_passes_total", "counter", "Passes over all objects.", [("", scrub.passes)])
+        family(
+            "data_gateway_scrub_failures_total", "counter", "Passes that ended with an error, which the log tells.",
+            [("", scrub.failures)])
+        family(
+            "data_gateway_bad_objects", "gauge", "Objects whose bytes are no more what was verified.",
+            [("", scrub.bad)])
         return text
     }
 }

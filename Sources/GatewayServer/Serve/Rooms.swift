@@ -62,7 +62,9 @@ struct Rooms: Sendable {
         uploads = try Uploads(
             database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
             configuration: configuration.uploads)
-        catalog = Catalog(database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock)
+        catalog = Catalog(
+            database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
+            configuration: configuration.catalog)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)

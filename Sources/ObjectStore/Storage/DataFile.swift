@@ -60,6 +60,23 @@ final class DataFile: @unchecked Sendable {
         }
     }
 
+    /// The `errno` of a disk that lost what it holds.
+    static let unreadable = EIO
+
+    /// Reads what stands at `position`, and leaves nothing of it in the page cache.
+    ///
+    /// - Returns: how many bytes; 0 at the end of the file.
+    func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws(StorageFailure) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, Int(position))
+            if count >= 0 {
+                if !isDirect { posix_fadvise(descriptor, Int(position), count, POSIX_FADV_DONTNEED) }
+                return count
+            }
+            if errno != EINTR { throw .last() }
+        }
+    }
+
     /// Whether writes go past the page cache, which costs them a tenth of the time of a core; bytes, their count and
     /// their offset must be aligned then. A file that refuses stays buffered.
     func setDirect(_ wanted: Bool) {

@@ -1,0 +1,63 @@
+import Database
+import Platform
+
+/// Where the scrubber stands.
+struct ScrubState: Sendable, Hashable {
+    /// Of the last object that was read; 0 = none yet.
+    var position: Int64
+    /// Of this pass.
+    var startedAt: UnixTime
+}
+
+/// The SQL of scrubbing.
+struct ScrubRecords {
+    static let migration = Migration(
+        name: "catalog-scrub",
+        sql: """
+            -- One row at most.
+            CREATE TABLE scrub_state (
+                id INTEGER PRIMARY KEY CHECK (id = 1),
+                position INTEGER NOT NULL,
+                started_at INTEGER NOT NULL
+            ) STRICT;
+            """)
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// `nil` before the first pass.
+    func state() throws -> ScrubState? {
+        try connection.first("SELECT position, started_at FROM scrub_state") {
+            ScrubState(position: $0.int64(0), startedAt: UnixTime(microseconds: $0.int64(1)))
+        }
+    }
+
+    func setState(_ state: ScrubState) throws {
+        try connection.execute(
+            """
+            INSERT INTO scrub_state (id, position, started_at) VALUES (1, $1, $2)
+            ON CONFLICT (id) DO UPDATE SET position = excluded.position, started_at = excluded.started_at
+            """, state.position, state.startedAt.microseconds)
+    }
+
+    /// The first object behind the position.
+    func next(after position: Int64) throws -> (position: Int64, object: CatalogObject)? {
+        try connection.first(
+            "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position > $1 ORDER BY o.position LIMIT 1", position
+        ) { ($0.int64(0), ObjectRecords.object($0)) }
+    }
+
+    /// - Returns: whether the object is there, and was not marked so.
+    func mark(_ object: CatalogObject, isBad: Bool, at now: UnixTime) throws -> Bool {
+        try connection.execute(
+            "UPDATE objects SET bad_at = $2 WHERE id = $1 AND (bad_at IS NULL) = $3", object.id,
+            isBad ? now.microseconds : nil, isBad) > 0
+    }
+
+    func countBad() throws -> Int {
+        try connection.first("SELECT count(*) FROM objects WHERE bad_at IS NOT NULL") { $0.int(0) } ?? 0
+    }
+}

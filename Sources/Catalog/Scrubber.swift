@@ -1,0 +1,112 @@
+import Accounts
+import Database
+import ObjectStore
+import Platform
+
+/// Reads every object again, oldest first, at a bounded rate, and marks those whose bytes are no more what was verified.
+/// One that is right again, since its file was put back, is marked so, too.
+///
+/// Where it stands is written down now and then, so a restart repeats little.
+struct Scrubber: Sendable {
+    /// Bytes read, and objects, after which the position is written down.
+    private static let bytesBetweenSaves: Int64 = 64 << 20
+    private static let objectsBetweenSaves = 1000
+    /// Between two looks whether the next pass is due, and after trouble.
+    private static let pause = Duration.seconds(60)
+
+    let database: Database
+    let store: ObjectStore
+    let clock: any WallClock
+    let configuration: CatalogConfiguration
+    let metrics = ScrubMetrics()
+    /// Throws when the task is cancelled.
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+    /// Passes one after the other; returns when its task is cancelled.
+    func run() async {
+        guard configuration.scrubRate > 0 else { return }
+        while !Task.isCancelled {
+            do {
+                try await pass()
+            } catch is CancellationError {
+                return
+            } catch {
+                metrics.update { $0.failures += 1 }
+                configuration.onScrubFailure(error)
+            }
+            try? await sleep(Self.pause)
+        }
+    }
+
+    /// One pass to its end, or the rest of one that was interrupted; nothing before it is due.
+    func pass() async throws {
+        let now = clock.now()
+        let (last, bad) = try database.read { (try ScrubRecords($0).state(), try ScrubRecords($0).countBad()) }
+        metrics.update { $0.bad = bad }
+        var state = last ?? ScrubState(position: 0, startedAt: now)
+        if state.position == 0, let last {
+            guard last.startedAt.adding(seconds: configuration.scrubInterval) <= now else { return }
+            state.startedAt = now
+        }
+        var saved = state.position
+        do {
+            try await advance(&state, &saved)
+        } catch {
+            // Where even that fails, the next start repeats a little more.
+            if state.position != saved { try? await save(state) }
+            throw error
+        }
+        try await save(ScrubState(position: 0, startedAt: state.startedAt))
+        metrics.update { $0.passes += 1 }
+    }
+
+    private func advance(_ state: inout ScrubState, _ saved: inout Int64) async throws {
+        var (bytes, objects) = (Int64(0), 0)
+        while let next = try database.read({ [state] in try ScrubRecords($0).next(after: state.position) }) {
+            try await examine(next.object)
+            state.position = next.position
+            bytes += next.object.size
+            objects += 1
+            if bytes >= Self.bytesBetweenSaves || objects >= Self.objectsBetweenSaves {
+                try await save(state)
+                (saved, bytes, objects) = (state.position, 0, 0)
+            }
+        }
+    }
+
+    private func examine(_ object: CatalogObject) async throws {
+        let condition = try await store.examine(uploadID: object.uploadID) { bytes in
+            try await sleep(.nanoseconds(Int64(Double(bytes) / Double(configuration.scrubRate) * 1e9)))
+            try Task.checkCancellation()
+            metrics.update { $0.bytes += bytes }
+        }
+        metrics.update { $0.objects += 1 }
+        switch condition {
+        case .intact: if object.isBad { try await mark(object, because: nil) }
+        case .bad(let trouble): if !object.isBad { try await mark(object, because: trouble) }
+        case .gone: break
+        }
+    }
+
+    /// - Parameter trouble: `nil` = the object is right again.
+    private func mark(_ object: CatalogObject, because trouble: String?) async throws {
+        let now = clock.now()
+        let (hasChanged, bad) = try await database.write { connection in
+            let records = ScrubRecords(connection)
+            let hasChanged = try records.mark(object, isBad: trouble != nil, at: now)
+            if hasChanged {
+                var entry = AuditEntry.byGateway(
+                    trouble == nil ? "MarkVerified" : "MarkBad", on: "objects/\(object.fileID)")
+                entry.organization = try Accounts.organizationName(object.organizationID, in: connection)
+                try Audit.record(entry, at: now, in: connection)
+            }
+            return (hasChanged, try records.countBad())
+        }
+        metrics.update { $0.bad = bad }
+        if hasChanged { configuration.onScrubbed(object.fileID, trouble) }
+    }
+
+    private func save(_ state: ScrubState) async throws {
+        try await database.write { try ScrubRecords($0).setState(state) }
+    }
+}

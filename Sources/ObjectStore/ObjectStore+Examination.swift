@@ -1,0 +1,57 @@
+import Database
+import Dispatch
+
+/// What a finished object's bytes were found to be when they were read again.
+public enum ObjectCondition: Sendable, Equatable {
+    case intact
+    /// Why they are no more what was stored, in words for the log.
+    case bad(String)
+    /// It was deleted.
+    case gone
+}
+
+extension ObjectStore {
+    private static let reading = DispatchQueue(label: "store.examination")
+
+    /// Reads a finished object's file again and compares its CRC-64: past the page cache, or without leaving anything in it,
+    /// so that what clients read often stays there.
+    ///
+    /// - Parameter pace: called with the size of each piece; returns when it may be read.
+    /// - Throws: what `pace` throws, and trouble that says nothing about the object.
+    public func examine(uploadID: String, pace: (Int) async throws -> Void) async throws -> ObjectCondition {
+        let (found, isLost) = try database.read { connection in
+            let records = StoreRecords(connection)
+            return (try records.object(uploadID: uploadID), try records.isObjectLost(uploadID: uploadID))
+        }
+        guard let object = found else { return isLost ? .bad("its file is gone") : .gone }
+        do {
+            let file = try data.open(object.fileID, for: .reading)
+            file.setDirect(data.writesDirectly)
+            guard try file.size() == object.size else { return .bad("its file has another length") }
+            let block = AlignedBlock()
+            var crc64 = CRC64()
+            var position: Int64 = 0
+            while position < object.size {
+                try await pace(Int(min(Int64(AlignedBlock.size), object.size - position)))
+                let count = try await Self.read(file, into: block, at: position)
+                guard count > 0 else { return .bad("its file has another length") }
+                crc64.update(UnsafeRawBufferPointer(rebasing: block.bytes[..<count]))
+                position += Int64(count)
+            }
+            return crc64.value == object.crc64 ? .intact : .bad("its bytes differ")
+        } catch StorageFailure.missing {
+            return .bad("its file is gone")
+        } catch StorageFailure.other(errno: DataFile.unreadable) {
+            return .bad("the disk cannot read it")
+        }
+    }
+
+    /// Not on the threads that all tasks share: a disk may take its time.
+    private static func read(_ file: DataFile, into block: AlignedBlock, at position: Int64) async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            reading.async {
+                continuation.resume(with: Result { try file.readPassing(into: block.bytes, at: position) })
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Accounts
+import Foundation
+import Proto
+import RPC
+import Synchronization
+import Testing
+
+@testable import Catalog
+@testable import ObjectStore
+
+struct ScrubberTests {
+    let scene: CatalogScene
+
+    init() throws {
+        scene = try CatalogScene()
+    }
+
+    /// What was said of objects, in their order.
+    private final class Reports: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private let reports = Reports()
+
+    /// - Parameter sleep: before each piece; nil = does not wait.
+    private func scrubber(_ sleep: (@Sendable (Duration) async throws -> Void)? = nil) -> Scrubber {
+        var configuration = CatalogConfiguration()
+        configuration.onScrubbed = { [reports] fileID, trouble in
+            reports.lines.withLock { $0.append("\(fileID): \(trouble ?? "right")") }
+        }
+        return Scrubber(
+            database: scene.database, store: scene.store, clock: scene.clock, configuration: configuration,
+            sleep: sleep ?? { _ in })
+    }
+
+    /// Writes over a file's bytes as a disk that lies would: its length stays.
+    private func spoil(_ object: CatalogObject, with bytes: [UInt8]) throws {
+        let path = scene.path(object.fileID)
+        try FileManager.default.removeItem(atPath: path)
+        try Data(bytes).write(to: URL(filePath: path))
+    }
+
+    private func bad(as organization: Int64 = 1) async throws -> [String] {
+        try await scene.management.listBadObjects(
+            ListBadObjectsRequest(),
+            context: CallContext(
+                method: ObjectManagementServiceMethods.listBadObjects,
+                identity: Principal.user(scene.user(organization)))
+        ).objects.map { "\($0.fileID) \($0.status)" }
+    }
+
+    @Test func whatDiffersIsBadUntilItIsRightAgain() async throws {
+        let long = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
+        let (first, second) = (try scene.add(bytes: long), try scene.add(bytes: [4, 5]))
+        try await scrubber().pass()
+        #expect(try await bad().isEmpty)
+
+        var spoilt = long
+        spoilt[2_500_000] ^= 1
+        try spoil(first, with: spoilt)
+        scene.clock.advance(seconds: 86_400)
+        let scrubber = scrubber()
+        try await scrubber.pass()
+        #expect(try await bad() == ["\(first.fileID) bad"])
+        #expect(try await bad(as: 2).isEmpty)
+        #expect(try await scene.sizes() == [2])
+        await #expect(throws: RPCError.self) { try await scene.download([first.fileID]) }
+        #expect(scrubber.metrics.snapshot == .init(bytes: 3_000_002, objects: 2, passes: 1, bad: 1))
+
+        try spoil(first, with: long)
+        scene.clock.advance(seconds: 86_400)
+        try await self.scrubber().pass()
+        #expect(try await bad().isEmpty)
+        #expect(try await scene.sizes() == [2, 3_000_000])
+        #expect(reports.lines.withLock { $0 } == ["\(first.fileID): its bytes differ", "\(first.fileID): right"])
+        #expect(
+            try scene.audit() == [
+                "gateway organization-1 MarkBad objects/\(first.fileID) 1",
+                "gateway organization-1 MarkVerified objects/\(first.fileID) 1",
+            ])
+        #expect(try await scene.download([second.fileID]).files.count == 1)
+    }
+
+    @Test func whatIsGoneOrShortIsBad() async throws {
+        let (gone, short) = (try scene.add(bytes: [1]), try scene.add(bytes: [2, 3]))
+        try FileManager.default.removeItem(atPath: scene.path(gone.fileID))
+        try spoil(short, with: [2])
+        try await scrubber().pass()
+        #expect(
+            reports.lines.withLock { $0 } == [
+                "\(gone.fileID): its file is gone", "\(short.fileID): its file has another length",
+            ])
+        // What is bad can be deleted.
+        _ = try await scene.management.deleteObject(
+            DeleteObjectRequest(fileID: gone.fileID),
+            context: CallContext(
+                method: ObjectManagementServiceMethods.deleteObject, identity: Principal.user(scene.user())))
+        #expect(try await bad() == ["\(short.fileID) bad"])
+    }
+
+    @Test func aPassGoesOnWhereItWasInterrupted() async throws {
+        for byte in 1...5 { try scene.add(bytes: [UInt8(byte)]) }
+        let pieces = Mutex(0)
+        let first = scrubber { _ in
+            let count = pieces.withLock { pieces in
+                pieces += 1
+                return pieces
+            }
+            if count == 4 { throw CancellationError() }
+        }
+        await #expect(throws: CancellationError.self) { try await first.pass() }
+        #expect(first.metrics.snapshot.objects == 3)
+        let second = scrubber()
+        try await second.pass()
+        #expect(second.metrics.snapshot.objects == 2)
+        // The next one is not due yet.
+        try await second.pass()
+        #expect(second.metrics.snapshot.passes == 1)
+        scene.clock.advance(seconds: 86_400)
+        try await second.pass()
+        #expect(second.metrics.snapshot.objects == 7 && second.metrics.snapshot.passes == 2)
+    }
+
+    @Test func piecesComeAtTheRate() async throws {
+        try scene.add(bytes: Array(repeating: 0, count: (2 << 20) + (1 << 19)))
+        let waits = Mutex<[Duration]>([])
+        try await scrubber { wait in waits.withLock { $0.append(wait) } }.pass()
+        let milliseconds = waits.withLock { $0.map { $0 / .milliseconds(1) } }
+        // 8 MiB a second, in pieces of 1 MiB.
+        #expect(milliseconds == [125, 125, 62.5])
+    }
+}
