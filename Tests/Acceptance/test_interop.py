@@ -263,6 +263,21 @@ def test_the_server_itself_ends_a_call_whose_time_is_over(interop, testing):
         assert b"\x014" in peer.expect(h2raw.HEADERS, 1, h2raw.END_STREAM).payload
 
 
+def test_a_header_section_goes_on_after_another_call_has_ended(interop, testing):
+    request = testing.StreamingOutputCallRequest(response_parameters=[{"size": 1, "interval_us": 1_800_000_000}])
+    message = request.SerializeToString()
+    with interop.peer() as peer:
+        fields = h2raw.call(peer.authority, "StreamingOutputCall", ("grpc-timeout", "50m"))
+        peer.send(h2raw.HEADERS, h2raw.END_HEADERS, 1, fields)
+        peer.send(h2raw.DATA, h2raw.END_STREAM, 1, b"\0" + len(message).to_bytes(4, "big") + message)
+        fields = h2raw.call(peer.authority, "EmptyCall")
+        peer.send(h2raw.HEADERS, 0, 3, fields[:20])
+        peer.expect(h2raw.HEADERS, 1, h2raw.END_STREAM)
+        peer.send(h2raw.CONTINUATION, h2raw.END_HEADERS, 3, fields[20:])
+        peer.send(h2raw.DATA, h2raw.END_STREAM, 3, bytes(5))
+        assert peer.expect(h2raw.DATA, 3).payload == bytes(5)
+
+
 def test_1000_parallel_large_unary(interop, testing, large, zeros):
     """More calls than a connection may have streams, on a few connections: every one is answered in full."""
     channels = [interop.channel() for _ in range(4)]

@@ -98,12 +98,7 @@ final class TLSConnection: ConnectionProtocol {
         if !isOpen, SSL_is_server(ssl) == 0, SSL_in_before(ssl) == 1 { _ = try shakeHands() }
         if isOpen, BIO_ctrl_pending(outgoing) == 0 {
             ERR_clear_error()
-            if let bytes = try inner.nextOutput() {
-                // The sink is memory, so that all is taken at once.
-                guard SSL_write(ssl, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
-                    throw ConnectionError("the TLS connection takes no more bytes")
-                }
-            } else if !hasSaidGoodbye, inner.isFinished {
+            if try !sealOutput(), !hasSaidGoodbye, inner.isFinished {
                 // close_notify: what was sent was all (RFC 8446, section 6.1).
                 hasSaidGoodbye = true
                 SSL_shutdown(ssl)
@@ -112,6 +107,33 @@ final class TLSConnection: ConnectionProtocol {
         guard BIO_ctrl_pending(outgoing) > 0 else { return nil }
         let count = BIO_read(outgoing, scratch.ciphertext.baseAddress, Int32(scratch.ciphertext.count))
         return count > 0 ? UnsafeRawBufferPointer(rebasing: scratch.ciphertext[..<Int(count)]) : nil
+    }
+
+    /// Joins what the other connection has to say into records of full length: each costs a seal.
+    ///
+    /// - Returns: whether it had something to say.
+    private func sealOutput() throws(ConnectionError) -> Bool {
+        let plaintext = scratch.plaintext
+        var filled = 0
+        while let bytes = try inner.nextOutput() {
+            if filled + bytes.count > plaintext.count {
+                try seal(UnsafeRawBufferPointer(rebasing: plaintext[..<filled]))
+                try seal(bytes)
+                return true
+            }
+            UnsafeMutableRawBufferPointer(rebasing: plaintext[filled...]).copyMemory(from: bytes)
+            filled += bytes.count
+        }
+        try seal(UnsafeRawBufferPointer(rebasing: plaintext[..<filled]))
+        return filled > 0
+    }
+
+    /// The sink is memory, so that all is taken at once.
+    private func seal(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+        guard !bytes.isEmpty else { return }
+        guard SSL_write(ssl, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
+            throw ConnectionError("the TLS connection takes no more bytes")
+        }
     }
 
     var isFinished: Bool { inner.isFinished && BIO_ctrl_pending(outgoing) == 0 }

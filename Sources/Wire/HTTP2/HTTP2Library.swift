@@ -17,7 +17,10 @@ enum HTTP2Library {
             guard let frame, let session = HTTP2Library.session(context) else { return 0 }
             let header = frame.pointee
             guard header.hd.type == UInt8(NGHTTP2_HEADERS.rawValue), header.headers.cat == NGHTTP2_HCAT_REQUEST
-            else { return 0 }
+            else {
+                session.headed = HTTP2Session.stream(handle, header.hd.stream_id).map(Unmanaged.passUnretained)
+                return 0
+            }
             session.isWithinHeaderSection = true
             if !session.peerOpens(header.hd.stream_id) {
                 nghttp2_submit_rst_stream(
@@ -27,11 +30,16 @@ enum HTTP2Library {
             return 0
         }
         nghttp2_session_callbacks_set_on_header_callback(table) {
-            handle, frame, name, nameCount, value, valueCount, _, _ in
-            guard let frame, let stream = HTTP2Session.stream(handle, frame.pointee.hd.stream_id) else { return 0 }
-            stream.receive(
-                name: UnsafeBufferPointer(start: name, count: nameCount),
-                value: UnsafeBufferPointer(start: value, count: valueCount))
+            _, _, name, nameCount, value, valueCount, _, context in
+            guard let context else { return 0 }
+            // Called for each field: counting references would cost more than the rest of it.
+            Unmanaged<HTTP2Session>.fromOpaque(context)._withUnsafeGuaranteedRef { session in
+                session.headed?._withUnsafeGuaranteedRef { stream in
+                    stream.receive(
+                        name: UnsafeBufferPointer(start: name, count: nameCount),
+                        value: UnsafeBufferPointer(start: value, count: valueCount))
+                }
+            }
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(table) { handle, frame, context in

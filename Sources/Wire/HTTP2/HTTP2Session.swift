@@ -43,6 +43,8 @@ public final class HTTP2Session {
     private var heads = FrameHeads(preface: 24)
     /// RST_STREAM came, and a frame behind it may be for a stream that it has closed.
     private var isAfterReset = false
+    /// The stream whose header section arrives, while it is open; nghttp2 lets no other frame come between.
+    var headed: Unmanaged<HTTP2Stream>?
     /// A header section has begun and has not ended.
     public internal(set) var isWithinHeaderSection = false
     /// Bytes of bodies that went into DATA frames so far.
@@ -256,15 +258,19 @@ public final class HTTP2Session {
     }
 
     func peerOpens(_ id: Int32) -> Bool {
+        headed = nil
         guard let stream = host.openStream() else { return false }
         opened?.isTaken()
         stream.id = id
         nghttp2_session_set_stream_user_data(session, id, retain(stream))
+        headed = Unmanaged.passUnretained(stream)
         return true
     }
 
     func closed(_ stream: HTTP2Stream, code: UInt32) {
         nghttp2_session_set_stream_user_data(session, stream.id, nil)
+        // Other streams end while a header section arrives, too.
+        if headed?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { headed = nil }
         stream.closed(code: code)
         release(stream)
     }
