@@ -31,6 +31,7 @@ let package = Package(
         .library(name: "Wire", targets: ["Wire"]),
         .library(name: "Proto", targets: ["Proto"]),
         .library(name: "WireTesting", targets: ["WireTesting"]),
+        .library(name: "allocations", type: .dynamic, targets: ["AllocationCounter"]),
     ],
     targets: [
         system("CNghttp2", pkgConfig: "libnghttp2", packages: "libnghttp2-dev"),
@@ -65,6 +66,7 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
         tests("Platform"),
         .target(
