@@ -44,8 +44,9 @@ def resident_mebibytes(pid: int) -> float:
 
 
 def figure(name: str, values: list[float], unit: str, peer: str | None = None, peer_values: list[float] = ()) -> None:
-    """One line: the median of ours, and its ratio to the median of the peer's."""
+    """One line: the median of ours, and the median of its ratios to the peer's of the same round."""
     value = statistics.median(values)
-    ratio = round(value / statistics.median(peer_values), 3) if peer_values else None
+    ratios = [value / other for value, other in zip(values, peer_values, strict=True)] if peer_values else []
+    ratio = round(statistics.median(ratios), 3) if ratios else None
     line = {"figure": name, "value": round(value, 3), "unit": unit, "peer": peer, "ratio": ratio}
     print(json.dumps(line), flush=True)

@@ -1,6 +1,7 @@
 """Certificates for the servers under test, signed by authorities that are made for them."""
 
 import datetime
+import ssl
 import ipaddress
 
 from cryptography import x509
@@ -21,6 +22,12 @@ class Authority:
     @property
     def pem(self) -> bytes:
         return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    def client_context(self) -> ssl.SSLContext:
+        """For a client that speaks h2 with a server whose certificate is from here."""
+        context = ssl.create_default_context(cafile=self.path)
+        context.set_alpn_protocols(["h2"])
+        return context
 
     def issue(self, name: str, addresses: tuple[str, ...] = ()):
         """A certificate for localhost (and addresses) and its key, as two files that are replaced."""

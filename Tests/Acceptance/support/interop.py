@@ -2,7 +2,6 @@
 
 import json
 import select
-import ssl
 import subprocess
 from pathlib import Path
 
@@ -42,9 +41,7 @@ class InteropServer:
         """A connection of its own that keeps no rule."""
         if self.authority is None:
             return Peer(self.address, settings, greet)
-        context = ssl.create_default_context(cafile=self.authority.path)
-        context.set_alpn_protocols(["h2"])
-        return Peer(self.address, settings, greet, context)
+        return Peer(self.address, settings, greet, self.authority.client_context())
 
     @property
     def resident_bytes(self) -> int:
