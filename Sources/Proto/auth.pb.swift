@@ -168,24 +168,24 @@ extension AdminAuthServiceHandler {
 public enum AdminAuthServiceMethods {
     public static let service = "archebase.auth.v1.AdminAuthService"
     public static let createSite = MethodDescriptor(service: service, name: "CreateSite", kind: .unary)
-    public static let getSite = MethodDescriptor(service: service, name: "GetSite", kind: .unary)
-    public static let listSites = MethodDescriptor(service: service, name: "ListSites", kind: .unary)
+    public static let getSite = MethodDescriptor(service: service, name: "GetSite", kind: .unary, isSideEffectFree: true)
+    public static let listSites = MethodDescriptor(service: service, name: "ListSites", kind: .unary, isSideEffectFree: true)
     public static let enableSite = MethodDescriptor(service: service, name: "EnableSite", kind: .unary)
     public static let disableSite = MethodDescriptor(service: service, name: "DisableSite", kind: .unary)
     public static let updateSite = MethodDescriptor(service: service, name: "UpdateSite", kind: .unary)
     public static let deleteSite = MethodDescriptor(service: service, name: "DeleteSite", kind: .unary)
     public static let createSiteApiKey = MethodDescriptor(service: service, name: "CreateSiteApiKey", kind: .unary)
     public static let createOrRotateDeviceApiKey = MethodDescriptor(service: service, name: "CreateOrRotateDeviceApiKey", kind: .unary)
-    public static let getApiKey = MethodDescriptor(service: service, name: "GetApiKey", kind: .unary)
-    public static let listApiKeys = MethodDescriptor(service: service, name: "ListApiKeys", kind: .unary)
+    public static let getApiKey = MethodDescriptor(service: service, name: "GetApiKey", kind: .unary, isSideEffectFree: true)
+    public static let listApiKeys = MethodDescriptor(service: service, name: "ListApiKeys", kind: .unary, isSideEffectFree: true)
     public static let updateApiKey = MethodDescriptor(service: service, name: "UpdateApiKey", kind: .unary)
     public static let enableApiKey = MethodDescriptor(service: service, name: "EnableApiKey", kind: .unary)
     public static let disableApiKey = MethodDescriptor(service: service, name: "DisableApiKey", kind: .unary)
     public static let rotateApiKeySecret = MethodDescriptor(service: service, name: "RotateApiKeySecret", kind: .unary)
     public static let deleteApiKey = MethodDescriptor(service: service, name: "DeleteApiKey", kind: .unary)
     public static let createOrganization = MethodDescriptor(service: service, name: "CreateOrganization", kind: .unary)
-    public static let getOrganization = MethodDescriptor(service: service, name: "GetOrganization", kind: .unary)
-    public static let listOrganizations = MethodDescriptor(service: service, name: "ListOrganizations", kind: .unary)
+    public static let getOrganization = MethodDescriptor(service: service, name: "GetOrganization", kind: .unary, isSideEffectFree: true)
+    public static let listOrganizations = MethodDescriptor(service: service, name: "ListOrganizations", kind: .unary, isSideEffectFree: true)
     public static let updateOrganization = MethodDescriptor(service: service, name: "UpdateOrganization", kind: .unary)
     public static let deleteOrganization = MethodDescriptor(service: service, name: "DeleteOrganization", kind: .unary)
     public static let all: [MethodDescriptor] = [createSite, getSite, listSites, enableSite, disableSite, updateSite, deleteSite, createSiteApiKey, createOrRotateDeviceApiKey, getApiKey, listApiKeys, updateApiKey, enableApiKey, disableApiKey, rotateApiKeySecret, deleteApiKey, createOrganization, getOrganization, listOrganizations, updateOrganization, deleteOrganization]
@@ -313,8 +313,8 @@ extension UserAuthServiceHandler {
 public enum UserAuthServiceMethods {
     public static let service = "archebase.auth.v1.UserAuthService"
     public static let createUser = MethodDescriptor(service: service, name: "CreateUser", kind: .unary)
-    public static let getUser = MethodDescriptor(service: service, name: "GetUser", kind: .unary)
-    public static let listUsers = MethodDescriptor(service: service, name: "ListUsers", kind: .unary)
+    public static let getUser = MethodDescriptor(service: service, name: "GetUser", kind: .unary, isSideEffectFree: true)
+    public static let listUsers = MethodDescriptor(service: service, name: "ListUsers", kind: .unary, isSideEffectFree: true)
     public static let updateUser = MethodDescriptor(service: service, name: "UpdateUser", kind: .unary)
     public static let deleteUser = MethodDescriptor(service: service, name: "DeleteUser", kind: .unary)
     public static let all: [MethodDescriptor] = [createUser, getUser, listUsers, updateUser, deleteUser]
@@ -3223,41 +3223,42 @@ extension FileDescriptor {
             djEuTG9naW5SZXNwb25zZRJfCgxSZWZyZXNoVG9rZW4SJi5hcmNoZWJhc2UuYXV0aC52MS5SZWZyZXNoVG9rZW5SZXF1ZXN0Gicu\
             YXJjaGViYXNlLmF1dGgudjEuUmVmcmVzaFRva2VuUmVzcG9uc2UymQEKEVN5c3RlbUF1dGhTZXJ2aWNlEoMBChhFeGNoYW5nZVN5\
             c3RlbUNyZWRlbnRpYWwSMi5hcmNoZWJhc2UuYXV0aC52MS5FeGNoYW5nZVN5c3RlbUNyZWRlbnRpYWxSZXF1ZXN0GjMuYXJjaGVi\
-            YXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVzcG9uc2Uy4hAKEEFkbWluQXV0aFNlcnZpY2USWQoKQ3JlYXRl\
+            YXNlLmF1dGgudjEuRXhjaGFuZ2VTeXN0ZW1DcmVkZW50aWFsUmVzcG9uc2UygBEKEEFkbWluQXV0aFNlcnZpY2USWQoKQ3JlYXRl\
             U2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlU2l0ZVJl\
-            c3BvbnNlElAKB0dldFNpdGUSIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVxdWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdl\
-            dFNpdGVSZXNwb25zZRJWCglMaXN0U2l0ZXMSIy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXF1ZXN0GiQuYXJjaGViYXNl\
-            LmF1dGgudjEuTGlzdFNpdGVzUmVzcG9uc2USWQoKRW5hYmxlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNpdGVSZXF1\
-            ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuRW5hYmxlU2l0ZVJlc3BvbnNlElwKC0Rpc2FibGVTaXRlEiUuYXJjaGViYXNlLmF1dGgu\
-            djEuRGlzYWJsZVNpdGVSZXF1ZXN0GiYuYXJjaGViYXNlLmF1dGgudjEuRGlzYWJsZVNpdGVSZXNwb25zZRJZCgpVcGRhdGVTaXRl\
-            EiQuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlU2l0ZVJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVTaXRlUmVzcG9u\
-            c2USWQoKRGVsZXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEu\
-            RGVsZXRlU2l0ZVJlc3BvbnNlEmsKEENyZWF0ZVNpdGVBcGlLZXkSKi5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5\
-            UmVxdWVzdBorLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVNpdGVBcGlLZXlSZXNwb25zZRKJAQoaQ3JlYXRlT3JSb3RhdGVEZXZp\
-            Y2VBcGlLZXkSNC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlcXVlc3QaNS5hcmNoZWJhc2Uu\
-            YXV0aC52MS5DcmVhdGVPclJvdGF0ZURldmljZUFwaUtleVJlc3BvbnNlElYKCUdldEFwaUtleRIjLmFyY2hlYmFzZS5hdXRoLnYx\
-            LkdldEFwaUtleVJlcXVlc3QaJC5hcmNoZWJhc2UuYXV0aC52MS5HZXRBcGlLZXlSZXNwb25zZRJcCgtMaXN0QXBpS2V5cxIlLmFy\
-            Y2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2US\
-            XwoMVXBkYXRlQXBpS2V5EiYuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYx\
-            LlVwZGF0ZUFwaUtleVJlc3BvbnNlEl8KDEVuYWJsZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlcXVl\
-            c3QaJy5hcmNoZWJhc2UuYXV0aC52MS5FbmFibGVBcGlLZXlSZXNwb25zZRJiCg1EaXNhYmxlQXBpS2V5EicuYXJjaGViYXNlLmF1\
-            dGgudjEuRGlzYWJsZUFwaUtleVJlcXVlc3QaKC5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlQXBpS2V5UmVzcG9uc2UScQoSUm90\
-            YXRlQXBpS2V5U2VjcmV0EiwuYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVxdWVzdBotLmFyY2hlYmFzZS5h\
-            dXRoLnYxLlJvdGF0ZUFwaUtleVNlY3JldFJlc3BvbnNlEl8KDERlbGV0ZUFwaUtleRImLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0\
-            ZUFwaUtleVJlcXVlc3QaJy5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVBcGlLZXlSZXNwb25zZRJxChJDcmVhdGVPcmdhbml6YXRp\
-            b24SLC5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRl\
-            T3JnYW5pemF0aW9uUmVzcG9uc2USaAoPR2V0T3JnYW5pemF0aW9uEikuYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5pemF0aW9u\
-            UmVxdWVzdBoqLmFyY2hlYmFzZS5hdXRoLnYxLkdldE9yZ2FuaXphdGlvblJlc3BvbnNlEm4KEUxpc3RPcmdhbml6YXRpb25zEisu\
-            YXJjaGViYXNlLmF1dGgudjEuTGlzdE9yZ2FuaXphdGlvbnNSZXF1ZXN0GiwuYXJjaGViYXNlLmF1dGgudjEuTGlzdE9yZ2FuaXph\
-            dGlvbnNSZXNwb25zZRJxChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25S\
-            ZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9uUmVzcG9uc2UScQoSRGVsZXRlT3JnYW5pemF0aW9u\
-            EiwuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlT3JnYW5pemF0aW9uUmVxdWVzdBotLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9y\
-            Z2FuaXphdGlvblJlc3BvbnNlMswDCg9Vc2VyQXV0aFNlcnZpY2USWQoKQ3JlYXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkNy\
-            ZWF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNlclJlc3BvbnNlElAKB0dldFVzZXISIS5hcmNoZWJh\
-            c2UuYXV0aC52MS5HZXRVc2VyUmVxdWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdldFVzZXJSZXNwb25zZRJWCglMaXN0VXNlcnMS\
-            Iy5hcmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuTGlzdFVzZXJzUmVzcG9uc2US\
-            WQoKVXBkYXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBk\
-            YXRlVXNlclJlc3BvbnNlElkKCkRlbGV0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVVc2VyUmVxdWVzdBolLmFyY2hl\
-            YmFzZS5hdXRoLnYxLkRlbGV0ZVVzZXJSZXNwb25zZWIGcHJvdG8z
+            c3BvbnNlElUKB0dldFNpdGUSIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRTaXRlUmVxdWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYxLkdl\
+            dFNpdGVSZXNwb25zZSIDkAIBElsKCUxpc3RTaXRlcxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RTaXRlc1JlcXVlc3QaJC5hcmNo\
+            ZWJhc2UuYXV0aC52MS5MaXN0U2l0ZXNSZXNwb25zZSIDkAIBElkKCkVuYWJsZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5FbmFi\
+            bGVTaXRlUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZVNpdGVSZXNwb25zZRJcCgtEaXNhYmxlU2l0ZRIlLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVTaXRlUmVzcG9uc2USWQoK\
+            VXBkYXRlU2l0ZRIkLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVNpdGVSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRl\
+            U2l0ZVJlc3BvbnNlElkKCkRlbGV0ZVNpdGUSJC5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVTaXRlUmVxdWVzdBolLmFyY2hlYmFz\
+            ZS5hdXRoLnYxLkRlbGV0ZVNpdGVSZXNwb25zZRJrChBDcmVhdGVTaXRlQXBpS2V5EiouYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRl\
+            U2l0ZUFwaUtleVJlcXVlc3QaKy5hcmNoZWJhc2UuYXV0aC52MS5DcmVhdGVTaXRlQXBpS2V5UmVzcG9uc2USiQEKGkNyZWF0ZU9y\
+            Um90YXRlRGV2aWNlQXBpS2V5EjQuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXF1ZXN0GjUu\
+            YXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlT3JSb3RhdGVEZXZpY2VBcGlLZXlSZXNwb25zZRJbCglHZXRBcGlLZXkSIy5hcmNoZWJh\
+            c2UuYXV0aC52MS5HZXRBcGlLZXlSZXF1ZXN0GiQuYXJjaGViYXNlLmF1dGgudjEuR2V0QXBpS2V5UmVzcG9uc2UiA5ACARJhCgtM\
+            aXN0QXBpS2V5cxIlLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBomLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RB\
+            cGlLZXlzUmVzcG9uc2UiA5ACARJfCgxVcGRhdGVBcGlLZXkSJi5hcmNoZWJhc2UuYXV0aC52MS5VcGRhdGVBcGlLZXlSZXF1ZXN0\
+            GicuYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlQXBpS2V5UmVzcG9uc2USXwoMRW5hYmxlQXBpS2V5EiYuYXJjaGViYXNlLmF1dGgu\
+            djEuRW5hYmxlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkVuYWJsZUFwaUtleVJlc3BvbnNlEmIKDURpc2FibGVB\
+            cGlLZXkSJy5hcmNoZWJhc2UuYXV0aC52MS5EaXNhYmxlQXBpS2V5UmVxdWVzdBooLmFyY2hlYmFzZS5hdXRoLnYxLkRpc2FibGVB\
+            cGlLZXlSZXNwb25zZRJxChJSb3RhdGVBcGlLZXlTZWNyZXQSLC5hcmNoZWJhc2UuYXV0aC52MS5Sb3RhdGVBcGlLZXlTZWNyZXRS\
+            ZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuUm90YXRlQXBpS2V5U2VjcmV0UmVzcG9uc2USXwoMRGVsZXRlQXBpS2V5EiYuYXJj\
+            aGViYXNlLmF1dGgudjEuRGVsZXRlQXBpS2V5UmVxdWVzdBonLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZUFwaUtleVJlc3BvbnNl\
+            EnEKEkNyZWF0ZU9yZ2FuaXphdGlvbhIsLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZU9yZ2FuaXphdGlvblJlcXVlc3QaLS5hcmNo\
+            ZWJhc2UuYXV0aC52MS5DcmVhdGVPcmdhbml6YXRpb25SZXNwb25zZRJtCg9HZXRPcmdhbml6YXRpb24SKS5hcmNoZWJhc2UuYXV0\
+            aC52MS5HZXRPcmdhbml6YXRpb25SZXF1ZXN0GiouYXJjaGViYXNlLmF1dGgudjEuR2V0T3JnYW5pemF0aW9uUmVzcG9uc2UiA5AC\
+            ARJzChFMaXN0T3JnYW5pemF0aW9ucxIrLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVxdWVzdBosLmFyY2hl\
+            YmFzZS5hdXRoLnYxLkxpc3RPcmdhbml6YXRpb25zUmVzcG9uc2UiA5ACARJxChJVcGRhdGVPcmdhbml6YXRpb24SLC5hcmNoZWJh\
+            c2UuYXV0aC52MS5VcGRhdGVPcmdhbml6YXRpb25SZXF1ZXN0Gi0uYXJjaGViYXNlLmF1dGgudjEuVXBkYXRlT3JnYW5pemF0aW9u\
+            UmVzcG9uc2UScQoSRGVsZXRlT3JnYW5pemF0aW9uEiwuYXJjaGViYXNlLmF1dGgudjEuRGVsZXRlT3JnYW5pemF0aW9uUmVxdWVz\
+            dBotLmFyY2hlYmFzZS5hdXRoLnYxLkRlbGV0ZU9yZ2FuaXphdGlvblJlc3BvbnNlMtYDCg9Vc2VyQXV0aFNlcnZpY2USWQoKQ3Jl\
+            YXRlVXNlchIkLmFyY2hlYmFzZS5hdXRoLnYxLkNyZWF0ZVVzZXJSZXF1ZXN0GiUuYXJjaGViYXNlLmF1dGgudjEuQ3JlYXRlVXNl\
+            clJlc3BvbnNlElUKB0dldFVzZXISIS5hcmNoZWJhc2UuYXV0aC52MS5HZXRVc2VyUmVxdWVzdBoiLmFyY2hlYmFzZS5hdXRoLnYx\
+            LkdldFVzZXJSZXNwb25zZSIDkAIBElsKCUxpc3RVc2VycxIjLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJC5h\
+            cmNoZWJhc2UuYXV0aC52MS5MaXN0VXNlcnNSZXNwb25zZSIDkAIBElkKClVwZGF0ZVVzZXISJC5hcmNoZWJhc2UuYXV0aC52MS5V\
+            cGRhdGVVc2VyUmVxdWVzdBolLmFyY2hlYmFzZS5hdXRoLnYxLlVwZGF0ZVVzZXJSZXNwb25zZRJZCgpEZWxldGVVc2VyEiQuYXJj\
+            aGViYXNlLmF1dGgudjEuRGVsZXRlVXNlclJlcXVlc3QaJS5hcmNoZWJhc2UuYXV0aC52MS5EZWxldGVVc2VyUmVzcG9uc2ViBnBy\
+            b3RvMw==
             """)
 }

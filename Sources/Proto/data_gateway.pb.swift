@@ -97,7 +97,7 @@ extension DataGatewayObjectServiceHandler {
 
 public enum DataGatewayObjectServiceMethods {
     public static let service = "archebase.data_gateway.v1.DataGatewayObjectService"
-    public static let listObjects = MethodDescriptor(service: service, name: "ListObjects", kind: .unary)
+    public static let listObjects = MethodDescriptor(service: service, name: "ListObjects", kind: .unary, isSideEffectFree: true)
     public static let requestDownload = MethodDescriptor(service: service, name: "RequestDownload", kind: .unary)
     public static let all: [MethodDescriptor] = [listObjects, requestDownload]
 }
@@ -2581,23 +2581,23 @@ extension FileDescriptor {
             dWVzdBo7LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2USbAoLQWJvcnRV\
             cGxvYWQSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkFib3J0VXBsb2FkUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
             YXkudjEuQWJvcnRVcGxvYWRSZXNwb25zZRJ1Cg5Db21wbGV0ZVVwbG9hZBIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29t\
-            cGxldGVVcGxvYWRSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlMoICChhE\
-            YXRhR2F0ZXdheU9iamVjdFNlcnZpY2USbAoLTGlzdE9iamVjdHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmpl\
-            Y3RzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZRJ4Cg9SZXF1ZXN0RG93bmxv\
-            YWQSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlcXVlc3REb3dubG9hZFJlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLlJlcXVlc3REb3dubG9hZFJlc3BvbnNlMugDChZEYXRhR2F0ZXdheUNvcHlTZXJ2aWNlEnIKDUNyZWF0ZUNvcHlKb2IS\
-            Ly5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5DcmVhdGVDb3B5Sm9iUmVzcG9uc2USaQoKR2V0Q29weUpvYhIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpv\
-            YlJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JSZXNwb25zZRJ7ChBMaXN0Q29weUpvYkl0ZW1z\
-            EjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBozLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuTGlzdENvcHlKb2JJdGVtc1Jlc3BvbnNlEnIKDUNhbmNlbENvcHlKb2ISLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            LkNhbmNlbENvcHlKb2JSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVzcG9uc2Uy7QEK\
-            EURldmljZUluaXRTZXJ2aWNlEmkKCkluaXREZXZpY2USLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXF1\
-            ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2USbQoMUmVpbml0RGV2aWNlEi4uYXJjaGVi\
-            YXNlLmRhdGFfZ2F0ZXdheS52MS5SZWluaXREZXZpY2VSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2\
-            aWNlUmVzcG9uc2Uy9wEKFkludGVybmFsU3RvcmFnZVNlcnZpY2UScgoNUHJlc2lnbk9iamVjdBIvLmFyY2hlYmFzZS5kYXRhX2dh\
-            dGV3YXkudjEuUHJlc2lnbk9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXNw\
-            b25zZRJpCgpSZWFkT2JqZWN0EiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0UmVxdWVzdBotLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuUmVhZE9iamVjdFJlc3BvbnNlYgZwcm90bzM=
+            cGxldGVVcGxvYWRSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlMocCChhE\
+            YXRhR2F0ZXdheU9iamVjdFNlcnZpY2UScQoLTGlzdE9iamVjdHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmpl\
+            Y3RzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZSIDkAIBEngKD1JlcXVlc3RE\
+            b3dubG9hZBIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVxdWVzdERvd25sb2FkUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuUmVxdWVzdERvd25sb2FkUmVzcG9uc2Uy6AMKFkRhdGFHYXRld2F5Q29weVNlcnZpY2UScgoNQ3JlYXRlQ29w\
+            eUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXNwb25zZRJpCgpHZXRDb3B5Sm9iEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRD\
+            b3B5Sm9iUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlc3BvbnNlEnsKEExpc3RDb3B5Sm9i\
+            SXRlbXMSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2UScgoNQ2FuY2VsQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuQ2FuY2VsQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXNwb25z\
+            ZTLtAQoRRGV2aWNlSW5pdFNlcnZpY2USaQoKSW5pdERldmljZRIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmlj\
+            ZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZRJtCgxSZWluaXREZXZpY2USLi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLklu\
+            aXREZXZpY2VSZXNwb25zZTL3AQoWSW50ZXJuYWxTdG9yYWdlU2VydmljZRJyCg1QcmVzaWduT2JqZWN0Ei8uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVj\
+            dFJlc3BvbnNlEmkKClJlYWRPYmplY3QSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1ZXN0Gi0uYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0UmVzcG9uc2ViBnByb3RvMw==
             """)
 }

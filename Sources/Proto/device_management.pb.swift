@@ -63,12 +63,12 @@ extension DeviceManagementServiceHandler {
 public enum DeviceManagementServiceMethods {
     public static let service = "archebase.meta.v1.DeviceManagementService"
     public static let createDeviceSuite = MethodDescriptor(service: service, name: "CreateDeviceSuite", kind: .unary)
-    public static let getDeviceSuite = MethodDescriptor(service: service, name: "GetDeviceSuite", kind: .unary)
-    public static let listDeviceSuites = MethodDescriptor(service: service, name: "ListDeviceSuites", kind: .unary)
+    public static let getDeviceSuite = MethodDescriptor(service: service, name: "GetDeviceSuite", kind: .unary, isSideEffectFree: true)
+    public static let listDeviceSuites = MethodDescriptor(service: service, name: "ListDeviceSuites", kind: .unary, isSideEffectFree: true)
     public static let deleteDeviceSuite = MethodDescriptor(service: service, name: "DeleteDeviceSuite", kind: .unary)
     public static let registerDevice = MethodDescriptor(service: service, name: "RegisterDevice", kind: .unary)
-    public static let getDevice = MethodDescriptor(service: service, name: "GetDevice", kind: .unary)
-    public static let listDevices = MethodDescriptor(service: service, name: "ListDevices", kind: .unary)
+    public static let getDevice = MethodDescriptor(service: service, name: "GetDevice", kind: .unary, isSideEffectFree: true)
+    public static let listDevices = MethodDescriptor(service: service, name: "ListDevices", kind: .unary, isSideEffectFree: true)
     public static let updateDevice = MethodDescriptor(service: service, name: "UpdateDevice", kind: .unary)
     public static let enableDevice = MethodDescriptor(service: service, name: "EnableDevice", kind: .unary)
     public static let disableDevice = MethodDescriptor(service: service, name: "DisableDevice", kind: .unary)
@@ -1108,24 +1108,24 @@ extension FileDescriptor {
             b1N1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2UiTAocUmVtb3ZlRGV2aWNl\
             RnJvbVN1aXRlUmVxdWVzdBIUCgVzdWl0ZRgBIAEoCVIFc3VpdGUSFgoGZGV2aWNlGAIgASgJUgZkZXZpY2UqhgEKDERldmljZVN0\
             YXR1cxIdChlERVZJQ0VfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHAoYREVWSUNFX1NUQVRVU19SRUdJU1RFUkVEEAESHQoZREVWSUNF\
-            X1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJMRUQQAzKSCgoXRGV2aWNlTWFuYWdlbWVudFNlcnZp\
+            X1NUQVRVU19JTklUSUFMSVpFRBACEhoKFkRFVklDRV9TVEFUVVNfRElTQUJMRUQQAzKmCgoXRGV2aWNlTWFuYWdlbWVudFNlcnZp\
             Y2USYAoRQ3JlYXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5DcmVhdGVEZXZpY2VTdWl0ZVJlcXVlc3QaHi5hcmNo\
-            ZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZRJaCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1\
-            aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlEmsKEExpc3REZXZpY2VTdWl0ZXMSKi5hcmNoZWJhc2Uu\
-            bWV0YS52MS5MaXN0RGV2aWNlU3VpdGVzUmVxdWVzdBorLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXNwb25z\
-            ZRJuChFEZWxldGVEZXZpY2VTdWl0ZRIrLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVxdWVzdBosLmFyY2hl\
-            YmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVN1aXRlUmVzcG9uc2USVQoOUmVnaXN0ZXJEZXZpY2USKC5hcmNoZWJhc2UubWV0YS52\
-            MS5SZWdpc3RlckRldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2USSwoJR2V0RGV2aWNlEiMuYXJjaGViYXNl\
-            Lm1ldGEudjEuR2V0RGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJcCgtMaXN0RGV2aWNlcxIlLmFyY2hl\
-            YmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVzcG9uc2USUQoM\
-            VXBkYXRlRGV2aWNlEiYuYXJjaGViYXNlLm1ldGEudjEuVXBkYXRlRGV2aWNlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRl\
-            dmljZRJRCgxFbmFibGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5FbmFibGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1l\
-            dGEudjEuRGV2aWNlElMKDURpc2FibGVEZXZpY2USJy5hcmNoZWJhc2UubWV0YS52MS5EaXNhYmxlRGV2aWNlUmVxdWVzdBoZLmFy\
-            Y2hlYmFzZS5tZXRhLnYxLkRldmljZRJZChBBZGREZXZpY2VUb1N1aXRlEiouYXJjaGViYXNlLm1ldGEudjEuQWRkRGV2aWNlVG9T\
-            dWl0ZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2USYwoVUmVtb3ZlRGV2aWNlRnJvbVN1aXRlEi8uYXJjaGViYXNl\
-            Lm1ldGEudjEuUmVtb3ZlRGV2aWNlRnJvbVN1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJOCgxEZWxldGVE\
-            ZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VSZXF1ZXN0GhYuZ29vZ2xlLnByb3RvYnVmLkVtcHR5Ek8KC0Fs\
-            bG93UmVpbml0EiUuYXJjaGViYXNlLm1ldGEudjEuQWxsb3dSZWluaXRSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNl\
-            YgZwcm90bzM=
+            ZWJhc2UubWV0YS52MS5EZXZpY2VTdWl0ZRJfCg5HZXREZXZpY2VTdWl0ZRIoLmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVN1\
+            aXRlUmVxdWVzdBoeLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZVN1aXRlIgOQAgEScAoQTGlzdERldmljZVN1aXRlcxIqLmFyY2hl\
+            YmFzZS5tZXRhLnYxLkxpc3REZXZpY2VTdWl0ZXNSZXF1ZXN0GisuYXJjaGViYXNlLm1ldGEudjEuTGlzdERldmljZVN1aXRlc1Jl\
+            c3BvbnNlIgOQAgESbgoRRGVsZXRlRGV2aWNlU3VpdGUSKy5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlcXVl\
+            c3QaLC5hcmNoZWJhc2UubWV0YS52MS5EZWxldGVEZXZpY2VTdWl0ZVJlc3BvbnNlElUKDlJlZ2lzdGVyRGV2aWNlEiguYXJjaGVi\
+            YXNlLm1ldGEudjEuUmVnaXN0ZXJEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlElAKCUdldERldmljZRIj\
+            LmFyY2hlYmFzZS5tZXRhLnYxLkdldERldmljZVJlcXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2UiA5ACARJhCgtMaXN0\
+            RGV2aWNlcxIlLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZpY2VzUmVxdWVzdBomLmFyY2hlYmFzZS5tZXRhLnYxLkxpc3REZXZp\
+            Y2VzUmVzcG9uc2UiA5ACARJRCgxVcGRhdGVEZXZpY2USJi5hcmNoZWJhc2UubWV0YS52MS5VcGRhdGVEZXZpY2VSZXF1ZXN0Ghku\
+            YXJjaGViYXNlLm1ldGEudjEuRGV2aWNlElEKDEVuYWJsZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLkVuYWJsZURldmljZVJl\
+            cXVlc3QaGS5hcmNoZWJhc2UubWV0YS52MS5EZXZpY2USUwoNRGlzYWJsZURldmljZRInLmFyY2hlYmFzZS5tZXRhLnYxLkRpc2Fi\
+            bGVEZXZpY2VSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEudjEuRGV2aWNlElkKEEFkZERldmljZVRvU3VpdGUSKi5hcmNoZWJhc2Uu\
+            bWV0YS52MS5BZGREZXZpY2VUb1N1aXRlUmVxdWVzdBoZLmFyY2hlYmFzZS5tZXRhLnYxLkRldmljZRJjChVSZW1vdmVEZXZpY2VG\
+            cm9tU3VpdGUSLy5hcmNoZWJhc2UubWV0YS52MS5SZW1vdmVEZXZpY2VGcm9tU3VpdGVSZXF1ZXN0GhkuYXJjaGViYXNlLm1ldGEu\
+            djEuRGV2aWNlEk4KDERlbGV0ZURldmljZRImLmFyY2hlYmFzZS5tZXRhLnYxLkRlbGV0ZURldmljZVJlcXVlc3QaFi5nb29nbGUu\
+            cHJvdG9idWYuRW1wdHkSTwoLQWxsb3dSZWluaXQSJS5hcmNoZWJhc2UubWV0YS52MS5BbGxvd1JlaW5pdFJlcXVlc3QaGS5hcmNo\
+            ZWJhc2UubWV0YS52MS5EZXZpY2ViBnByb3RvMw==
             """)
 }

@@ -27,8 +27,8 @@ extension HealthHandler {
 
 public enum HealthMethods {
     public static let service = "grpc.health.v1.Health"
-    public static let check = MethodDescriptor(service: service, name: "Check", kind: .unary)
-    public static let list = MethodDescriptor(service: service, name: "List", kind: .unary)
+    public static let check = MethodDescriptor(service: service, name: "Check", kind: .unary, isSideEffectFree: true)
+    public static let list = MethodDescriptor(service: service, name: "List", kind: .unary, isSideEffectFree: true)
     public static let watch = MethodDescriptor(service: service, name: "Watch", kind: .serverStreaming)
     public static let all: [MethodDescriptor] = [check, list, watch]
 }
@@ -227,10 +227,10 @@ extension FileDescriptor {
             B1NFUlZJTkcQARIPCgtOT1RfU0VSVklORxACEhMKD1NFUlZJQ0VfVU5LTk9XThADIhMKEUhlYWx0aExpc3RSZXF1ZXN0IsQBChJI\
             ZWFsdGhMaXN0UmVzcG9uc2USTAoIc3RhdHVzZXMYASADKAsyMC5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVzcG9uc2UuU3Rh\
             dHVzZXNFbnRyeVIIc3RhdHVzZXMaYAoNU3RhdHVzZXNFbnRyeRIQCgNrZXkYASABKAlSA2tleRI5CgV2YWx1ZRgCIAEoCzIjLmdy\
-            cGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2VSBXZhbHVlOgI4ATL9AQoGSGVhbHRoElAKBUNoZWNrEiIuZ3JwYy5oZWFs\
-            dGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZRJNCgRMaXN0EiEuZ3Jw\
-            Yy5oZWFsdGgudjEuSGVhbHRoTGlzdFJlcXVlc3QaIi5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVzcG9uc2USUgoFV2F0Y2gS\
-            Ii5ncnBjLmhlYWx0aC52MS5IZWFsdGhDaGVja1JlcXVlc3QaIy5ncnBjLmhlYWx0aC52MS5IZWFsdGhDaGVja1Jlc3BvbnNlMAFi\
-            BnByb3RvMw==
+            cGMuaGVhbHRoLnYxLkhlYWx0aENoZWNrUmVzcG9uc2VSBXZhbHVlOgI4ATKHAgoGSGVhbHRoElUKBUNoZWNrEiIuZ3JwYy5oZWFs\
+            dGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXNwb25zZSIDkAIBElIKBExpc3QS\
+            IS5ncnBjLmhlYWx0aC52MS5IZWFsdGhMaXN0UmVxdWVzdBoiLmdycGMuaGVhbHRoLnYxLkhlYWx0aExpc3RSZXNwb25zZSIDkAIB\
+            ElIKBVdhdGNoEiIuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tSZXF1ZXN0GiMuZ3JwYy5oZWFsdGgudjEuSGVhbHRoQ2hlY2tS\
+            ZXNwb25zZTABYgZwcm90bzM=
             """)
 }

@@ -30,8 +30,8 @@ public enum ObjectManagementServiceMethods {
     public static let service = "archebase.data_gateway.v1.ObjectManagementService"
     public static let deleteObject = MethodDescriptor(service: service, name: "DeleteObject", kind: .unary)
     public static let setRetention = MethodDescriptor(service: service, name: "SetRetention", kind: .unary)
-    public static let getRetention = MethodDescriptor(service: service, name: "GetRetention", kind: .unary)
-    public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary)
+    public static let getRetention = MethodDescriptor(service: service, name: "GetRetention", kind: .unary, isSideEffectFree: true)
+    public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
     public static let all: [MethodDescriptor] = [deleteObject, setRetention, getRetention, listBadObjects]
 }
 
@@ -363,13 +363,13 @@ extension FileDescriptor {
             aW9uUmVxdWVzdCIqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzIlMKFUxpc3RCYWRPYmplY3RzUmVx\
             dWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiKBAQoWTGlzdEJh\
             ZE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0Ugdv\
-            YmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbjLjAwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2US\
+            YmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbjLtAwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2US\
             bwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNl\
             LmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJvCgxTZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRl\
             d2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlc3BvbnNl\
-            Em8KDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2USdQoOTGlzdEJhZE9iamVjdHMSMC5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNS\
-            ZXNwb25zZWIGcHJvdG8z
+            EnQKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiA5ACARJ6Cg5MaXN0QmFkT2JqZWN0cxIwLmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2Jq\
+            ZWN0c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw==
             """)
 }

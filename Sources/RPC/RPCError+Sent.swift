@@ -14,6 +14,15 @@ extension RPCError {
         detail.map { ErrorDetail(code: $0.rawValue, message: sentMessage) }
     }
 
+    /// The detail as clients of gRPC-Web expect it, who were written for `google.rpc.Status`; gRPC's own are sent the
+    /// message itself, as its clients in the field expect it.
+    var richStatus: [UInt8]? {
+        sentDetail.map { detail in
+            RichStatus.encode(
+                status, sentMessage, detail: (type: ErrorDetail.fullName, value: detail.encoded()))
+        }
+    }
+
     var connect: ConnectError {
         let details = sentDetail.map { detail in
             ConnectError.Detail(

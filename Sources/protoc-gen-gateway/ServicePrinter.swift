@@ -8,6 +8,7 @@ struct ServicePrinter {
         let input: String
         let output: String
         let kind: CallKind
+        let isSideEffectFree: Bool
         let comment: [String]
     }
 
@@ -35,6 +36,7 @@ struct ServicePrinter {
                     name: method.name ?? "", swiftName: SwiftNames.method(method.name ?? ""),
                     input: try file.types[method.inputType ?? ""].swiftName,
                     output: try file.types[method.outputType ?? ""].swiftName, kind: kind,
+                    isSideEffectFree: method.options?.idempotencyLevel == .noSideEffects,
                     comment: file.comment(at: path + [2, Int32(index)])))
         }
     }
@@ -98,7 +100,8 @@ struct ServicePrinter {
         try code.block("\(access)enum \(name)Methods") { code throws(PluginError) in
             code.line("\(access)static let service = \"\(fullName)\"")
             for method in methods {
-                let arguments = "service: service, name: \"\(method.name)\", kind: .\(method.kind)"
+                let safety = method.isSideEffectFree ? ", isSideEffectFree: true" : ""
+                let arguments = "service: service, name: \"\(method.name)\", kind: .\(method.kind)\(safety)"
                 code.line("\(access)static let \(method.swiftName) = MethodDescriptor(\(arguments))")
             }
             let all = methods.map(\.swiftName).joined(separator: ", ")

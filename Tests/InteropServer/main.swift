@@ -1,9 +1,11 @@
 import Foundation
 import Network
 import RPC
+import Wire
 
-// Serves `grpc.testing.TestService` on a free port of the loopback, says so in the way of the gateway's ready line, and
-// goes on until a signal ends it. Over TLS where two arguments name the certificate's and the key's file.
+// Serves `grpc.testing.TestService` on two free ports of the loopback, over HTTP/2 and over HTTP/1.1, says so in the way
+// of the gateway's ready line, and goes on until a signal ends it. Over TLS where two arguments name the certificate's and
+// the key's file.
 signal(SIGPIPE, SIG_IGN)
 var router = Router()
 TestService().register(in: &router)
@@ -12,9 +14,17 @@ let files = CommandLine.arguments.dropFirst()
 let certificates =
     files.count == 2
     ? try TLSCertificates(TLSCertificates.Files(certificate: files[1], key: files[2])) : nil
+let schema = try Schema([.grpcTestingEmptyProto, .grpcTestingMessagesProto])
+let server = RPCServer(router: router, json: JSONMapping(schema: schema))
 let listener = try RPCListener(
-    PeerAddress(host: "127.0.0.1", port: 0), server: RPCServer(router: router), loops: loops,
-    certificates: certificates)
-let ready = "{\"event\":\"ready\",\"listeners\":{\"interop\":\"\(listener.address)\"}}\n"
+    PeerAddress(host: "127.0.0.1", port: 0), server: server, loops: loops, certificates: certificates)
+var daemon = HTTPDaemon.Configuration()
+daemon.certificates = certificates
+let web = try HTTPDaemon(
+    host: "127.0.0.1", port: 0, configuration: daemon, handler: RPCRequestHandler(server: server, loops: loops))
+let ready = """
+    {"event":"ready","listeners":{"interop":"\(listener.address)","web":"\(web.host):\(web.port)"}}
+
+    """
 FileHandle.standardOutput.write(Data(ready.utf8))
 while true { pause() }

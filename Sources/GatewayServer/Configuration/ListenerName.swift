@@ -11,7 +11,7 @@ enum ListenerName: String, CaseIterable, Sendable {
     /// Those that speak gRPC.
     static let grpc: [ListenerName] = [.auth, .gateway, .admin, .deviceInit]
     /// Those that can speak TLS.
-    static let securable: [ListenerName] = grpc + [.objectStore]
+    static let securable: [ListenerName] = grpc + [.objectStore, .web]
 
     /// Where it listens when nobody says otherwise.
     var standardAddress: String {

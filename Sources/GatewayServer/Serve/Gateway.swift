@@ -54,8 +54,10 @@ final class Gateway: Sendable {
         }
         self.rpcListeners = rpcListeners
         let webAddress = configuration.address(.web)
+        var webDaemon = configuration.web
+        webDaemon.certificates = configuration.isSecure(.web) ? certificates : nil
         web = try HTTPDaemon(
-            host: webAddress.host, port: UInt16(webAddress.port), configuration: configuration.web,
+            host: webAddress.host, port: UInt16(webAddress.port), configuration: webDaemon,
             handler: WebHandler(
                 accounts: rooms.accounts, calls: RPCRequestHandler(server: server(.web), loops: loops)))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))

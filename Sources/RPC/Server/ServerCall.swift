@@ -27,6 +27,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var counted = 0
     /// How this response's messages can be compressed: what its header section announced.
     private var responseEncoding: MessageEncoding?
+    /// Bytes of the request that came after the end of the response, and how many may before it is broken off.
+    private var lingered = 0
+    private static let longestLingering = 16 << 20
 
     /// While true, bytes that arrive do not open the window again: the handler is behind.
     var holdsWindow = false {
@@ -108,6 +111,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             }
             countHeld()
             if case .ended = state { deframer = MessageDeframer(limit: 0) }
+        } else if lingers {
+            lingered += data.count
+            if lingered > Self.longestLingering { reset(.noError) }
         }
         if !holdsWindow { consumeArrived() }
     }
@@ -298,7 +304,10 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private func put(_ reply: CallFront.Reply) {
         if let head = reply.head { respond(HeaderBlock(head)) }
         write(reply.body)
-        if reply.isLast { finish() }
+        if reply.isLast {
+            lingers = true
+            finish()
+        }
     }
 
     /// Ends our part of the call, once.

@@ -138,7 +138,8 @@ enum HTTP2Library {
             session(context)?.dataFlowed()
         case NGHTTP2_HEADERS where endsStream, NGHTTP2_DATA where endsStream:
             guard nghttp2_session_check_server_session(handle) != 0,
-                let stream = HTTP2Session.stream(handle, header.stream_id), !stream.hasReceivedEnd
+                let stream = HTTP2Session.stream(handle, header.stream_id), !stream.hasReceivedEnd,
+                !stream.lingers
             else { return }
             // The answer is complete: the client need not send what nobody will read (RFC 9113, section 8.1).
             nghttp2_submit_rst_stream(

@@ -10,6 +10,9 @@ open class HTTP2Stream {
     final unowned(unsafe) var session: HTTP2Session?
     /// Whether the peer has sent all that it will.
     public internal(set) final var hasReceivedEnd = false
+    /// Server: whether the client may go on with its request when the response is complete. Where it may not, the stream
+    /// is reset then (RFC 9113, section 8.1), which some clients take for a failure: curl 7.88 shows no response at all.
+    public final var lingers = false
     /// Neighbours in the session's list of open streams.
     final var next: HTTP2Stream?
     final unowned(unsafe) var previous: HTTP2Stream?

@@ -27,7 +27,10 @@ class InteropServer:
         if not line:
             self.close()
             raise AssertionError("the interop server said no ready line")
-        self.address = json.loads(line)["listeners"]["interop"]
+        listeners = json.loads(line)["listeners"]
+        self.address = listeners["interop"]
+        #: The same service over HTTP/1.1.
+        self.web = listeners["web"]
 
     def channel(self, *options: tuple[str, int]) -> grpc.Channel:
         """A connection of its own."""

@@ -1,0 +1,186 @@
+"""The Connect and gRPC-Web protocols, by the official Connect client, over HTTP/2 and over HTTP/1.1."""
+
+import pytest
+from connectrpc.client import ResponseMetadata
+from connectrpc.code import Code
+from connectrpc.errors import ConnectError
+from connectrpc.method import StreamType
+
+from support import connect
+from support.gateway import ADMIN_PASSWORD
+
+SIZES = (31415, 9, 2653, 58979)
+TIMEOUT_MS = 60_000
+
+
+@pytest.fixture(params=["http1", "http2"])
+def version(request) -> str:
+    return request.param
+
+
+@pytest.fixture(params=["connect", "grpc-web"])
+def protocol(request) -> str:
+    return request.param
+
+
+@pytest.fixture(params=["proto", "json"])
+def codec(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def client(interop, version, protocol, codec):
+    """A client of the TestService, in each of the ways."""
+    address = interop.web if version == "http1" else interop.address
+    with connect.client(address, version, protocol, codec, authority=interop.authority) as client:
+        yield client
+
+
+@pytest.fixture
+def compressing(interop, version, protocol, codec):
+    """The same with gzip both ways."""
+    address = interop.web if version == "http1" else interop.address
+    with connect.client(address, version, protocol, codec, compresses=True, authority=interop.authority) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def methods(testing):
+    def method(name: str, prefix: str, kind: StreamType):
+        takes, gives = getattr(testing, f"{prefix}Request"), getattr(testing, f"{prefix}Response")
+        return connect.method("grpc.testing.TestService", name, takes, gives, kind)
+
+    return {
+        "unary": method("UnaryCall", "Simple", StreamType.UNARY),
+        "download": method("StreamingOutputCall", "StreamingOutputCall", StreamType.SERVER_STREAM),
+        "upload": method("StreamingInputCall", "StreamingInputCall", StreamType.CLIENT_STREAM),
+        "missing": method("Missing", "Simple", StreamType.UNARY),
+    }
+
+
+def unary(client, method, request, **options):
+    return client.execute_unary(request=request, method=method, timeout_ms=TIMEOUT_MS, **options)
+
+
+def download(client, method, request, **options):
+    options = {"timeout_ms": TIMEOUT_MS} | options
+    return list(client.execute_server_stream(request=request, method=method, **options))
+
+
+def test_a_large_unary_call(client, methods, testing):
+    request = testing.SimpleRequest(response_size=314159, payload={"body": bytes(271828)})
+    assert unary(client, methods["unary"], request).payload.body == bytes(314159)
+
+
+def test_metadata(client, methods, testing):
+    headers = {"x-grpc-test-echo-initial": "first", "x-grpc-test-echo-trailing-bin": "q6ur"}
+    with ResponseMetadata() as metadata:
+        unary(client, methods["unary"], testing.SimpleRequest(), headers=headers)
+    assert metadata.headers["x-grpc-test-echo-initial"] == "first"
+    assert metadata.trailers["x-grpc-test-echo-trailing-bin"] == "q6ur"
+
+
+def test_an_error(client, methods, testing):
+    message = "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n"
+    for code in (2, 5, 9, 14):
+        request = testing.SimpleRequest(response_status={"code": code, "message": message})
+        with pytest.raises(ConnectError) as raised:
+            unary(client, methods["unary"], request)
+        assert raised.value.message == message
+        assert raised.value.code is {2: Code.UNKNOWN, 5: Code.NOT_FOUND, 9: Code.FAILED_PRECONDITION}.get(
+            code, Code.UNAVAILABLE
+        )
+
+
+def test_an_unknown_method(client, methods, testing):
+    with pytest.raises(ConnectError) as raised:
+        unary(client, methods["missing"], testing.SimpleRequest())
+    assert raised.value.code is Code.UNIMPLEMENTED
+
+
+def test_server_streaming(client, methods, testing):
+    request = testing.StreamingOutputCallRequest(response_parameters=[{"size": size} for size in SIZES])
+    responses = download(client, methods["download"], request)
+    assert [len(response.payload.body) for response in responses] == list(SIZES)
+
+
+def test_a_stream_that_fails(client, methods, testing):
+    request = testing.StreamingOutputCallRequest(response_status={"code": 8, "message": "enough"})
+    with pytest.raises(ConnectError) as raised:
+        download(client, methods["download"], request)
+    assert (raised.value.code, raised.value.message) == (Code.RESOURCE_EXHAUSTED, "enough")
+
+
+def test_a_deadline(client, methods, testing):
+    request = testing.StreamingOutputCallRequest(response_parameters=[{"size": 1, "interval_us": 1_800_000_000}])
+    with pytest.raises(ConnectError) as raised:
+        download(client, methods["download"], request, timeout_ms=50)
+    assert raised.value.code is Code.DEADLINE_EXCEEDED
+
+
+def test_client_streaming(client, methods, testing):
+    requests = [testing.StreamingInputCallRequest(payload={"body": bytes(size)}) for size in (27182, 8, 1828, 45904)]
+    response = client.execute_client_stream(
+        request=iter(requests), method=methods["upload"], timeout_ms=TIMEOUT_MS
+    )
+    assert response.aggregated_payload_size == 74922
+
+
+def test_compression_both_ways(compressing, methods, testing):
+    request = testing.SimpleRequest(
+        response_size=314159,
+        payload={"body": bytes(271828)},
+        expect_compressed={"value": True},
+        response_compressed={"value": True},
+    )
+    assert unary(compressing, methods["unary"], request).payload.body == bytes(314159)
+    parameters = [{"size": size, "compressed": {"value": size > 9}} for size in SIZES]
+    responses = download(
+        compressing, methods["download"], testing.StreamingOutputCallRequest(response_parameters=parameters)
+    )
+    assert [len(response.payload.body) for response in responses] == list(SIZES)
+
+
+# The gateway itself.
+
+
+def test_a_get(gateway, stubs, version, codec):
+    """Of a method that says that it has no side effects."""
+    address = gateway.listeners["web" if version == "http1" else "auth"]
+    takes, gives = stubs.health.HealthCheckRequest, stubs.health.HealthCheckResponse
+    with connect.client(address, version, "connect", codec) as client:
+        method = connect.method("grpc.health.v1.Health", "Check", takes, gives, is_safe=True)
+        assert unary(client, method, takes(), use_get=True).status == 1
+        with pytest.raises(ConnectError) as raised:
+            unary(client, method, takes(service="nobody"), use_get=True)
+        assert raised.value.code is Code.NOT_FOUND
+
+
+@pytest.fixture
+def caller(gateway, stubs, version, protocol, codec):
+    """Calls a unary method of the auth listener's or, over HTTP/1.1, the web listener's services."""
+    address = gateway.listeners["web" if version == "http1" else "auth"]
+    with connect.client(address, version, protocol, codec) as client:
+
+        def call(service: str, name: str, request, gives):
+            method = connect.method(service, name, type(request), gives)
+            return unary(client, method, request)
+
+        yield call
+
+
+def test_login(caller, stubs):
+    request = stubs.auth.LoginRequest(organization="system", user_name="admin", password=ADMIN_PASSWORD)
+    reply = caller("archebase.auth.v1.AuthService", "Login", request, stubs.auth.LoginResponse)
+    assert reply.user.user_name == "admin"
+    assert reply.user.created_at.seconds > 0
+
+
+def test_a_refusal_carries_its_detail_code(caller, stubs):
+    request = stubs.auth.LoginRequest(organization="system", user_name="admin", password="wrong")
+    with pytest.raises(ConnectError) as raised:
+        caller("archebase.auth.v1.AuthService", "Login", request, stubs.auth.LoginResponse)
+    assert raised.value.code is Code.UNAUTHENTICATED
+    (detail,) = raised.value.details
+    assert detail.type_name == "archebase.common.v1.ErrorDetail"
+    assert stubs.common.ErrorDetail.FromString(detail.message_bytes).code == "AUTH_INVALID_CREDENTIAL"

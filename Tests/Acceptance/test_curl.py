@@ -1,0 +1,258 @@
+"""Calls by curl, over HTTP/1.1 at the web listener and over HTTP/2 at the listeners for gRPC; and what is no call."""
+
+import base64
+import gzip
+import json
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+
+from support.gateway import ADMIN_PASSWORD
+
+ORIGIN = "https://app.example"
+OBJECTS = "archebase.data_gateway.v1.DataGatewayObjectService"
+CHECK = "grpc.health.v1.Health/Check"
+
+
+@dataclass
+class Answer:
+    status: int
+    fields: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.body)
+
+
+@pytest.fixture(scope="module")
+def open_gateway(gateway_with):
+    """A gateway that lets a page of another origin call."""
+    return gateway_with({"rpc": {"cors_origins": [ORIGIN]}})
+
+
+@pytest.fixture(params=["http1", "http2"])
+def version(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def curl(open_gateway, version):
+    """curl at the listener that has a service, over the version of HTTP: `curl(path, data, *options)`."""
+
+    def run(path: str, data: str | bytes | None = "{}", *options: str, type: str = "application/json") -> Answer:
+        listener = "auth" if "Auth" in path else "gateway"
+        address = open_gateway.listeners["web" if version == "http1" else listener]
+        command = ["curl", "--silent", "--show-error", "--include", "--no-buffer", "--max-time", "30"]
+        command += ["--http2-prior-knowledge"] if version == "http2" else ["--http1.1", "-H", "Expect:"]
+        body = None if data is None else data.encode() if isinstance(data, str) else data
+        if body is not None:
+            command += ["-H", f"Content-Type: {type}", "--data-binary", "@-"] if type else ["--data-binary", "@-"]
+        done = subprocess.run([*command, *options, f"http://{address}/{path}"], input=body or b"", capture_output=True)
+        assert done.returncode == 0, done.stderr
+        head, _, rest = done.stdout.partition(b"\r\n\r\n")
+        line, *lines = head.decode().split("\r\n")
+        fields = {name.lower(): value for name, value in (field.split(": ", 1) for field in lines)}
+        return Answer(int(line.split()[1]), fields, rest)
+
+    return run
+
+
+@pytest.fixture
+def authorization(curl) -> tuple[str, str]:
+    """curl's options for the admin's token."""
+    request = {"organization": "system", "user_name": "admin", "password": ADMIN_PASSWORD}
+    answer = curl("archebase.auth.v1.AuthService/Login", json.dumps(request))
+    assert answer.status == 200
+    # 64-bit numbers are texts in proto3's JSON, times RFC 3339.
+    assert int(answer.json["accessTokenExpiresAtUnix"]) > 0
+    assert answer.json["user"]["createdAt"].endswith("Z")
+    return "-H", f"Authorization: Bearer {answer.json['accessToken']}"
+
+
+def frame(message: bytes, flag: int = 0) -> bytes:
+    return bytes([flag]) + len(message).to_bytes(4, "big") + message
+
+
+def test_a_call_with_a_token(curl, authorization):
+    answer = curl(f"{OBJECTS}/ListObjects", '{"pageSize": 10}', *authorization)
+    assert answer.status == 200
+    assert answer.fields["content-type"] == "application/json"
+    assert isinstance(answer.json, dict)
+
+
+def test_a_refusal_names_the_field_and_carries_its_code(curl, authorization):
+    answer = curl(f"{OBJECTS}/ListObjects", '{"pageSize": -1}', *authorization)
+    assert answer.status == 400
+    assert answer.json["code"] == "invalid_argument"
+    assert "page_size" in answer.json["message"]
+    (detail,) = answer.json["details"]
+    assert detail["type"] == "archebase.common.v1.ErrorDetail"
+    assert detail["debug"]["code"] == "DATA_GATEWAY_INVALID_ARGUMENT"
+    assert b"DATA_GATEWAY_INVALID_ARGUMENT" in base64.b64decode(detail["value"] + "==")
+
+
+@pytest.mark.parametrize("options", [(), ("-H", "Authorization: Bearer x"), ("-H", "Authorization: Basic eDp5")])
+def test_who_may_not_call_is_refused_as_over_grpc(curl, options):
+    answer = curl(f"{OBJECTS}/ListObjects", "{}", *options)
+    assert answer.status == 401
+    assert answer.json["details"][0]["debug"]["code"] == "DATA_GATEWAY_UNAUTHENTICATED"
+
+
+@pytest.mark.parametrize(
+    "data, explanation",
+    [
+        ("", "{}"),
+        ("{", "not valid JSON"),
+        ('{"pageSize": "ten"}', "pageSize: not a value that it can have"),
+        ('{"pageSise": 1}', "pageSise: there is no such field"),
+        ('{"pageSize": 1, "page_size": 2}', "page_size: given twice"),
+        ("[" * 100_000, "not valid JSON"),
+    ],
+)
+def test_bad_json_is_explained(curl, authorization, data, explanation):
+    answer = curl(f"{OBJECTS}/ListObjects", data, *authorization)
+    assert answer.status == 400
+    assert answer.json["code"] == "invalid_argument"
+    assert explanation in answer.json["message"]
+
+
+def test_a_compressed_request(curl):
+    answer = curl(CHECK, gzip.compress(b'{"service": ""}'), "-H", "Content-Encoding: gzip")
+    assert (answer.status, answer.json) == (200, {"status": "SERVING"})
+    bomb = gzip.compress(b" " * (8 << 20))
+    answer = curl(CHECK, bomb, "-H", "Content-Encoding: gzip")
+    assert (answer.status, answer.json["code"]) == (429, "resource_exhausted")
+    answer = curl(CHECK, "{}", "-H", "Content-Encoding: br")
+    assert (answer.status, answer.json["code"]) == (501, "unimplemented")
+
+
+def test_a_body_over_the_limit(curl):
+    answer = curl(CHECK, b" " * (5 << 20))
+    assert (answer.status, answer.json["code"]) == (429, "resource_exhausted")
+
+
+def test_a_chunked_body(curl, version):
+    options = ("-H", "Transfer-Encoding: chunked") if version == "http1" else ()
+    assert curl(CHECK, "{}", *options).json == {"status": "SERVING"}
+
+
+def test_a_stream_ends_with_its_deadline(curl):
+    answer = curl(
+        "grpc.health.v1.Health/Watch",
+        frame(b"{}"),
+        "-H",
+        "Connect-Timeout-Ms: 300",
+        type="application/connect+json",
+    )
+    assert answer.status == 200
+    first = frame(b'{"status":"SERVING"}')
+    assert answer.body.startswith(first)
+    assert answer.body[len(first)] == 2
+    assert json.loads(answer.body[len(first) + 5 :])["error"]["code"] == "deadline_exceeded"
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_grpc_web(curl, text):
+    body = frame(b"")
+    type = "application/grpc-web-text" if text else "application/grpc-web+proto"
+    answer = curl(CHECK, base64.b64encode(body) if text else body, "-H", "X-Grpc-Web: 1", type=type)
+    assert answer.status == 200
+    assert answer.fields["content-type"] == type
+    # Each piece has padding of its own.
+    message, trailers = frame(b"\x08\x01"), frame(b"grpc-status: 0\r\n", 0x80)
+    assert answer.body == (base64.b64encode(message) + base64.b64encode(trailers) if text else message + trailers)
+
+
+@pytest.mark.parametrize(
+    "path, options, status",
+    [
+        (CHECK, ("-X", "PUT"), 405),
+        (CHECK, ("-X", "DELETE"), 405),
+        (CHECK, ("-X", "OPTIONS"), 405),
+        ("archebase.auth.v1.AuthService/Login", ("-X", "GET"), 405),
+        ("grpc.health.v1.Health/Nothing", (), 404),
+        ("nothing", (), 404),
+        ("", (), 404),
+        (f"{CHECK}/", (), 404),
+        (CHECK, ("-H", f"X-Filler: {'a' * 17_000}"), 431),
+    ],
+)
+def test_what_is_no_call(curl, version, path, options, status):
+    answer = curl(path, "{}", *options)
+    if status == 431:
+        # The HTTP/1.1 front refuses it before anything else looks at it.
+        assert answer.status == (400 if version == "http1" else 431)
+        return
+    assert answer.status == status
+    assert answer.json["message"]
+    assert ("allow" in answer.fields) == (status == 405)
+
+
+@pytest.mark.parametrize("type", ["text/plain", "application/x-www-form-urlencoded", "application/json;charset=x"])
+def test_another_content_type_is_refused_with_those_that_are_taken(curl, type):
+    answer = curl(CHECK, "{}", type=type)
+    assert answer.status == 415
+    assert "application/json" in answer.fields["accept-post"] and "application/json" in answer.json["message"]
+
+
+def test_a_get(curl, authorization):
+    answer = curl(f"{OBJECTS}/ListObjects?encoding=json&message=%7B%22page_size%22%3A-1%7D", None, *authorization)
+    assert (answer.status, answer.json["code"]) == (400, "invalid_argument")
+    answer = curl(f"{OBJECTS}/ListObjects?encoding=json&message=%7B%7D", None, *authorization)
+    assert answer.status == 200
+    answer = curl(f"{OBJECTS}/RequestDownload?encoding=json&message=%7B%7D", None, *authorization)
+    assert (answer.status, answer.fields["allow"]) == (405, "POST")
+
+
+def test_head(curl):
+    answer = curl(CHECK, None, "--head")
+    assert (answer.status, answer.body) == (405, b"")
+
+
+def test_grpc_itself_needs_http2(curl, version):
+    answer = curl(CHECK, frame(b""), "-H", "TE: trailers", type="application/grpc")
+    assert answer.status == (415 if version == "http1" else 200)
+
+
+def test_a_preflight(curl):
+    ask = ("-X", "OPTIONS", "-H", "Access-Control-Request-Method: POST")
+    answer = curl(f"{OBJECTS}/ListObjects", None, *ask, "-H", f"Origin: {ORIGIN}")
+    assert answer.status == 204
+    assert answer.fields["access-control-allow-origin"] == ORIGIN
+    assert "authorization" in answer.fields["access-control-allow-headers"]
+    assert "access-control-allow-credentials" not in answer.fields
+    answer = curl(f"{OBJECTS}/ListObjects", None, *ask, "-H", "Origin: https://evil.example")
+    assert answer.status == 405
+    assert "access-control-allow-origin" not in answer.fields
+
+
+@pytest.mark.parametrize("origin, is_allowed", [(ORIGIN, True), ("https://evil.example", False)])
+def test_what_pages_may_read(curl, origin, is_allowed):
+    for path, status in ((CHECK, 200), (f"{OBJECTS}/ListObjects", 401), ("nothing", 404)):
+        answer = curl(path, "{}", "-H", f"Origin: {origin}")
+        assert answer.status == status
+        assert (answer.fields.get("access-control-allow-origin") == origin) == is_allowed
+        assert ("grpc-status" in answer.fields.get("access-control-expose-headers", "")) == is_allowed
+
+
+def test_without_configuration_no_page_may_call(gateway):
+    command = ["curl", "--silent", "--include", "-X", "OPTIONS", "-H", f"Origin: {ORIGIN}"]
+    command += ["-H", "Access-Control-Request-Method: POST", f"http://{gateway.listeners['web']}/{CHECK}"]
+    answer = subprocess.run(command, capture_output=True, check=True).stdout
+    assert answer.startswith(b"HTTP/1.1 405") and b"access-control" not in answer.lower()
+
+
+def test_the_web_listener_has_what_people_use_and_not_what_devices_do(open_gateway):
+    for service, status in (
+        ("archebase.auth.v1.AdminAuthService/ListSites", 401),
+        ("archebase.auth.v1.UserAuthService/ListUsers", 401),
+        ("archebase.meta.v1.DeviceManagementService/ListDevices", 401),
+        ("archebase.data_gateway.v1.DataGatewayService/AbortUpload", 404),
+        ("archebase.data_gateway.v1.DeviceInitService/InitDevice", 404),
+    ):
+        command = ["curl", "--silent", "--include", "-d", "{}", "-H", "Content-Type: application/json"]
+        command += [f"http://{open_gateway.listeners['web']}/{service}"]
+        answer = subprocess.run(command, capture_output=True, check=True).stdout
+        assert answer.startswith(f"HTTP/1.1 {status}".encode()), answer
