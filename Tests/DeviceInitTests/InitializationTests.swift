@@ -156,7 +156,10 @@ import Testing
     @Test func walkingThroughIDsIsLimitedAndRobotsBehindOneAddressAreNot() async throws {
         let world = try await World { $0.unknownIDsOfAddress = 5 }
         for index in 0..<200 { try await world.register("260427-\(100_000 + index)") }
-        for index in 0..<200 { _ = try await world.initialize("260427-\(100_000 + index)", host: "198.51.100.1") }
+        var keys: [String] = []
+        for index in 0..<200 {
+            keys.append(try await world.initialize("260427-\(100_000 + index)", host: "198.51.100.1").apiKey)
+        }
         for _ in 0..<20 {
             let error = await refusal { _ = try await world.initialize("260427-000009") }
             #expect(error?.detail == .deviceNotFound)
@@ -171,6 +174,7 @@ import Testing
             #expect(limited?.status == .unavailable)
             #expect(limited?.retryAfterMilliseconds == 12_000)
         }
+        for key in keys { _ = try await world.exchange(key, host: "198.51.100.1") }
         let other = await refusal { _ = try await world.initialize("260427-000020", host: "198.51.100.1") }
         #expect(other?.detail == .deviceNotFound)
         world.clock.advance(seconds: 61)

@@ -110,10 +110,11 @@ final class World: Sendable {
             context: Self.call(DeviceInitServiceMethods.reinitDevice, accounts, token: nil, host: host))
     }
 
-    func exchange(_ credential: String) async throws -> ExchangeCredentialResponse {
+    func exchange(_ credential: String, host: String = "203.0.113.9") async throws -> ExchangeCredentialResponse {
         try await accounts.authService.exchangeCredential(
             ExchangeCredentialRequest(credential: credential),
-            context: CallContext(method: AuthServiceMethods.exchangeCredential))
+            context: CallContext(
+                method: AuthServiceMethods.exchangeCredential, peer: PeerAddress(host: host, port: 40_000)))
     }
 
     /// What a device's token opens.

@@ -30,7 +30,11 @@ class Upload:
 
     @classmethod
     def create(cls, uploader: Uploader, client: str = "alibabacloud-v4", restart_from: str = "") -> "Upload":
-        reply = uploader.create(restart_from)
+        return cls.of(uploader, uploader.create(restart_from), client)
+
+    @classmethod
+    def of(cls, uploader: Uploader, reply, client: str = "alibabacloud-v4") -> "Upload":
+        """What CreateLogicalUpload answered."""
         return cls(uploader, reply.logical_upload_id, reply.upload_id, Credentials.of(reply.credentials), client)
 
     @property
