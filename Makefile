@@ -44,7 +44,7 @@ conformance: deps ## Run protobuf's conformance suite on Wire (needs deb-src lin
 fuzz: deps ## Fuzz every parser for FUZZ_SECONDS=600 each
 	@scripts/fuzz $(or $(FUZZ_SECONDS),600)
 
-lab: deps venv ## Run the long form of the fault and crash tests (some hours)
+lab: deps venv ## Run the long form of the fault and crash tests (half an hour)
 	@scripts/lab
 
 clean: ## Remove what was built (never ./data)

@@ -1,0 +1,223 @@
+"""Durable small writes under many callers, and pages of a list of ten million objects.
+
+The catalogs are kept in $DATA_GATEWAY_BENCHMARK_CACHE (default: a folder that goes with the run): the large one takes
+minutes to make, and some 8 GB.
+"""
+
+import os
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from measuring import CLIENT_CORE, ROOT, SERVER_CORE, figure, resident_mebibytes
+from support import stubs as stubs_module
+from support.faults import Faults
+from support.gateway import ADMIN_PASSWORD, Gateway
+from support.parties import Fleet, Uploader, User
+
+ROUNDS = 3
+PASSWORD = "a password of some length"
+#: Calls before the first figure, of one caller, and of 64.
+WARM_UP, ALONE, MANY = 5000, 500, 20_000
+#: What one sync of the log takes in the figures that say so, in microseconds.
+SYNC = 4000
+SMALL, LARGE = 10_000, 10_000_000
+#: Of so many objects one has the tag that is asked for.
+TAGGED = 100
+PAGE = 100
+
+
+class Load:
+    """One call, made over and over by h2load."""
+
+    def __init__(self, listener: str, method: str, request, token: str):
+        self.directory = tempfile.TemporaryDirectory()
+        message, self.log = Path(self.directory.name) / "message", Path(self.directory.name) / "log"
+        content = request.SerializeToString()
+        message.write_bytes(b"\0" + len(content).to_bytes(4, "big") + content)
+        self.command = ["taskset", "-c", str(CLIENT_CORE), "h2load", "-d", str(message), "--log-file", str(self.log)]
+        self.command += ["-H", "te: trailers", "-H", "content-type: application/grpc"]
+        self.command += ["-H", f"authorization: Bearer {token}"]
+        self.url = f"http://{listener}/archebase.data_gateway.v1.{method}"
+
+    def run(self, callers: int, calls: int) -> tuple[float, float]:
+        """The rate in calls a second, and the median call's time in milliseconds. It does not read grpc-status."""
+        self.log.unlink(missing_ok=True)
+        connections = min(callers, 8)
+        command = [*self.command, "-n", str(calls), "-c", str(connections), "-m", str(callers // connections), self.url]
+        began = time.monotonic()
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, timeout=300)
+        rate = calls / (time.monotonic() - began)
+        times = [int(line.split("\t")[2]) for line in self.log.read_text().splitlines()]
+        assert len(times) == calls
+        return rate, statistics.median(times) / 1000
+
+
+def started(binary: str, directory: Path, environment: dict[str, str] | None = None) -> Gateway:
+    """A gateway on the server's core; this process goes to the client's."""
+    ours = Gateway(Path(binary), directory, {"quota": {"device_uploads": 0}})
+    ours.environment = environment or {}
+    os.sched_setaffinity(0, {SERVER_CORE})
+    ours.start()
+    os.sched_setaffinity(0, {CLIENT_CORE})
+    return ours
+
+
+def uploads(ours: Gateway) -> int:
+    """How many there are."""
+    database = sqlite3.connect(f"file:{ours.data / 'gateway.db'}?mode=ro", uri=True)
+    try:
+        return database.execute("SELECT count(*) FROM uploads").fetchone()[0]
+    finally:
+        database.close()
+
+
+def writes(binary: str, stubs, parent: str | None, name: str, delay: int) -> None:
+    """64 callers beside one, who waits for a sync at each call."""
+    with tempfile.TemporaryDirectory(dir=parent) as text:
+        directory = Path(text)
+        faults = Faults(directory, directory / "data")
+        ours = started(binary, directory, faults.environment)
+        try:
+            user = User.login(ours, stubs, "system", "admin", ADMIN_PASSWORD)
+            fleet = Fleet.create(user)
+            key = user.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name="benchmark")
+            token = Uploader(ours, stubs, key.credential).sign_in().token
+            request, method = stubs.gateway.CreateLogicalUploadRequest(), "DataGatewayService/CreateLogicalUpload"
+            creates = Load(ours.listeners["gateway"], method, request, token)
+            creates.run(64, WARM_UP)
+            faults.delay = delay
+            many, alone = [], []
+            for _ in range(ROUNDS):
+                alone.append(creates.run(1, ALONE))
+                many.append(creates.run(64, MANY))
+            assert uploads(ours) == WARM_UP + ROUNDS * (ALONE + MANY), "not every call made an upload"
+            rates, medians = zip(*many, strict=True)
+            rates_alone, medians_alone = zip(*alone, strict=True)
+            figure(f"metadata.{name}.64_callers", rates, "calls/s", "one caller", rates_alone)
+            figure(f"metadata.{name}.64_callers.median", medians, "ms", "one caller", medians_alone)
+            figure(f"metadata.{name}.resident", [resident_mebibytes(ours.process.pid)], "MiB")
+        finally:
+            ours.close()
+
+
+def fill(path: Path, organization: int, objects: int) -> None:
+    """Verified objects as CompleteUpload leaves them, by 1000 devices at 10 sites, with three tags each."""
+    database = sqlite3.connect(path)
+    database.executescript("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -262144;")
+    # Indexes are made at the end, from sorted rows; what triggers count is asked for when uploads begin, and none does.
+    aside = database.execute(
+        """
+        SELECT type, name, sql FROM sqlite_master
+        WHERE type IN ('index', 'trigger') AND tbl_name IN ('objects', 'object_tags') AND sql IS NOT NULL
+        """
+    ).fetchall()
+    for kind, name, _ in aside:
+        database.execute(f"DROP {kind} {name}")
+    database.execute(
+        """
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $count)
+        INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
+            object_key, size, etag, created_at, uploaded_at, verified_at)
+        SELECT printf('0197%08x-7000-8000-%012x', i, i), printf('0198%08x-7000-8000-%012x', i, i),
+            printf('0199%08x-7000-8000-%012x', i, i), $organization, 1 + i % 10, 1 + i % 100,
+            printf('260101-%06d', i % 1000), 'data', printf('uploads/2026/01/01/0199%08x', i), i,
+            printf('"%032X-3"', i), i * 1000000, i * 1000000, i * 1000000 FROM n
+        """,
+        {"count": objects, "organization": organization},
+    )
+    database.execute(
+        f"""
+        INSERT INTO object_tags (position, key, value)
+        SELECT position, key, iif(key = 'robot', device_id, iif(key = 'run', 'run-' || (position % {TAGGED}), 'rain'))
+        FROM objects CROSS JOIN (SELECT 'robot' AS key UNION ALL SELECT 'run' UNION ALL SELECT 'weather')
+        """
+    )
+    for _, _, statement in aside:
+        database.execute(statement)
+    database.commit()
+    database.close()
+
+
+def catalog(binary: str, stubs, cache: Path, objects: int) -> Path:
+    """A data directory with so many objects; made once."""
+    directory = cache / f"{objects}-objects"
+    if not (directory / "complete").exists():
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        ours = started(binary, directory)
+        admin = User.login(ours, stubs, "system", "admin", ADMIN_PASSWORD)
+        fields = {"organization": "field", "bootstrap_admin_user_name": "boss", "bootstrap_admin_password": PASSWORD}
+        boss = admin.admin("CreateOrganization", **fields).bootstrap_admin
+        ours.close()
+        fill(ours.data / "gateway.db", boss.organization_id, objects)
+        (directory / "complete").touch()
+    return directory
+
+
+class Lists:
+    """ListObjects of one catalog."""
+
+    def __init__(self, ours: Gateway, stubs):
+        self.gateway, self.user = ours, User.login(ours, stubs, "field", "boss", PASSWORD)
+        self.request = stubs.gateway.ListObjectsRequest
+
+    def page(self, filter: str, number: int) -> Load:
+        """The page of that number, counted from 1, to be asked for again and again."""
+        token = ""
+        for _ in range(number):
+            request = {"page_size": PAGE, "filter": filter, "page_token": token}
+            reply = self.user.objects("ListObjects", **request)
+            assert len(reply.objects) == PAGE
+            token = reply.next_page_token
+        listener = self.gateway.listeners["gateway"]
+        return Load(listener, "DataGatewayObjectService/ListObjects", self.request(**request), self.user.token)
+
+
+def pages(binary: str, stubs, cache: Path) -> None:
+    """The same pages of both catalogs, one after the other."""
+    running = {}
+    try:
+        for objects in (SMALL, LARGE):
+            directory = catalog(binary, stubs, cache, objects)
+            starts = []
+            for _ in range(ROUNDS):
+                began = time.monotonic()
+                ours = started(binary, directory)
+                starts.append(time.monotonic() - began)
+                if len(starts) < ROUNDS:
+                    ours.close()
+            running[objects] = ours
+            figure(f"metadata.start.{objects}_objects", starts, "s")
+        lists = {objects: Lists(ours, stubs) for objects, ours in running.items()}
+        for name, filter in [("unfiltered", ""), ("tag", "raw_tags.run=run-7")]:
+            # The small catalog has a hundred pages, and of a tag one.
+            for page, beside in [(1, 1), (1000, 100 if not filter else 1)]:
+                loads = {LARGE: lists[LARGE].page(filter, page), SMALL: lists[SMALL].page(filter, beside)}
+                times = {LARGE: [], SMALL: []}
+                for _ in range(ROUNDS):
+                    for objects in (SMALL, LARGE):
+                        times[objects].append(loads[objects].run(1, 500)[1])
+                peer = f"{SMALL} objects, page {beside}"
+                figure(f"metadata.page_{page}.{name}", times[LARGE], "ms", peer, times[SMALL])
+        figure("metadata.lists.resident", [resident_mebibytes(running[LARGE].process.pid)], "MiB")
+    finally:
+        for ours in running.values():
+            ours.close()
+
+
+def main(binary: str) -> None:
+    with tempfile.TemporaryDirectory() as text:
+        stubs = stubs_module.load(ROOT / "protos", Path(text))
+        writes(binary, stubs, None, "create_on_disk", 0)
+        writes(binary, stubs, "/dev/shm", "create_with_4_ms_a_sync", SYNC)
+        cache = os.environ.get("DATA_GATEWAY_BENCHMARK_CACHE")
+        pages(binary, stubs, Path(cache or text))
+
+
+main(sys.argv[1])
