@@ -56,7 +56,7 @@ let package = Package(
         room("DeviceInit", ["Accounts", "RPC", "Proto", "Database", "Platform"]),
         room("Catalog", ["Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
         room("Uploads", ["Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
-        room("Backup", ["Uploads", "Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
+        room("Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
@@ -87,7 +87,7 @@ let package = Package(
         tests("DeviceInit"),
         tests("Catalog", ["Accounts", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
         tests("Uploads", ["Accounts", "Catalog", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
-        tests("Backup", ["Database", "Platform"]),
+        tests("Backup", ["Database", "ObjectStore", "Platform"]),
         tests("GatewayServer", ["Network", "Platform", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]

@@ -83,6 +83,7 @@ public enum AccessTable {
             "archebase.data_gateway.v1.ObjectManagementService", .user(.admin),
             ["DeleteObject", "SetRetention", "GetRetention", "ListBadObjects"]
         ),
+        ("archebase.data_gateway.v1.BackupService", .systemAdmin, ["Backup"]),
         ("archebase.data_gateway.v1.InternalStorageService", .systemAdmin, ["PresignObject", "ReadObject"]),
     ]
 }

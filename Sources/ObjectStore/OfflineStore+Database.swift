@@ -75,6 +75,13 @@ extension OfflineStore {
         return quarantined
     }
 
+    /// Forgets all that is stored of an upload; its files go when the gateway serves.
+    public static func discard(uploadID: String, in transaction: Connection) throws {
+        let records = StoreRecords(transaction)
+        _ = try records.scheduleRemoval(
+            records.deleteObject(uploadID: uploadID) + records.deleteOpenMultiparts(uploadID: uploadID))
+    }
+
     /// Has the rows say what a file that is at its path is: a finished object.
     public static func adopt(_ object: StoredObject, partSize: Int64, in transaction: Connection) throws {
         try StoreRecords(transaction).adopt(object, partSize: partSize)

@@ -120,6 +120,11 @@ public struct OfflineStore: Sendable {
         try data.writeFacts(facts, of: fileID)
     }
 
+    /// Removes a file that a restore made and found to be wrong.
+    public func discard(_ fileID: String) throws {
+        try data.remove(fileID)
+    }
+
     /// A new file for an object that is restored, marked as finished.
     public func makeFile(_ fileID: String) throws -> RestoredFile {
         guard DataDirectory.isFileID(fileID) else { throw StorageFailure.missing }

@@ -61,7 +61,7 @@ public struct StoreIdentity: Equatable, Sendable {
 
     init?(_ text: String) {
         let words = text.split(whereSeparator: \.isWhitespace)
-        guard words.count == 2, let generation = Int64(words[1]) else { return nil }
+        guard words.count == 2, let generation = Int64(words[1]), generation >= 0 else { return nil }
         self.init(id: String(words[0]), generation: generation)
     }
 }

@@ -2,8 +2,10 @@ import Foundation
 
 /// Small files that only the server's user may read, written so that they survive a power loss.
 public enum PrivateFile {
-    public struct Failure: Error, Sendable {
+    public struct Failure: Error, Sendable, CustomStringConvertible {
         public let reason: String
+
+        public var description: String { reason }
 
         static func last() -> Failure { Failure(reason: String(cString: strerror(errno))) }
     }

@@ -8,6 +8,7 @@ public enum ProtoFiles {
     public static let all: [FileDescriptor] = [
         .auditProto,
         .authProto,
+        .backupProto,
         .commonProto,
         .dataGatewayProto,
         .deviceManagementProto,
@@ -36,6 +37,9 @@ public enum ProtoFiles {
         ApiKey.self,
         ApiKeyPrincipal.self,
         AuditLine.self,
+        BackupChunk.self,
+        BackupRequest.self,
+        BackupSummary.self,
         BoolValue.self,
         BytesValue.self,
         CancelCopyJobRequest.self,

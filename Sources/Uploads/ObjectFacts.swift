@@ -107,6 +107,9 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
         }
     }
 
+    /// What the file was called at its source.
+    public var fileName: String? { tags["a206e337ecdf70a93bb611cf6a30c346.raw_file"] }
+
     /// When CompleteUpload was answered.
     public var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }
 

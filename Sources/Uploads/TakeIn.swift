@@ -31,24 +31,30 @@ public struct TakeIn: Sendable {
         guard try UploadRecords(transaction).holdsOrganization(facts.organizationID) else {
             throw Refusal.unknownOrganization(facts.organizationID)
         }
+        // The upload first: what it stores is counted against its owner.
+        try complete(UploadRecords(transaction))
         try OfflineStore.adopt(stored, partSize: facts.partSize, in: transaction)
         let objects = ObjectRecords(transaction)
         if try objects.object(uploadID: facts.uploadID) == nil { try objects.insert(object, tags: facts.tags) }
-        try complete(UploadRecords(transaction))
     }
 
     /// The attempt is the completed one of its logical upload, unless its client has completed another since.
     private func complete(_ records: UploadRecords) throws {
-        if var inForce = try records.inForce(logicalID: facts.logicalUploadID), inForce.id != facts.uploadID {
-            guard inForce.state != .completed else { return }
-            inForce.state = .superseded
-            try records.update(inForce)
+        var attempt = upload
+        if var inForce = try records.inForce(logicalID: attempt.logicalID), inForce.id != attempt.id {
+            if inForce.state == .completed {
+                attempt.state = .superseded
+            } else {
+                inForce.state = .superseded
+                try records.update(inForce)
+                try OfflineStore.discard(uploadID: inForce.id, in: records.connection)
+            }
         }
-        if try records.upload(facts.uploadID) == nil {
-            if try !records.holdsLogicalUpload(facts.logicalUploadID) { try records.insertLogicalUpload(of: upload) }
-            try records.insert(upload)
+        if try records.upload(attempt.id) == nil {
+            if try !records.holdsLogicalUpload(attempt.logicalID) { try records.insertLogicalUpload(of: attempt) }
+            try records.insert(attempt)
         }
-        try records.update(upload)
+        try records.update(attempt)
     }
 
     private var upload: UploadRecord {

@@ -97,7 +97,8 @@ final class Recorder: Sendable {
 
     @Test(arguments: [
         (
-            "", "a command is needed: serve, login, logout, site, device, user, object, keys, audit",
+            "",
+            "a command is needed: serve, login, logout, site, device, user, object, keys, audit, backup, restore, doctor",
             "data-gateway --help"
         ),
         ("device suite", "device suite needs a command: create, list, add, remove", "device suite --help"),

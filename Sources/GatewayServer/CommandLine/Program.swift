@@ -50,6 +50,9 @@ enum Program {
                     ])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
             .command(AuditLog.self),
+            .command(BackUp.self),
+            .command(RestoreCommand.self),
+            .command(DoctorCommand.self),
         ])
 
     /// What a command line asks for.

@@ -1,6 +1,7 @@
 /// JSON that is written: members keep their order, as people read them.
 enum JSONValue: Sendable, Hashable {
     case null
+    case bool(Bool)
     case number(Int64)
     case string(String)
     case array([JSONValue])
@@ -15,6 +16,7 @@ enum JSONValue: Sendable, Hashable {
     var text: String {
         switch self {
         case .null: "null"
+        case .bool(let value): value ? "true" : "false"
         case .number(let number): "\(number)"
         case .string(let text): Self.quoted(text)
         case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"

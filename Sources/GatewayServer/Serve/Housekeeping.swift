@@ -44,7 +44,10 @@ struct Housekeeping: Sendable {
         if reconciliation.isForeign {
             Log.write(
                 "store and database differ in age",
-                ["consequence": "nothing is swept; was an older backup of one restored beside the other?"])
+                [
+                    "consequence": "nothing is swept; was an older backup of one restored beside the other?",
+                    "remedy": "data-gateway doctor",
+                ])
         }
         let counts = [
             ("removed", reconciliation.removed), ("quarantined", reconciliation.quarantined),

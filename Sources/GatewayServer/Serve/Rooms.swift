@@ -20,6 +20,10 @@ struct Rooms: Sendable {
     let storeServer: ObjectStoreServer
     let uploads: Uploads
     let catalog: Catalog
+    private let backup: BackupService
+
+    static let migrations =
+        Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
 
     /// - Parameter certificates: for those listeners that the configuration has speak TLS.
     init(
@@ -34,9 +38,7 @@ struct Rooms: Sendable {
             state.stopServing()
         }
         database = try Database(
-            path: directory.database,
-            migrations: Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations
-                + Uploads.migrations, options: options)
+            path: directory.database, migrations: Self.migrations, options: options)
         accounts = try Accounts(
             database: database, keyring: keyring, keysDirectory: directory.keys, clock: clock,
             identifiers: identifiers, configuration: configuration.accounts)
@@ -65,6 +67,7 @@ struct Rooms: Sendable {
         catalog = Catalog(
             database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
             configuration: configuration.catalog)
+        backup = BackupService(directory: directory, database: database, store: store, clock: clock)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
@@ -97,6 +100,7 @@ struct Rooms: Sendable {
             accounts.auditService.register(in: &router)
             deviceInit.managementService.register(in: &router)
             catalog.registerManagement(in: &router)
+            backup.register(in: &router)
         case .deviceInit:
             deviceInit.initService.register(in: &router)
         case .web:

@@ -1,0 +1,68 @@
+import Foundation
+import Platform
+import Proto
+import Synchronization
+
+/// The file that a backup is written to: `FILE.partial`, until all of it is on the disk.
+///
+/// Sendable although it has state: one call uses it, message after message.
+public final class ArchiveDestination: @unchecked Sendable {
+    private let path: String
+    private let partial: String
+    private let descriptor: Int32
+    private let sink: any ByteSink
+    private let sealed: SealedSink?
+    private var summary: BackupSummary?
+
+    /// - Parameter passphrase: nil to leave it unencrypted.
+    /// - Throws: `DataDirectory.Problem` where the file is there already, or another backup writes it.
+    public init(_ path: String, passphrase: Secret?) throws {
+        guard !DataDirectory.exists(path) else {
+            throw DataDirectory.Problem(description: "\(path) is there already: name another file")
+        }
+        self.path = path
+        partial = path + ".partial"
+        descriptor = open(partial, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw DataDirectory.Problem(description: "cannot write \(partial): \(String(cString: strerror(errno)))")
+        }
+        // What a backup that was killed left is written anew.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0
+        else {
+            close(descriptor)
+            throw DataDirectory.Problem(description: "\(partial) is being written by another backup, or is not yours")
+        }
+        let file = FileSink(descriptor)
+        do {
+            sealed = try passphrase.map { try SealedSink(file, passphrase: $0) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        sink = sealed ?? file
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    public func receive(_ chunk: BackupChunk) throws {
+        if !chunk.data.isEmpty { try sink.write(chunk.data) }
+        if let summary = chunk.summary { self.summary = summary }
+    }
+
+    /// Makes it durable, and then visible under its name.
+    public func finish() throws -> BackupSummary {
+        guard let summary else { throw ArchiveError.truncated }
+        try sealed?.finish()
+        guard fsync(descriptor) == 0, !DataDirectory.exists(path), rename(partial, path) == 0 else {
+            throw DataDirectory.Problem(description: "cannot finish \(path): \(String(cString: strerror(errno)))")
+        }
+        try PrivateFile.synchronizeFolder((path as NSString).deletingLastPathComponent)
+        return summary
+    }
+
+    public func abandon() {
+        unlink(partial)
+    }
+}

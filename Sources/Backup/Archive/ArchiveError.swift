@@ -1,0 +1,27 @@
+/// Why an archive is not taken. Nothing of it was put in place.
+public enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
+    case unreadable(String)
+    case notAnArchive
+    /// Of a later version of the format.
+    case newer
+    case truncated
+    /// Some bytes are not those that were written.
+    case altered(String)
+    case passphraseMissing
+    case passphraseUnexpected
+    /// Or the first bytes of the file were altered: the two look the same.
+    case wrongPassphrase
+
+    public var description: String {
+        switch self {
+        case .unreadable(let reason): "the archive cannot be read: \(reason)"
+        case .notAnArchive: "the file is no archive of data-gateway backup"
+        case .newer: "the archive was written by a newer data-gateway: restore it with that one"
+        case .truncated: "the archive is cut off: its end is missing"
+        case .altered(let what): "the archive was altered: \(what)"
+        case .passphraseMissing: "the archive is encrypted: name the file of its passphrase with --passphrase-file"
+        case .passphraseUnexpected: "the archive is not encrypted: leave --passphrase-file out"
+        case .wrongPassphrase: "the passphrase is wrong, or the first bytes of the archive were altered"
+        }
+    }
+}

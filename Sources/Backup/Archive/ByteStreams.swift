@@ -1,0 +1,27 @@
+/// Takes bytes in order; blocks until it has.
+protocol ByteSink: AnyObject {
+    func write(_ bytes: UnsafeRawBufferPointer) throws
+}
+
+/// Gives bytes in order.
+protocol ByteSource: AnyObject {
+    /// Fills the buffer as far as there are bytes.
+    ///
+    /// - Returns: how many there are; fewer than asked for at the end only.
+    func read(_ count: Int) throws -> [UInt8]
+}
+
+extension ByteSink {
+    func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try write($0) }
+    }
+}
+
+extension ByteSource {
+    /// - Throws: `truncated` where there are fewer.
+    func readExactly(_ count: Int) throws -> [UInt8] {
+        let bytes = try read(count)
+        guard bytes.count == count else { throw ArchiveError.truncated }
+        return bytes
+    }
+}

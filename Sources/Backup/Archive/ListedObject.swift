@@ -1,0 +1,20 @@
+import ObjectStore
+import Platform
+
+/// An entry of an archive's list of objects: file id, size and CRC-64, 32 bytes.
+extension StoredFile {
+    static let entryCount = 32
+
+    /// Nil for an id that is not 32 hex digits, or a size below 0.
+    var listEntry: [UInt8]? {
+        guard size >= 0, let id = Hex.decode(fileID), id.count == 16 else { return nil }
+        return id + bigEndian(UInt64(size)) + bigEndian(crc64)
+    }
+
+    init?(listEntry: [UInt8]) {
+        guard listEntry.count == Self.entryCount, let size = Int64(exactly: bigEndian(listEntry[16..<24])) else {
+            return nil
+        }
+        self.init(fileID: Hex.lower(listEntry[..<16]), size: size, crc64: bigEndian(listEntry[24...]))
+    }
+}

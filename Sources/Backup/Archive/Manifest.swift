@@ -1,0 +1,54 @@
+import Foundation
+
+/// What an archive says of itself.
+struct Manifest: Codable, Equatable {
+    /// The data directory's.
+    let format: String
+    /// Of the store and its database; see `StoreIdentity`.
+    let storeID: String
+    let generation: Int64
+    /// RFC 3339.
+    let createdAt: String
+    /// Listed.
+    let objects: Int
+    /// Whether the objects' data is in the archive.
+    let hasObjects: Bool
+
+    /// Bytes.
+    static let limit = 4096
+
+    enum CodingKeys: String, CodingKey {
+        case format
+        case storeID = "store_id"
+        case generation
+        case createdAt = "created_at"
+        case objects
+        case hasObjects = "has_objects"
+    }
+
+    var encoded: [UInt8] {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys]
+            return [UInt8](try encoder.encode(self))
+        }
+    }
+
+    init(
+        format: String, storeID: String, generation: Int64, createdAt: String, objects: Int, hasObjects: Bool
+    ) {
+        self.format = format
+        self.storeID = storeID
+        self.generation = generation
+        self.createdAt = createdAt
+        self.objects = objects
+        self.hasObjects = hasObjects
+    }
+
+    init?(_ bytes: [UInt8]) {
+        guard let manifest = try? JSONDecoder().decode(Manifest.self, from: Data(bytes)),
+            (0...1 << 40).contains(manifest.objects), (0...1 << 53).contains(manifest.generation)
+        else { return nil }
+        self = manifest
+    }
+}

@@ -1,0 +1,41 @@
+import Platform
+
+/// An archive under a passphrase: ``magic``, 16 bytes of salt, 32 bytes that show whether the passphrase is right, and the
+/// archive in chunks of 64 KiB, each sealed with AES-256-GCM; the last may be shorter.
+///
+/// A chunk's nonce is its number and whether it is the last (the STREAM construction of Hoang, Reyhanitabar, Rogaway and
+/// Vizár, 2015): none can be left out, doubled, moved, or cut off unseen. Keys are scrypt's of passphrase and salt, so no
+/// two archives share one.
+struct SealedFormat {
+    static let magic = Array("data-gateway sealed 1\n".utf8)
+    static let family = Array("data-gateway sealed ".utf8)
+    static let saltCount = 16
+    static let proofCount = 32
+    static let chunkCount = 1 << 16
+
+    let salt: [UInt8]
+    private let key: [UInt8]
+    /// Shows that the passphrase is right; of the part of scrypt's output that seals nothing.
+    let proof: [UInt8]
+
+    init(_ passphrase: Secret, salt: [UInt8]) throws {
+        guard let derived = Scrypt.derive(passphrase, salt: salt, count: 64) else {
+            throw DataDirectory.Problem(description: "there is no memory (128 MiB) to make a key of the passphrase")
+        }
+        self.salt = salt
+        key = Array(derived[..<32])
+        proof = HMAC.sha256(key: Array(derived[32...]), Self.magic + salt)
+    }
+
+    func seal(_ chunk: [UInt8], number: UInt64, isLast: Bool) -> [UInt8] {
+        AES256GCM.seal(chunk, key: key, nonce: Self.nonce(number, isLast))
+    }
+
+    func open(_ sealed: [UInt8], number: UInt64, isLast: Bool) -> [UInt8]? {
+        AES256GCM.open(sealed, key: key, nonce: Self.nonce(number, isLast))
+    }
+
+    private static func nonce(_ number: UInt64, _ isLast: Bool) -> [UInt8] {
+        [0, 0, 0] + bigEndian(number) + [isLast ? 1 : 0]
+    }
+}

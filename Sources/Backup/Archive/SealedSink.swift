@@ -1,0 +1,41 @@
+import Platform
+
+/// Seals what is written; see ``SealedFormat``.
+final class SealedSink: ByteSink {
+    private let sink: any ByteSink
+    private let format: SealedFormat
+    private var chunk: [UInt8] = []
+    private var number: UInt64 = 0
+
+    convenience init(_ sink: any ByteSink, passphrase: Secret) throws {
+        try self.init(sink, try SealedFormat(passphrase, salt: Random.bytes(SealedFormat.saltCount)))
+    }
+
+    init(_ sink: any ByteSink, _ format: SealedFormat) throws {
+        self.sink = sink
+        self.format = format
+        chunk.reserveCapacity(SealedFormat.chunkCount)
+        try sink.write(SealedFormat.magic + format.salt + format.proof)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            // A full chunk waits until something comes behind it: it may be the last.
+            if chunk.count == SealedFormat.chunkCount { try send(isLast: false) }
+            let piece = rest.prefix(SealedFormat.chunkCount - chunk.count)
+            chunk += piece
+            rest = rest.dropFirst(piece.count)
+        }
+    }
+
+    func finish() throws {
+        try send(isLast: true)
+    }
+
+    private func send(isLast: Bool) throws {
+        try sink.write(format.seal(chunk, number: number, isLast: isLast))
+        chunk.removeAll(keepingCapacity: true)
+        number += 1
+    }
+}

@@ -1,0 +1,58 @@
+import Platform
+
+/// Gives what was sealed; see ``SealedFormat``. A chunk is given when it was authenticated, in its place.
+final class SealedSource: ByteSource {
+    private static let sealedCount = SealedFormat.chunkCount + AES256GCM.tagCount
+
+    private let source: any ByteSource
+    private let format: SealedFormat
+    private var ahead: [UInt8]
+    private var chunk: ArraySlice<UInt8> = []
+    private var number: UInt64 = 0
+    private var isAtEnd = false
+
+    /// - Parameter source: behind the magic.
+    convenience init(_ source: any ByteSource, passphrase: Secret) throws {
+        let format = try SealedFormat(passphrase, salt: try source.readExactly(SealedFormat.saltCount))
+        guard constantTimeEqual(try source.readExactly(SealedFormat.proofCount), format.proof) else {
+            throw ArchiveError.wrongPassphrase
+        }
+        try self.init(source, format)
+    }
+
+    /// - Parameter source: behind what shows that the passphrase is right.
+    init(_ source: any ByteSource, _ format: SealedFormat) throws {
+        self.source = source
+        self.format = format
+        ahead = try source.read(Self.sealedCount)
+    }
+
+    func read(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count {
+            if chunk.isEmpty {
+                if isAtEnd { break }
+                chunk = try nextChunk()[...]
+            }
+            let piece = chunk.prefix(count - bytes.count)
+            bytes += piece
+            chunk = chunk.dropFirst(piece.count)
+        }
+        return bytes
+    }
+
+    private func nextChunk() throws -> [UInt8] {
+        let sealed = ahead
+        ahead = sealed.count == Self.sealedCount ? try source.read(Self.sealedCount) : []
+        isAtEnd = ahead.isEmpty
+        guard let plain = format.open(sealed, number: number, isLast: isAtEnd) else {
+            // Whole chunks are missing where the one in the last place is in order but not the last; where it is a
+            // stump, the two cannot be told apart.
+            let isCutOff = isAtEnd && format.open(sealed, number: number, isLast: false) != nil
+            throw isCutOff ? ArchiveError.truncated : ArchiveError.altered("or cut off, at its chunk \(number)")
+        }
+        number += 1
+        return plain
+    }
+}

@@ -1,0 +1,98 @@
+import Accounts
+import Database
+import ObjectStore
+import Platform
+import Uploads
+
+/// What the doctor does when it is told to.
+extension Doctor {
+    /// What came of one file.
+    public struct Treated: Sendable {
+        public let fileID: String
+        /// Nil where it was done.
+        public let problem: String?
+    }
+
+    /// Has the store and a database that is older than it go together again: what the database does not know goes into
+    /// quarantine, nothing is removed.
+    ///
+    /// - Returns: how many files went there.
+    public func settle() throws -> Int {
+        try writing { database in
+            guard let quarantined = try OfflineStore(directory: directory.store).settle(database) else {
+                throw DataDirectory.Problem(
+                    description: """
+                        \(directory.store) is not the store of this database, or is not there: is its disk mounted?
+                        """)
+            }
+            return quarantined
+        }
+    }
+
+    /// Lists completed uploads again, in the order in which they were completed.
+    ///
+    /// - Parameter fileIDs: nil for all of which enough is known.
+    public func takeIn(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [Treated] {
+        try writing { database in
+            guard try isOfOneAge(database) else {
+                throw DataDirectory.Problem(
+                    description: "database and store are not of the same age: run doctor with --settle first")
+            }
+            let store = OfflineStore(directory: directory.store)
+            let quarantined = try quarantined()
+            let unlisted = try database.read { try self.unlisted(DoctorRecords(connection: $0)) }
+            let isQuarantined = Set(quarantined.map(\.fileID))
+            let all = (quarantined + unlisted).sorted { $0.at < $1.at }
+            var treated: [Treated] = []
+            for file in all where fileIDs?.contains(file.fileID) ?? (file.facts != nil) {
+                guard let facts = file.facts else {
+                    treated.append(Treated(fileID: file.fileID, problem: "its upload was never completed"))
+                    continue
+                }
+                let write: @Sendable (Connection) throws -> Void = { connection in
+                    try TakeIn(facts).perform(in: connection)
+                    let entry = AuditEntry(
+                        actor: "doctor", action: "TakeIn", target: "files/\(facts.fileID)", peer: "")
+                    try Audit.record(entry, at: now, in: connection)
+                }
+                do {
+                    if isQuarantined.contains(file.fileID) {
+                        guard !store.holdsFile(file.fileID) else {
+                            throw DataDirectory.Problem(description: "another copy of it is in its place")
+                        }
+                        try store.takeIn(file.fileID, database, write)
+                    } else {
+                        try database.writeBlocking(write)
+                    }
+                    treated.append(Treated(fileID: file.fileID, problem: nil))
+                } catch {
+                    treated.append(Treated(fileID: file.fileID, problem: "\(error)"))
+                }
+            }
+            let known = Set(all.map(\.fileID))
+            return treated
+                + (fileIDs ?? []).subtracting(known).sorted().map {
+                    Treated(fileID: $0, problem: "there is no such file to take in")
+                }
+        }
+    }
+
+    /// Removes files from quarantine for good.
+    public func delete(_ fileIDs: Set<String>) throws -> [Treated] {
+        let store = OfflineStore(directory: directory.store)
+        return try fileIDs.sorted().map {
+            Treated(fileID: $0, problem: try store.deleteQuarantined($0) ? nil : "there is no such file in quarantine")
+        }
+    }
+
+    private func writing<T>(_ body: (Database) throws -> T) throws -> T {
+        let database = try Database(path: directory.database, migrations: migrations)
+        defer { database.close() }
+        return try body(database)
+    }
+
+    private func isOfOneAge(_ database: Database) throws -> Bool {
+        guard let identity = OfflineStore(directory: directory.store).identity else { return false }
+        return try database.read { try StoreIdentity.recorded(in: $0) }?.belongs(to: identity) ?? false
+    }
+}

@@ -1,0 +1,120 @@
+import Accounts
+import Database
+import Foundation
+import ObjectStore
+import Platform
+import Uploads
+
+/// Looks at a gateway that does not run: is the database whole, does the store hold what it speaks of, is there anything
+/// that it does not speak of. Changes nothing unless it is told to.
+public struct Doctor: Sendable {
+    /// A completed upload that can be listed again, or a file of which nothing is known.
+    public struct Unlisted: Sendable {
+        public let fileID: String
+        /// Bytes.
+        public let size: Int64
+        /// When CompleteUpload was answered or, where nothing is known, when the file was last written.
+        public let at: UnixTime
+        /// Nil where CompleteUpload was never answered: it can only be deleted.
+        public let facts: ObjectFacts?
+    }
+
+    public struct Report: Sendable {
+        /// Of the database file; empty where it is whole.
+        public var damages: [String] = []
+        /// Whether database and store are of the same age.
+        public var belongTogether = true
+        /// Objects whose file is gone or has another size, by file id.
+        public var missing = Tally()
+        /// Objects whose bytes are not those that were stored; looked at with `checksums` only.
+        public var damaged = Tally()
+        /// Uploads under way whose file is gone: their clients are told to restart.
+        public var interrupted = Tally()
+        /// Finished files in their place that the database does not know as such.
+        public var unknown = Tally()
+        /// Files of uploads under way that no row speaks of; the gateway removes them once they are 30 days old.
+        public var stray = Tally()
+        /// In quarantine.
+        public var quarantined: [Unlisted] = []
+        /// Completed uploads, whose file is in its place, that are in no list.
+        public var unlisted: [Unlisted] = []
+
+        /// Whether there is nothing to do.
+        public var isInOrder: Bool {
+            damages.isEmpty && belongTogether && missing.count == 0 && damaged.count == 0 && unknown.count == 0
+                && quarantined.isEmpty && unlisted.isEmpty
+        }
+    }
+
+    let directory: DataDirectory
+    let migrations: [Migration]
+    private let store: OfflineStore
+
+    /// - Parameters:
+    ///   - directory: locked for as long as the doctor lives.
+    ///   - migrations: of this program.
+    public init(_ directory: DataDirectory, migrations: [Migration]) {
+        self.directory = directory
+        self.migrations = migrations
+        store = OfflineStore(directory: directory.store)
+    }
+
+    /// - Parameter checksums: whether every object's data is read.
+    /// - Throws: `DataDirectory.Problem`, `DatabaseError`.
+    public func examine(checksums: Bool) throws -> Report {
+        try Database.inspect(path: directory.database) { connection in
+            guard try connection.pending(migrations).isEmpty else {
+                throw DataDirectory.Problem(
+                    description: "an older data-gateway wrote the database: start this one once, then ask again")
+            }
+            var report = Report()
+            let records = DoctorRecords(connection: connection)
+            report.damages = try records.damages()
+            let recorded = try StoreIdentity.recorded(in: connection)
+            report.belongTogether = store.identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)
+            for fileID in try records.withoutStoredObject() { report.missing.add(fileID) }
+            try store.compare(with: connection, checksums: checksums) { finding in
+                switch finding {
+                case .missing(let file): report.missing.add(file.fileID)
+                case .damaged(let file): report.damaged.add(file.fileID)
+                case .uploadWithoutFile(let fileID): report.interrupted.add(fileID)
+                case .unknown(let fileID, _): report.unknown.add(fileID)
+                case .stray(let fileID, _): report.stray.add(fileID)
+                }
+            }
+            report.quarantined = try quarantined()
+            report.unlisted = try unlisted(records)
+            return report
+        }
+    }
+
+    /// The oldest first.
+    func quarantined() throws -> [Unlisted] {
+        try store.quarantined().map { file in
+            let facts = facts(of: file.fileID).flatMap { $0.isOf(fileID: file.fileID, size: file.size) ? $0 : nil }
+            return Unlisted(
+                fileID: file.fileID, size: file.size, at: facts?.completedAt ?? file.modifiedAt, facts: facts)
+        }.sorted { ($0.at, $0.fileID) < ($1.at, $1.fileID) }
+    }
+
+    /// The oldest first.
+    func unlisted(_ records: DoctorRecords) throws -> [Unlisted] {
+        var found: [Unlisted] = []
+        var last = ""
+        while true {
+            let page = try records.unlisted(after: last, limit: 1000)
+            guard let end = page.last else { break }
+            last = end
+            // Without facts it was never completed, and its device goes on with it.
+            for facts in page.compactMap({ facts(of: $0) }) where store.holdsFile(facts.fileID) {
+                found.append(
+                    Unlisted(fileID: facts.fileID, size: facts.size, at: facts.completedAt, facts: facts))
+            }
+        }
+        return found.sorted { ($0.at, $0.fileID) < ($1.at, $1.fileID) }
+    }
+
+    private func facts(of fileID: String) -> ObjectFacts? {
+        store.facts(of: fileID).flatMap { ObjectFacts($0) }
+    }
+}

@@ -1,0 +1,33 @@
+import Database
+
+/// All the SQL of the doctor.
+struct DoctorRecords {
+    let connection: Connection
+
+    /// What is wrong with the file itself; at most 100 lines.
+    func damages() throws -> [String] {
+        let damages = try connection.query("PRAGMA integrity_check(100)") { $0.text(0) }.filter { $0 != "ok" }
+        let dangling = try connection.query("PRAGMA foreign_key_check") { "a row of \($0.text(0)) refers to nothing" }
+        return damages + dangling.prefix(100)
+    }
+
+    /// Files of finished objects that are in the store's rows and in no list.
+    func unlisted(after fileID: String, limit: Int) throws -> [String] {
+        try connection.query(
+            """
+            SELECT s.file_id FROM store_objects s LEFT JOIN objects o ON o.file_id = s.file_id
+            WHERE o.file_id IS NULL AND s.file_id > $1 ORDER BY s.file_id LIMIT $2
+            """, fileID, limit
+        ) { $0.text(0) }
+    }
+
+    /// Objects that are listed and that the store's rows do not have.
+    func withoutStoredObject() throws -> [String] {
+        try connection.query(
+            """
+            SELECT o.file_id FROM objects o LEFT JOIN store_objects s ON s.file_id = o.file_id
+            WHERE s.file_id IS NULL ORDER BY o.file_id LIMIT 100
+            """
+        ) { $0.text(0) }
+    }
+}

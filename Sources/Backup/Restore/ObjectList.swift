@@ -1,0 +1,33 @@
+import ObjectStore
+
+/// An archive's list of objects, read from the disk beside the objects' data.
+final class ObjectList {
+    private let source: FileSource
+
+    init(path: String) throws {
+        source = try FileSource(path: path)
+    }
+
+    func next() throws -> StoredFile? {
+        let entry = try source.read(StoredFile.entryCount)
+        if entry.isEmpty { return nil }
+        guard let file = StoredFile(listEntry: entry) else { throw ArchiveError.altered("its list of objects is none") }
+        return file
+    }
+
+    /// The entry that an object's data belongs to.
+    ///
+    /// - Parameter passOver: called for each entry before it that the archive has no data of.
+    func advance(to record: ArchiveRecord, passOver: (StoredFile) throws -> Void) throws -> StoredFile {
+        while let file = try next() {
+            if file.fileID == record.name {
+                guard file.size == record.length else {
+                    throw ArchiveError.altered("the object \(file.fileID) has another size than its list says")
+                }
+                return file
+            }
+            try passOver(file)
+        }
+        throw ArchiveError.altered("the object \(record.name) is not in its list, or not in its place there")
+    }
+}

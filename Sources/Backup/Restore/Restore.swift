@@ -1,0 +1,151 @@
+import Database
+import Foundation
+import ObjectStore
+import Platform
+
+/// Puts an archive into a data directory: a new one, or the one whose store the archive's database goes with.
+///
+/// Everything is gathered in `DIR/restoring` and checked there; what is in place before stays as it is until all of the
+/// archive was found in order. While that folder is there no gateway serves, so that a crash at any moment leaves nothing
+/// that looks whole; running the restore again begins anew. What it takes the place of is kept in `DIR/replaced-…`.
+public struct Restore {
+    /// What came of it.
+    public struct Outcome: Sendable {
+        /// In the archive's list.
+        public var objects = 0
+        /// Of the list, whose data was in the store already.
+        public var found = 0
+        /// Of the list, whose data is nowhere: the store had none when the archive was made.
+        public var missing = Tally()
+        /// Of the list, whose data was not what was stored when the archive was made: left out.
+        public var damaged = Tally()
+        /// Finished objects' files of the store that the database does not know.
+        public var quarantined = 0
+        /// Where what was there before is; nil where there was nothing.
+        public var replaced: String?
+        /// RFC 3339.
+        public var createdAt = ""
+    }
+
+    let archive: ArchiveReader
+    let manifest: Manifest
+    let migrations: [Migration]
+    let now: UnixTime
+
+    /// - Parameters:
+    ///   - file: the archive.
+    ///   - migrations: of this program.
+    /// - Throws: ``ArchiveError``, `DataDirectory.Problem`, `DatabaseError`. Before the swap began nothing has changed.
+    public static func run(
+        from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime
+    ) throws -> Outcome {
+        let archive = try ArchiveReader(try ArchiveFile.open(file, passphrase: passphrase))
+        guard try archive.next()?.kind == .manifest, let manifest = Manifest(try archive.bytes(limit: Manifest.limit))
+        else { throw ArchiveError.altered("it does not begin with what it is of") }
+        guard manifest.format == DataDirectory.format else { throw ArchiveError.newer }
+        let target = try RestoreTarget(path, for: manifest)
+        let restore = Restore(archive: archive, manifest: manifest, migrations: migrations, now: now)
+        return try restore.run(target)
+    }
+
+    private func run(_ target: RestoreTarget) throws -> Outcome {
+        var outcome = Outcome()
+        outcome.objects = manifest.objects
+        outcome.createdAt = manifest.createdAt
+        do {
+            let stage = try target.prepare(manifest)
+            try gather(stage, live: OfflineStore(directory: target.directory.store), &outcome)
+            try check(stage)
+        } catch {
+            target.giveUp()
+            throw error
+        }
+        outcome.replaced = try target.setAside(now)
+        let database = try target.install(migrations)
+        defer { database.close() }
+        let store = OfflineStore(directory: target.directory.store)
+        if store.identity == nil, let identity = try database.read({ try StoreIdentity.recorded(in: $0) }) {
+            try store.setIdentity(identity)
+        }
+        guard let quarantined = try store.settle(database) else {
+            throw DataDirectory.Problem(description: "the store in \(target.directory.store) is another gateway's")
+        }
+        outcome.quarantined = quarantined
+        try target.finish()
+        return outcome
+    }
+
+    /// Reads the archive to its end.
+    private func gather(_ stage: RestoreStage, live: OfflineStore, _ outcome: inout Outcome) throws {
+        guard try archive.next()?.kind == .database else { throw ArchiveError.altered("its database is missing") }
+        try stage.write("gateway.db", archive.forEachPiece)
+        var record = try archive.next()
+        while let key = record, key.kind == .key {
+            guard KeyName.isOne(key.name) else { throw ArchiveError.altered("a key has no name") }
+            try stage.write("keys/\(key.name)", archive.forEachPiece)
+            record = try archive.next()
+        }
+        guard record?.kind == .list, record?.length == Int64(manifest.objects * StoredFile.entryCount) else {
+            throw ArchiveError.altered("its list of objects is missing")
+        }
+        try stage.write("list", archive.forEachPiece)
+        let list = try stage.list()
+        var facts: [UInt8]?
+        while let record = try archive.next() {
+            switch record.kind {
+            case .facts:
+                facts = try archive.bytes(limit: 16 << 20)
+            case .object:
+                let file = try list.advance(to: record) { try absent($0, live, &outcome) }
+                try restore(file, facts, stage, live, &outcome)
+                facts = nil
+            case .manifest, .database, .key, .list, .end:
+                throw ArchiveError.altered("a record is out of its place")
+            }
+        }
+        while let file = try list.next() { try absent(file, live, &outcome) }
+    }
+
+    /// An object of the list whose data is not in the archive.
+    private func absent(_ file: StoredFile, _ live: OfflineStore, _ outcome: inout Outcome) throws {
+        if try live.holds(file) { outcome.found += 1 } else { outcome.missing.add(file.fileID) }
+    }
+
+    private func restore(
+        _ file: StoredFile, _ facts: [UInt8]?, _ stage: RestoreStage, _ live: OfflineStore, _ outcome: inout Outcome
+    ) throws {
+        if try live.holds(file) {
+            if let facts, live.facts(of: file.fileID) == nil { try live.writeFacts(facts, of: file.fileID) }
+            outcome.found += 1
+            return
+        }
+        var copy = try stage.store.makeFile(file.fileID)
+        try archive.forEachPiece { try copy.append($0) }
+        guard try copy.finish() == file.crc64 else {
+            // The archive's own checksum tells whether it was altered: where it fits, these bytes were in the store.
+            try stage.store.discard(file.fileID)
+            outcome.damaged.add(file.fileID)
+            return
+        }
+        if let facts { try stage.store.writeFacts(facts, of: file.fileID) }
+    }
+
+    /// The database is one that this program can open, whole, and the store's; the root key is there.
+    private func check(_ stage: RestoreStage) throws {
+        let database = try Database(path: stage.database, migrations: migrations)
+        defer { database.close() }
+        let (problems, identity) = try database.read { connection in
+            (
+                try connection.query("PRAGMA integrity_check(10)") { $0.text(0) },
+                try StoreIdentity.recorded(in: connection)
+            )
+        }
+        guard problems == ["ok"] else {
+            throw ArchiveError.altered("its database is damaged: \(problems.first ?? "")")
+        }
+        guard identity?.id == manifest.storeID, identity?.generation == manifest.generation else {
+            throw ArchiveError.altered("its database is another store's")
+        }
+        _ = try Keyring.open(directory: stage.keys, create: false)
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import ObjectStore
+import Platform
+
+/// `DIR/restoring`: what a restore has read so far.
+struct RestoreStage {
+    let path: String
+    let store: OfflineStore
+
+    var database: String { path + "/gateway.db" }
+    var keys: String { path + "/keys" }
+
+    /// Empties the folder, but for `manifest`.
+    init(emptying path: String) throws {
+        self.path = path
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "manifest" {
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+        try PrivateFile.makeFolder(path + "/keys")
+        store = try OfflineStore.make(directory: path + "/store")
+    }
+
+    /// A new file that only the server's user may read, durable when it returns.
+    func write(_ name: String, _ forEachPiece: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws {
+        let descriptor = open("\(path)/\(name)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Self.failure(name) }
+        defer { close(descriptor) }
+        let sink = FileSink(descriptor)
+        try forEachPiece { try sink.write($0) }
+        guard fsync(descriptor) == 0 else { throw Self.failure(name) }
+    }
+
+    func list() throws -> ObjectList {
+        try ObjectList(path: path + "/list")
+    }
+
+    private static func failure(_ name: String) -> DataDirectory.Problem {
+        DataDirectory.Problem(description: "cannot write \(name): \(String(cString: strerror(errno)))")
+    }
+}

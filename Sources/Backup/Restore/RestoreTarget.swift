@@ -1,0 +1,115 @@
+import Database
+import Foundation
+import ObjectStore
+import Platform
+
+/// The data directory that an archive is restored into, and the steps that change it.
+struct RestoreTarget {
+    let directory: DataDirectory
+    /// An earlier restore crashed here, perhaps while it was putting things in place.
+    private let isRepeated: Bool
+
+    /// Makes the folder where it is missing, and takes its lock.
+    ///
+    /// - Throws: `DataDirectory.Problem` where it holds anything but the store that the archive's database goes with.
+    init(_ path: String, for manifest: Manifest) throws {
+        try DataDirectory.make(path)
+        let restoring = PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
+        let store = OfflineStore(directory: path + "/store").identity?.id
+        if let restoring {
+            guard restoring.storeID == manifest.storeID else {
+                throw DataDirectory.Problem(
+                    description: """
+                        a restore of another gateway's archive into \(path) did not finish: run that one again, or remove \
+                        the folder
+                        """)
+            }
+        } else if let store {
+            guard store == manifest.storeID else {
+                throw DataDirectory.Problem(
+                    description: "\(path) holds another gateway than the archive is of: name an empty folder")
+            }
+        } else {
+            guard try DataDirectory.contents(path).allSatisfy({ $0 == "restoring" }) else {
+                throw DataDirectory.Problem(
+                    description: """
+                        \(path) is not empty, and no store of the archive's gateway is in it: name an empty folder, or \
+                        the data directory that the archive is of
+                        """)
+            }
+            guard manifest.hasObjects || manifest.objects == 0 else {
+                throw DataDirectory.Problem(
+                    description: """
+                        the archive lists \(manifest.objects) objects and holds none of their data: name the data \
+                        directory that it is of, with its store
+                        """)
+            }
+        }
+        isRepeated = restoring != nil
+        directory = try DataDirectory(locking: path)
+    }
+
+    /// From here on nobody serves the folder.
+    func prepare(_ manifest: Manifest) throws -> RestoreStage {
+        try PrivateFile.makeFolder(directory.restoring)
+        try PrivateFile.write(try manifest.encoded, to: directory.restoring + "/manifest")
+        return try RestoreStage(emptying: directory.restoring)
+    }
+
+    /// What was there before the restore is as it was. (After a crash in the middle of a swap it may not be.)
+    func giveUp() {
+        if !isRepeated { try? FileManager.default.removeItem(atPath: directory.restoring) }
+    }
+
+    /// Moves the database and the keys that are there out of the way.
+    ///
+    /// - Returns: where to; nil where there are none.
+    func setAside(_ now: UnixTime) throws -> String? {
+        let names = ["gateway.db", "gateway.db-wal", "gateway.db-shm", "keys"]
+            .filter { DataDirectory.exists("\(directory.path)/\($0)") }
+        guard !names.isEmpty else { return nil }
+        let stamp = BackupRun.timestamp(now).filter { $0.isNumber || $0 == "T" || $0 == "Z" }
+        var folder = "\(directory.path)/replaced-\(stamp)"
+        while DataDirectory.exists(folder) { folder += "+" }
+        try PrivateFile.makeFolder(folder)
+        for name in names { try move("\(directory.path)/\(name)", to: "\(folder)/\(name)") }
+        try PrivateFile.synchronizeFolder(folder)
+        return folder
+    }
+
+    /// Puts in place what was gathered, and opens it.
+    func install(_ migrations: [Migration]) throws -> Database {
+        let stage = directory.restoring
+        let staged = OfflineStore(directory: stage + "/store")
+        let store = try OfflineStore.make(directory: directory.store)
+        try staged.forEachFile { try staged.move($0, to: store) }
+        try store.synchronizeNames()
+        try PrivateFile.write(Array(DataDirectory.format.utf8), to: directory.formatFile)
+        try PrivateFile.synchronizeFolder(stage + "/keys")
+        try move(stage + "/keys", to: directory.keys)
+        try move(stage + "/gateway.db", to: directory.database)
+        try PrivateFile.synchronizeFolder(directory.path)
+        return try Database(path: directory.database, migrations: migrations)
+    }
+
+    /// From here on it can be served.
+    func finish() throws {
+        // First what says that it must not be, last: a crash in between asks for the restore again.
+        let manifest = directory.restoring + "/manifest"
+        for name in try FileManager.default.contentsOfDirectory(atPath: directory.restoring) where name != "manifest" {
+            try FileManager.default.removeItem(atPath: "\(directory.restoring)/\(name)")
+        }
+        guard unlink(manifest) == 0, rmdir(directory.restoring) == 0 else {
+            throw DataDirectory.Problem(
+                description: "cannot remove \(directory.restoring): \(String(cString: strerror(errno)))")
+        }
+        try PrivateFile.synchronizeFolder(directory.path)
+    }
+
+    private func move(_ source: String, to target: String) throws {
+        guard rename(source, target) == 0 else {
+            throw DataDirectory.Problem(
+                description: "cannot move \(source) to \(target): \(String(cString: strerror(errno)))")
+        }
+    }
+}

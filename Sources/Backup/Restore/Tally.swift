@@ -1,0 +1,13 @@
+/// How many there are of something, and the first of them.
+public struct Tally: Sendable, Equatable {
+    private static let kept = 100
+
+    public private(set) var count = 0
+    /// At most 100.
+    public private(set) var first: [String] = []
+
+    mutating func add(_ item: String) {
+        count += 1
+        if first.count < Self.kept { first.append(item) }
+    }
+}

@@ -1,0 +1,104 @@
+import Database
+import Foundation
+import ObjectStore
+import Platform
+
+/// Writes one archive of a gateway that serves, from a copy of its database. Blocks.
+struct BackupRun: Sendable {
+    struct Summary: Sendable {
+        var objects = 0
+        var bytes: Int64 = 0
+        var missing = 0
+        var damaged = 0
+    }
+
+    /// Of the database, that nobody writes.
+    let copy: String
+    /// `DIR/keys`.
+    let keys: String
+    let store: ObjectStore
+    let includesObjects: Bool
+    let now: UnixTime
+
+    func write(to sink: any ByteSink) throws -> Summary {
+        try Database.inspect(path: copy) { connection in
+            var summary = Summary()
+            guard let identity = try StoreIdentity.recorded(in: connection) else {
+                throw DataDirectory.Problem(description: "the database does not say which store it goes with")
+            }
+            summary.objects = try StoredFile.count(in: connection)
+            let archive = try ArchiveWriter(sink)
+            let manifest = Manifest(
+                format: DataDirectory.format, storeID: identity.id, generation: identity.generation,
+                createdAt: Self.timestamp(now), objects: summary.objects, hasObjects: includesObjects)
+            try archive.write(.manifest, try manifest.encoded)
+            try writeDatabase(archive)
+            for name in try FileManager.default.contentsOfDirectory(atPath: keys).sorted()
+            where KeyName.isOne(name) {
+                guard let key = PrivateFile.read("\(keys)/\(name)") else { continue }
+                try archive.write(.key, name: name, key)
+            }
+            try archive.begin(.list, length: Int64(summary.objects * StoredFile.entryCount))
+            try StoredFile.forEach(in: connection) { file in
+                guard let entry = file.listEntry else {
+                    throw DataDirectory.Problem(description: "the database has an object file of the id \(file.fileID)")
+                }
+                try archive.append(entry)
+            }
+            if includesObjects {
+                try StoredFile.forEach(in: connection) { try write($0, to: archive, &summary) }
+            }
+            try archive.finish()
+            return summary
+        }
+    }
+
+    private func write(_ file: StoredFile, to archive: ArchiveWriter, _ summary: inout Summary) throws {
+        let isWhole = try store.read(file) {
+            if let facts = store.facts(of: file.fileID) { try archive.write(.facts, name: file.fileID, facts) }
+            try archive.begin(.object, name: file.fileID, length: file.size)
+        } _: { piece in
+            try archive.append(piece)
+        }
+        switch isWhole {
+        case nil: summary.missing += 1
+        case false?: summary.damaged += 1
+        case true?: break
+        }
+        if isWhole != nil { summary.bytes += file.size }
+    }
+
+    private func writeDatabase(_ archive: ArchiveWriter) throws {
+        let size = (try FileManager.default.attributesOfItem(atPath: copy)[.size] as? Int64) ?? 0
+        try archive.begin(.database, length: size)
+        let source = try FileSource(path: copy)
+        var written: Int64 = 0
+        while true {
+            let bytes = try source.read(1 << 18)
+            if bytes.isEmpty { break }
+            try archive.append(bytes)
+            written += Int64(bytes.count)
+        }
+        guard written == size else { throw ArchiveError.unreadable("the copy of the database changed") }
+    }
+
+    /// RFC 3339, UTC.
+    static func timestamp(_ time: UnixTime) -> String {
+        Date(timeIntervalSince1970: Double(time.seconds)).formatted(.iso8601)
+    }
+}
+
+/// Names of the files in `keys/`: letters, digits and hyphens, so that none in an archive leads anywhere else.
+enum KeyName {
+    static func isOne(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}

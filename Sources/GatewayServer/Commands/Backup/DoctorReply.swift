@@ -1,0 +1,102 @@
+import Backup
+import Foundation
+import Platform
+
+/// What the doctor found and did, for programs and for people.
+struct DoctorReply {
+    struct Treatment {
+        /// Nil where it was not asked for.
+        var quarantined: Int?
+        var taken: [Doctor.Treated] = []
+        var deleted: [Doctor.Treated] = []
+
+        var problems: [Doctor.Treated] { (taken + deleted).filter { $0.problem != nil } }
+    }
+
+    private let report: Doctor.Report
+    private let treatment: Treatment
+
+    init(_ report: Doctor.Report, _ treatment: Treatment) {
+        self.report = report
+        self.treatment = treatment
+    }
+
+    var reply: Reply { Reply(json: json, text: lines.joined(separator: "\n")) }
+
+    private var json: JSONValue {
+        .object([
+            .init(name: "in_order", value: .bool(report.isInOrder)),
+            .init(name: "database_damages", value: .array(report.damages.map { .string($0) })),
+            .init(name: "same_age", value: .bool(report.belongTogether)),
+            .init(name: "missing", value: report.missing.json),
+            .init(name: "damaged", value: report.damaged.json),
+            .init(name: "unknown", value: report.unknown.json),
+            .init(name: "interrupted_uploads", value: report.interrupted.json),
+            .init(name: "stray_files", value: report.stray.json),
+            .init(name: "quarantined", value: .array(report.quarantined.map(\.json))),
+            .init(name: "unlisted", value: .array(report.unlisted.map(\.json))),
+            .init(name: "settled", value: treatment.quarantined.map { .number(Int64($0)) } ?? .null),
+            .init(name: "taken_in", value: .array(treatment.taken.map(\.json))),
+            .init(name: "deleted", value: .array(treatment.deleted.map(\.json))),
+        ])
+    }
+
+    private var lines: [String] {
+        var lines: [String] = []
+        if let quarantined = treatment.quarantined {
+            lines.append("settled: \(quarantined) files went into quarantine")
+        }
+        lines += treatment.taken.map { "\($0.fileID): \($0.problem.map { "not taken in: \($0)" } ?? "taken in")" }
+        lines += treatment.deleted.map { "\($0.fileID): \($0.problem.map { "not deleted: \($0)" } ?? "deleted")" }
+        lines += report.damages.map { "database: \($0)" }
+        if !report.belongTogether {
+            lines.append("database and store are not of the same age: nothing is swept; --settle has them go together")
+        }
+        lines += report.missing.lines("objects without their data")
+        lines += report.damaged.lines("objects whose data is not what was stored")
+        lines += report.unknown.lines(
+            "finished files that the database does not know (the next start quarantines them)")
+        lines += report.interrupted.lines("uploads under way without their file (their clients restart)")
+        lines += report.stray.lines("files of uploads under way without a row (removed once 30 days old)")
+        lines += Self.list("in quarantine", report.quarantined)
+        lines += Self.list("completed, and in no list (--take-in lists them)", report.unlisted)
+        lines.append(report.isInOrder ? "in order" : "not in order")
+        return lines
+    }
+
+    private static func list(_ title: String, _ files: [Doctor.Unlisted]) -> [String] {
+        files.isEmpty ? [] : ["\(title): \(files.count)"] + files.map(\.line)
+    }
+}
+
+extension Doctor.Treated {
+    fileprivate var json: JSONValue {
+        .object([
+            .init(name: "file_id", value: .string(fileID)),
+            .init(name: "problem", value: problem.map { .string($0) } ?? .null),
+        ])
+    }
+}
+
+extension Doctor.Unlisted {
+    private var time: String { Date(timeIntervalSince1970: Double(at.seconds)).formatted(.iso8601) }
+
+    fileprivate var line: String {
+        let known =
+            facts.map { "\($0.deviceID ?? "the site")\($0.fileName.map { " \($0)" } ?? "")" }
+            ?? "never completed: --delete removes it"
+        return TextLayout.printable("  \(fileID)  \(size) bytes  \(time)  \(known)")
+    }
+
+    fileprivate var json: JSONValue {
+        .object([
+            .init(name: "file_id", value: .string(fileID)),
+            .init(name: "size_bytes", value: .number(size)),
+            .init(name: "at", value: .string(time)),
+            .init(name: "can_be_taken_in", value: .bool(facts != nil)),
+            .init(name: "object_id", value: facts.map { .string($0.objectID) } ?? .null),
+            .init(name: "device_id", value: facts?.deviceID.map { .string($0) } ?? .null),
+            .init(name: "file_name", value: facts?.fileName.map { .string($0) } ?? .null),
+        ])
+    }
+}

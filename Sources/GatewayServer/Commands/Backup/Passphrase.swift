@@ -1,0 +1,24 @@
+import Foundation
+import Platform
+
+/// The passphrase of an archive: never as an argument, which every user of the machine could see.
+enum Passphrase {
+    /// The first line of a file; nil where none is named.
+    static func read(_ path: String?) throws(ClientFailure) -> Secret? {
+        guard let path else { return nil }
+        guard let bytes = PrivateFile.read(path) else {
+            throw ClientFailure("cannot read the passphrase in \(path)", exitCode: .usage)
+        }
+        let line = Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
+        guard line.count >= 8 else {
+            throw ClientFailure("the first line of \(path) must be a passphrase of 8 bytes or more", exitCode: .usage)
+        }
+        return Secret(line)
+    }
+}
+
+extension Parameter {
+    static func passphrase(_ property: WritableKeyPath<Target, String?>) -> Parameter {
+        .option("--passphrase-file", "FILE", property, "Its first line encrypts the archive: 8 bytes or more")
+    }
+}

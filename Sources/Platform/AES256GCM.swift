@@ -1,0 +1,50 @@
+import COpenSSL
+
+/// AES with a key of 256 bits in Galois/Counter Mode (NIST SP 800-38D): encrypts and authenticates.
+public enum AES256GCM {
+    /// Bytes that sealing adds.
+    public static let tagCount = 16
+    public static let nonceCount = 12
+
+    /// - Parameters:
+    ///   - key: 32 bytes.
+    ///   - nonce: 12 bytes, never twice with the same key.
+    /// - Returns: as many bytes as came, and the tag.
+    public static func seal(_ plain: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        precondition(key.count == 32 && nonce.count == nonceCount, "AES-256-GCM takes 32 and 12 bytes")
+        let context = EVP_CIPHER_CTX_new()
+        defer { EVP_CIPHER_CTX_free(context) }
+        var sealed = [UInt8](repeating: 0, count: plain.count + tagCount)
+        var written: Int32 = 0
+        var rest: Int32 = 0
+        var isDone = EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), nil, key, nonce) == 1
+        isDone = isDone && EVP_EncryptUpdate(context, &sealed, &written, plain, Int32(plain.count)) == 1
+        isDone = isDone && EVP_EncryptFinal_ex(context, nil, &rest) == 1
+        isDone =
+            isDone
+            && sealed.withUnsafeMutableBytes {
+                EVP_CIPHER_CTX_ctrl(
+                    context, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), $0.baseAddress?.advanced(by: plain.count)) == 1
+            }
+        precondition(isDone, "OpenSSL cannot encrypt")
+        return sealed
+    }
+
+    /// The bytes that were sealed; nil where key or nonce are others, or a bit was changed.
+    public static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
+        guard key.count == 32, nonce.count == nonceCount, sealed.count >= tagCount else { return nil }
+        let context = EVP_CIPHER_CTX_new()
+        defer { EVP_CIPHER_CTX_free(context) }
+        let count = sealed.count - tagCount
+        var tag = Array(sealed[count...])
+        var plain = [UInt8](repeating: 0, count: max(1, count))
+        var written: Int32 = 0
+        var rest: Int32 = 0
+        guard EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), nil, key, nonce) == 1,
+            EVP_DecryptUpdate(context, &plain, &written, sealed, Int32(count)) == 1,
+            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), &tag) == 1,
+            EVP_DecryptFinal_ex(context, nil, &rest) == 1
+        else { return nil }
+        return Array(plain.prefix(count))
+    }
+}

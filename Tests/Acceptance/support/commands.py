@@ -1,0 +1,53 @@
+"""`data-gateway` as a command, as an operator and as a script use it."""
+
+import json
+import os
+import subprocess
+
+from .gateway import ADMIN_PASSWORD
+
+OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
+
+
+class CommandLine:
+    """Runs `data-gateway` as one user of this machine, with a session file of its own."""
+
+    def __init__(self, binary, gateway, directory):
+        self.binary = binary
+        self.session = directory / "session.json"
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(directory),
+            "DATA_GATEWAY_SESSION": str(self.session),
+            "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
+            "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
+        }
+
+    def run(self, *arguments: str, input: str = "", environment: dict | None = None) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [self.binary, *arguments],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            env=self.environment | (environment or {}),
+        )
+
+    def json(self, *arguments: str, input: str = "") -> dict:
+        """What a command that must succeed prints with --json."""
+        done = self.run(*arguments, "--json", input=input)
+        assert done.returncode == OK, done.stderr
+        return json.loads(done.stdout)
+
+    def refused(self, code: int, *arguments: str, **options) -> str:
+        """The error message of a command that must fail with the exit code."""
+        done = self.run(*arguments, **options)
+        assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+        assert done.stderr.strip()
+        assert done.stdout == ""
+        return done.stderr
+
+    def login(self, user: str = "admin", password: str = ADMIN_PASSWORD) -> "CommandLine":
+        done = self.run("login", "--user", user, "--password-stdin", input=password + "\n")
+        assert done.returncode == OK, done.stderr
+        return self

@@ -1,0 +1,491 @@
+"""Backups of a gateway that serves, what they are restored to, and what the doctor says of it."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import grpc
+import pytest
+
+from support.commands import OK, REFUSED, USAGE, CommandLine
+from support.gateway import LISTENERS, Gateway, eventually
+from support.parties import Fleet, User, unique
+from support.raw import fetch_url
+from support.uploads import Upload, completed, content
+
+PART_SIZE = 65536
+CONFIG = {"uploads": {"part_size_bytes": PART_SIZE}}
+#: Commands that read or write whole archives.
+TIMEOUT = 120
+FREE_PORTS = [part for name in LISTENERS for part in (f"--{name}-listen", "127.0.0.1:0")]
+
+
+@pytest.fixture
+def gateway(gateway_with):
+    return gateway_with(CONFIG)
+
+
+@pytest.fixture
+def operator(binary, gateway, tmp_path) -> CommandLine:
+    return CommandLine(binary, gateway, tmp_path).login()
+
+
+def offline(binary, *arguments, code: int = OK) -> dict:
+    """`restore` or `doctor`: what it prints with --json, or the message where it must be refused."""
+    done = subprocess.run(
+        [binary, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=TIMEOUT
+    )
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout)
+
+
+def refused(binary, *arguments, code: int = REFUSED) -> str:
+    done = subprocess.run([binary, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT)
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    return done.stderr
+
+
+def restored(binary, tmp_path: Path, archive: Path, *options) -> Gateway:
+    """A gateway, not yet started, whose data directory is what the archive makes."""
+    directory = tmp_path / unique("restored")
+    directory.mkdir()
+    gateway = Gateway(binary, directory, CONFIG)
+    offline(binary, "restore", "--from", archive, "--data-dir", gateway.data, *options)
+    return gateway
+
+
+def download(user: User, file_id: str) -> bytes:
+    (location,) = user.objects("RequestDownload", file_ids=[file_id]).files
+    return fetch_url(location.read.uri, headers=dict(location.read.headers)).body
+
+
+def tree(path: Path) -> dict[str, bytes]:
+    """Every file below a folder, with what is in it."""
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def stored_bytes(gateway: Gateway) -> list[bytes]:
+    """What is in every file of the store, wherever it is moved to; without what says how old the store is."""
+    store = gateway.data / "store"
+    return sorted(file.read_bytes() for file in store.rglob("*") if file.is_file() and file.name != "identity")
+
+
+def test_a_backup_under_load_restores_to_a_gateway_that_serves_all_that_it_lists(
+    binary, gateway, login, operator, stubs, tmp_path
+):
+    user = login(gateway)
+    fleet = Fleet.create(user)
+    run = unique("run")
+    uploaders = [fleet.uploader() for _ in range(4)]
+    before = {}
+    for index, uploader in enumerate(uploaders):
+        data = content(2 * PART_SIZE + index)
+        upload = Upload.create(uploader).multipart(data)
+        upload.complete({"run": run, "kind": "before"})
+        before[upload.id] = data
+    stop = threading.Event()
+
+    def work(uploader) -> int:
+        count = 0
+        while not stop.is_set():
+            completed(uploader, content(5000 + count), {"run": run, "kind": "meanwhile"})
+            count += 1
+        return count
+
+    archive = tmp_path / "gateway.backup"
+    with ThreadPoolExecutor(4) as pool:
+        works = [pool.submit(work, uploader) for uploader in uploaders]
+        eventually(lambda: len(user.list_all(filter=f"raw_tags.run={run}")) > 10)
+        acknowledged = {found.file_id for found in user.list_all(filter=f"raw_tags.run={run}")}
+        summary = operator.json("backup", "--to", str(archive))
+        stop.set()
+        assert sum(work.result() for work in works) > 0
+    assert archive.stat().st_mode & 0o777 == 0o600
+    assert summary["objects"] >= len(acknowledged)
+    assert summary["missing_objects"] == summary["damaged_objects"] == 0
+    originals = {found.file_id: download(user, found.file_id) for found in user.list_all(filter=f"raw_tags.run={run}")}
+    in_flight = Upload.create(uploaders[0])
+    gateway.kill()
+
+    copy = restored(binary, tmp_path, archive)
+    # What was completed while its data was on its way is there, too, for the doctor to list.
+    assert offline(binary, "doctor", "--data-dir", copy.data, "--checksums", "--take-in", "all")["in_order"]
+    copy.start()
+    try:
+        admin = login(copy)
+        listed = admin.list_all(filter=f"raw_tags.run={run}")
+        assert acknowledged <= {found.file_id for found in listed}
+        assert all(download(admin, found.file_id) == originals[found.file_id] for found in listed)
+        # Its devices sign in with the keys that they have, and go on.
+        for uploader in uploaders:
+            uploader.gateway = copy
+            uploader.sign_in()
+        completed(uploaders[0], content(77), {"run": run})
+        with pytest.raises(grpc.RpcError) as error:
+            in_flight.recovery()
+        assert error.value.code() == grpc.StatusCode.NOT_FOUND
+    finally:
+        copy.close()
+
+
+def test_an_older_database_over_the_live_store_loses_nothing(binary, gateway, login, operator, tmp_path):
+    user = login(gateway)
+    fleet = Fleet.create(user)
+    run = unique("run")
+    uploaders = [fleet.uploader() for _ in range(5)]
+    completed(uploaders[0], content(1000), {"run": run})
+    # Known to the backup as uploads under way: with parts, whole in the store, and with nothing yet.
+    begun = [Upload.create(uploader) for uploader in uploaders[:3]]
+    multipart_id = begun[0].store.initiate()
+    begun[0].send_parts(content(2 * PART_SIZE + 1), multipart_id)
+    begun[1].multipart(content(3 * PART_SIZE))
+    archive = tmp_path / "gateway.backup"
+    operator.json("backup", "--to", str(archive))
+
+    begun[0].etag = begun[0].store.complete(multipart_id, begun[0].parts)
+    begun[2].put(content(123))
+    for upload in begun:
+        upload.complete({"run": run, "begun": "before"})
+    later = [completed(uploaders[index % 5], content(2000 + index), {"run": run}) for index in range(97)]
+    objects = {found.file_id: download(user, found.file_id) for found in user.list_all(filter=f"raw_tags.run={run}")}
+    assert len(objects) == 101
+    order = [found.file_id for found in user.list_all(filter=f"raw_tags.run={run}")]
+    gateway.stop()
+    bytes_before = stored_bytes(gateway)
+
+    outcome = offline(binary, "restore", "--from", archive, "--data-dir", gateway.data)
+    assert outcome["quarantined"] == 99  # One is whole in the store for the backup, too.
+    assert Path(outcome["replaced"], "gateway.db").exists()
+    for _ in range(2):  # However often it is started, and swept.
+        gateway.start()
+        assert gateway.stop() == 0
+    assert stored_bytes(gateway) == bytes_before
+
+    report = offline(binary, "doctor", "--data-dir", gateway.data, code=REFUSED)
+    assert not report["in_order"]
+    assert len(report["quarantined"]) == 99 and all(file["can_be_taken_in"] for file in report["quarantined"])
+    assert len(report["unlisted"]) == 1
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--take-in", "all")
+    assert treated["in_order"] and len(treated["taken_in"]) == 100
+    assert all(file["problem"] is None for file in treated["taken_in"])
+
+    gateway.start()
+    user = login(gateway)
+    listed = user.list_all(filter=f"raw_tags.run={run}")
+    assert {found.file_id for found in listed} == set(objects)
+    # In the order in which they were completed.
+    assert [found.file_id for found in listed] == order
+    assert all(download(user, found.file_id) == objects[found.file_id] for found in listed)
+    # Who asks again hears what it heard before.
+    stubs = uploaders[0].stubs.gateway
+    for upload in [*begun, *later[:3]]:
+        upload.uploader.sign_in()
+        assert upload.recovery().logical_upload_status == stubs.LOGICAL_UPLOAD_STATUS_COMPLETED
+        assert upload.recovery().oss_object_etag == upload.etag
+    begun[0].complete({"run": run, "begun": "before"})
+    later[0].complete({"run": run})
+    assert gateway.stop() == 0
+    assert offline(binary, "doctor", "--data-dir", gateway.data, "--checksums")["in_order"]
+
+
+def test_a_database_that_was_put_back_by_hand_is_told_and_settled(binary, gateway, login, tmp_path):
+    uploader = Fleet.create(login(gateway)).uploader()
+    assert gateway.stop() == 0
+    shutil.copy(gateway.data / "gateway.db", tmp_path / "older.db")
+    gateway.start()
+    uploader.sign_in()
+    run = unique("run")
+    upload = completed(uploader, content(4321), {"run": run})
+    assert gateway.stop() == 0
+    shutil.copy(tmp_path / "older.db", gateway.data / "gateway.db")
+    gateway.start()
+    assert "store and database differ in age" in gateway.stderr
+    assert gateway.stop() == 0
+    report = offline(binary, "doctor", "--data-dir", gateway.data, code=REFUSED)
+    assert not report["same_age"] and report["unknown"]["count"] == 1
+    assert "--settle first" in refused(binary, "doctor", "--data-dir", gateway.data, "--take-in", "all")
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--settle", "--take-in", "all")
+    assert treated["settled"] == 1 and treated["in_order"]
+    gateway.start()
+    user = login(gateway)
+    (found,) = user.list_all(filter=f"raw_tags.run={run}")
+    assert download(user, found.file_id) == content(4321)
+    uploader.sign_in()
+    assert upload.recovery().oss_object_etag == upload.etag
+
+
+def test_the_doctor_changes_nothing_unasked_and_deletes_what_it_is_told_to(binary, gateway, login):
+    user = login(gateway)
+    fleet = Fleet.create(user)
+    run = unique("run")
+    kept, lost = (completed(fleet.uploader(), content(100 + index), {"run": run}) for index in range(2))
+    assert "is in use by another gateway" in refused(binary, "doctor", "--data-dir", gateway.data)
+    by_upload = {found.size_bytes: found.file_id for found in user.list_all(filter=f"raw_tags.run={run}")}
+    assert gateway.stop() == 0
+    assert offline(binary, "doctor", "--data-dir", gateway.data)["in_order"]
+    file_id = by_upload[lost.size]
+    path = gateway.data / "store/data" / file_id[:2] / file_id
+    damaged = gateway.data / "store/data" / by_upload[kept.size][:2] / by_upload[kept.size]
+    path.unlink()
+    damaged.chmod(0o600)
+    damaged.write_bytes(b"x" * kept.size)
+    stranger = gateway.data / "store/quarantine" / ("ab" * 16)
+    stranger.write_bytes(b"who knows")
+    before = tree(gateway.data)
+    report = offline(binary, "doctor", "--data-dir", gateway.data, "--checksums", code=REFUSED)
+    assert tree(gateway.data) == before
+    assert report["missing"] == {"count": 1, "file_ids": [file_id]}
+    assert report["damaged"] == {"count": 1, "file_ids": [by_upload[kept.size]]}
+    (found,) = report["quarantined"]
+    assert found["file_id"] == stranger.name and found["size_bytes"] == 9 and not found["can_be_taken_in"]
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--take-in", stranger.name, code=REFUSED)
+    assert "never completed" in treated["taken_in"][0]["problem"]
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--delete", "../../gateway.db", code=REFUSED)
+    assert "no such file" in treated["deleted"][0]["problem"]
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--delete", stranger.name, code=REFUSED)
+    assert treated["deleted"][0]["problem"] is None and treated["quarantined"] == []
+    assert not stranger.exists()
+
+
+def test_an_encrypted_archive_needs_its_passphrase_and_all_of_its_bytes(binary, gateway, login, operator, tmp_path):
+    completed(Fleet.create(login(gateway)).uploader(), content(3 * PART_SIZE))
+    right, wrong, archive = tmp_path / "right", tmp_path / "wrong", tmp_path / "sealed.backup"
+    right.write_text("correct horse battery\n")
+    wrong.write_text("incorrect horse\n")
+    operator.json("backup", "--to", str(archive), "--passphrase-file", str(right))
+    data = archive.read_bytes()
+    assert b"SQLite format 3" not in data
+    target = tmp_path / "target"
+
+    def attempt(contents: bytes | None, *options) -> str:
+        file = archive
+        if contents is not None:
+            file = tmp_path / "changed.backup"
+            file.write_bytes(contents)
+        said = refused(binary, "restore", "--from", file, "--data-dir", target, *options)
+        # Nothing is left that looks like a gateway.
+        assert not target.exists() or {path.name for path in target.iterdir()} <= {"lock"}
+        return said
+
+    passphrase = ("--passphrase-file", right)
+    assert "is encrypted" in attempt(None)
+    assert "passphrase is wrong" in attempt(None, "--passphrase-file", wrong)
+    middle = len(data) // 2
+    assert "altered" in attempt(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :], *passphrase)
+    sealed = len(data) - (22 + 16 + 32)
+    chunk = 65536 + 16
+    assert "cut off" in attempt(data[: 22 + 16 + 32 + (sealed // chunk) * chunk], *passphrase)
+    assert "cut off" in attempt(data[:-1], *passphrase)
+    # Two chunks change places.
+    start = 22 + 16 + 32
+    first, second = data[start : start + chunk], data[start + chunk : start + 2 * chunk]
+    assert "altered" in attempt(data[:start] + second + first + data[start + 2 * chunk :], *passphrase)
+    offline(binary, "restore", "--from", archive, "--data-dir", target, *passphrase)
+    assert offline(binary, "doctor", "--data-dir", target, "--checksums")["in_order"]
+
+
+def test_an_archive_that_is_cut_off_or_altered_is_refused(binary, gateway, login, operator, tmp_path):
+    completed(Fleet.create(login(gateway)).uploader(), content(1000))
+    archive, changed, target = tmp_path / "gateway.backup", tmp_path / "changed", tmp_path / "target"
+    operator.json("backup", "--to", str(archive))
+    data = archive.read_bytes()
+    for contents, said in [
+        (data[:-1], "cut off"),
+        (data[: len(data) // 2], "cut off"),
+        (data[:-40] + bytes([data[-40] ^ 1]) + data[-39:], "altered"),
+        (data.replace(b"SQLite format 3", b"SQLite format 4", 1), "altered"),
+        (data + b"x", "altered"),
+        (b"PK" + data, "is no archive"),
+        (data.replace(b"backup 1", b"backup 9", 1), "newer data-gateway"),
+        (b"", "is no archive"),
+    ]:
+        changed.write_bytes(contents)
+        assert said in refused(binary, "restore", "--from", changed, "--data-dir", target), said
+        assert not target.exists() or {path.name for path in target.iterdir()} <= {"lock"}
+    right = tmp_path / "passphrase"
+    right.write_text("correct horse battery\n")
+    assert "is not encrypted" in refused(
+        binary, "restore", "--from", archive, "--data-dir", target, "--passphrase-file", right
+    )
+    right.write_text("short\n")
+    refused(binary, "restore", "--from", archive, "--data-dir", target, "--passphrase-file", right, code=USAGE)
+
+
+def test_a_restore_goes_where_nothing_else_is(binary, gateway, gateway_with, operator, tmp_path):
+    archive = tmp_path / "gateway.backup"
+    operator.json("backup", "--to", str(archive))
+    assert "in use by another gateway" in refused(binary, "restore", "--from", archive, "--data-dir", gateway.data)
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    (photos / "cat.jpg").write_bytes(b"meow")
+    assert "is not empty" in refused(binary, "restore", "--from", archive, "--data-dir", photos)
+    assert tree(photos) == {"cat.jpg": b"meow"}
+    other = gateway_with(CONFIG)
+    assert other.stop() == 0
+    before = tree(other.data)
+    assert "another gateway" in refused(binary, "restore", "--from", archive, "--data-dir", other.data)
+    assert tree(other.data) == before
+
+
+def test_an_archive_that_is_refused_leaves_the_live_gateway_as_it_was(binary, gateway, operator, tmp_path):
+    archive = tmp_path / "gateway.backup"
+    operator.json("backup", "--to", str(archive))
+    assert gateway.stop() == 0
+    archive.write_bytes(archive.read_bytes()[:-1])
+    before = tree(gateway.data)
+    assert "cut off" in refused(binary, "restore", "--from", archive, "--data-dir", gateway.data)
+    assert tree(gateway.data) == before
+    gateway.start()
+
+
+def test_without_objects_it_is_restored_over_its_store(binary, gateway, login, operator, tmp_path):
+    fleet = Fleet.create(login(gateway))
+    completed(fleet.uploader(), content(500_000))
+    archive = tmp_path / "small.backup"
+    assert operator.json("backup", "--to", str(archive), "--without-objects")["objects"] == 1
+    assert content(500_000)[:1000] not in archive.read_bytes()
+    assert gateway.stop() == 0
+    assert "none of their data" in refused(binary, "restore", "--from", archive, "--data-dir", tmp_path / "new")
+    outcome = offline(binary, "restore", "--from", archive, "--data-dir", gateway.data)
+    assert outcome["already_there"] == 1 and outcome["quarantined"] == 0
+    assert offline(binary, "doctor", "--data-dir", gateway.data, "--checksums")["in_order"]
+
+
+def test_what_is_missing_and_damaged_is_told_and_made_good_by_a_restore(binary, gateway, login, operator, tmp_path):
+    user = login(gateway)
+    fleet = Fleet.create(user)
+    run = unique("run")
+    for size in (1000, 2000):
+        completed(fleet.uploader(), content(size), {"run": run})
+    whole = tmp_path / "whole.backup"
+    operator.json("backup", "--to", str(whole))
+    ids = {found.size_bytes: found.file_id for found in user.list_all(filter=f"raw_tags.run={run}")}
+    paths = {size: gateway.data / "store/data" / ids[size][:2] / ids[size] for size in ids}
+    paths[1000].unlink()
+    paths[2000].chmod(0o600)
+    paths[2000].write_bytes(b"y" * 2000)
+    paths[2000].chmod(0o400)
+    poor = tmp_path / "poor.backup"
+    summary = operator.json("backup", "--to", str(poor))
+    assert summary["missing_objects"] == 1 and summary["damaged_objects"] == 1
+    outcome = offline(binary, "restore", "--from", poor, "--data-dir", tmp_path / "poor")
+    assert outcome["missing"]["file_ids"] == [ids[1000]] and outcome["damaged"]["file_ids"] == [ids[2000]]
+    assert gateway.stop() == 0
+    # The backup from before brings both back; the damaged copy is kept aside.
+    offline(binary, "restore", "--from", whole, "--data-dir", gateway.data)
+    assert paths[1000].read_bytes() == content(1000) and paths[2000].read_bytes() == content(2000)
+    assert (gateway.data / "store/quarantine" / ids[2000]).read_bytes() == b"y" * 2000
+
+
+def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operator, stubs, tmp_path):
+    admin = login(gateway)
+    admin.users("CreateUser", user_name="vera", password="a password of some length", role="operator")
+    clerk = CommandLine(binary, gateway, tmp_path / "clerk").login("vera", "a password of some length")
+    archive = tmp_path / "gateway.backup"
+    assert "role admin" in clerk.refused(REFUSED, "backup", "--to", str(archive))
+    assert not list(tmp_path.glob("gateway.backup*"))
+    # One that is begun and not read on holds its place until its call ends.
+    completed(Fleet.create(admin).uploader(), content(30_000_000))
+    stub = stubs.gateway.BackupServiceStub(gateway.channel("admin"))
+    slow = stub.Backup(
+        stubs.gateway.BackupRequest(), metadata=[("authorization", f"Bearer {admin.token}")], timeout=60
+    )
+    next(slow)
+    assert "another backup is running" in operator.refused(REFUSED, "backup", "--to", str(archive))
+    slow.cancel()
+    done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
+    assert "objects" in done.stdout
+    assert "is there already" in operator.refused(REFUSED, "backup", "--to", str(archive))
+    assert not (gateway.data / "copies").exists() or not list((gateway.data / "copies").iterdir())
+
+
+@pytest.mark.parametrize("victim", ["client", "server"])
+def test_killed_at_half_way_it_leaves_nothing_half_done(binary, gateway, login, operator, tmp_path, victim):
+    uploader = Fleet.create(login(gateway)).uploader()
+    upload = Upload.create(uploader)
+    upload.put(content(30_000_000)).complete()
+    archive = tmp_path / "gateway.backup"
+    partial = Path(f"{archive}.partial")
+    command = subprocess.Popen(
+        [binary, "backup", "--to", archive],
+        env=operator.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )
+    eventually(lambda: command.poll() is not None or (partial.exists() and partial.stat().st_size > 0), every=0.001)
+    os.kill(command.pid if victim == "client" else gateway.process.pid, signal.SIGSTOP)
+    if victim == "client":
+        command.kill()
+        command.communicate(timeout=30)
+    else:
+        gateway.kill()
+        _, said = command.communicate(timeout=60)
+        assert command.returncode not in (0, None), said
+    assert not archive.exists()
+    if victim == "server":
+        gateway.start()
+        assert not partial.exists()
+    copies = gateway.data / "copies"
+    eventually(lambda: not copies.exists() or not list(copies.iterdir()))
+    # The next one finds its place free, and what the dead one left in nobody's way.
+    done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
+    assert done and archive.exists() and not partial.exists()
+
+
+def test_a_restore_that_was_killed_is_not_served_and_is_run_again(binary, gateway, login, operator, tmp_path):
+    uploader = Fleet.create(login(gateway)).uploader()
+    upload = Upload.create(uploader).put(content(20_000_000))
+    upload.complete()
+    archive = tmp_path / "gateway.backup"
+    operator.json("backup", "--to", str(archive))
+    copy = Gateway(binary, tmp_path, CONFIG)
+    command = subprocess.Popen([binary, "restore", "--from", archive, "--data-dir", copy.data])
+    eventually(lambda: command.poll() is not None or (copy.data / "restoring/gateway.db").exists(), every=0.001)
+    command.kill()
+    assert command.wait(30) == -signal.SIGKILL
+    assert "did not finish" in refused(binary, "serve", "--data-dir", copy.data, *FREE_PORTS)
+    offline(binary, "restore", "--from", archive, "--data-dir", copy.data)
+    assert offline(binary, "doctor", "--data-dir", copy.data, "--checksums")["in_order"]
+
+
+def test_memory_does_not_grow_with_what_is_backed_up(binary, gateway, login, operator, tmp_path):
+    uploader = Fleet.create(login(gateway)).uploader()
+    upload = Upload.create(uploader)
+    upload.put(content(100_000_000)).complete()
+
+    def peak() -> int:
+        status = Path(f"/proc/{gateway.process.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+
+    before = peak()
+    operator.json("backup", "--to", str(tmp_path / "gateway.backup"))
+    assert peak() - before < 24 * 1024  # KiB, of an object of 100 MB.
+
+
+def test_a_database_of_a_newer_version_is_refused_with_what_to_do(binary, gateway):
+    assert gateway.stop() == 0
+    with sqlite3.connect(gateway.data / "gateway.db") as database:
+        database.execute("INSERT INTO migrations (name, number) VALUES ('catalog-99', 999)")
+    database.close()
+    serve = ("serve", "--data-dir", gateway.data, *FREE_PORTS)
+    for arguments in (serve, ("doctor", "--data-dir", gateway.data)):
+        said = refused(binary, *arguments)
+        assert "newer version" in said and "start that version, or restore a backup" in said and "catalog-99" in said
+    with sqlite3.connect(gateway.data / "gateway.db") as database:
+        database.execute("DELETE FROM migrations WHERE number = 999")
+    database.close()
+    gateway.start()
+
+
+def test_every_table_is_described(gateway):
+    page = (Path(__file__).resolve().parents[2] / "docs/schema.md").read_text()
+    with sqlite3.connect(f"file:{gateway.data}/gateway.db?mode=ro", uri=True) as database:
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    database.close()
+    assert tables and all(f"| `{name}` |" in page for name in tables if not name.startswith("sqlite_"))
