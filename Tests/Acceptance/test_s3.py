@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -275,3 +276,25 @@ def test_both_dialects_reach_the_same_object(upload, monkeypatch):
     # The tag is of the dialect that completed it, and the same for both.
     assert done["ETag"] == multipart_etag(data) == by_oss.head().etag
     assert by_oss.get() == data
+
+
+def test_virtual_host_style(gateway_with, login, monkeypatch):
+    gateway = gateway_with({"object_store": {"public_endpoint": "http://oss-lab.store.test"}})
+    upload = Upload.create(Fleet.create(login(gateway)).uploader())
+    assert (upload.credentials.endpoint, upload.credentials.region) == ("http://oss-lab.store.test", "lab")
+    host, port = gateway.object_store.rsplit(":", 1)
+    resolve = socket.getaddrinfo
+    asked = []
+
+    def here(name, *rest, **options):
+        asked.append(name)
+        return resolve(host if name.endswith(".store.test") else name, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", here)
+    upload.credentials.endpoint += f":{port}"
+    client, data = s3.client(upload.credentials, s3={"addressing_style": "virtual"}), content(1000)
+    name = {"Bucket": upload.credentials.bucket, "Key": upload.credentials.key}
+    client.put_object(**name, Body=data)
+    assert client.get_object(**name)["Body"].read() == data
+    assert fetch_url(client.generate_presigned_url("get_object", Params=name)).body == data
+    assert f"{name['Bucket']}.oss-lab.store.test" in asked

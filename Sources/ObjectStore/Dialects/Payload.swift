@@ -16,16 +16,18 @@ struct Payload {
     var framing = Framing.plain
 }
 
-extension HTTPRequestHead {
+extension HTTPRequestHead.Framing {
     /// Bytes of the body; nil where they are not declared.
     var bodyLength: Int64? {
-        switch framing {
+        switch self {
         case .none: 0
         case .length(let length): length
         case .chunked: nil
         }
     }
+}
 
+extension SignedRequest {
     /// The 16 bytes that the body must hash to; nil where the client sent none.
     func contentMD5() throws(StoreError) -> [UInt8]? {
         guard let text = fields["content-md5"] else { return nil }

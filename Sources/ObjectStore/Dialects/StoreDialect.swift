@@ -16,7 +16,7 @@ protocol StoreDialect: Sendable {
     /// - Throws: `notImplemented` for what the store does not do, rather than doing something else.
     func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation
 
-    func payload(of head: HTTPRequestHead) throws(StoreError) -> Payload
+    func payload(of request: SignedRequest, _ framing: HTTPRequestHead.Framing) throws(StoreError) -> Payload
 
     func name(of code: StoreError.Code) -> String
     func status(of code: StoreError.Code) -> Int

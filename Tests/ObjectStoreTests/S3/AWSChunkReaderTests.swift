@@ -32,6 +32,24 @@ struct AWSChunkReaderTests {
         #expect(try self.read("0\r\n\r\n", length: 0, piece: piece).text.isEmpty)
     }
 
+    /// Whatever comes: no trap, and never more bytes than were declared.
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func survivesChangedBodies(seed: UInt64) {
+        let body = Array("5\r\nhello\r\n0b;x=y\r\n, \r\nworld\r\n\r\n0\r\nx-amz-checksum-crc32:AAAAAQ==\r\n\r\n".utf8)
+        for (round, place) in content(400, seed: seed).enumerated() {
+            var changed = body
+            changed[Int(place) % body.count] = place ^ UInt8(truncatingIfNeeded: round)
+            let checks = BodyChecks(algorithm: .crc32)
+            let reader = AWSChunkReader(length: 16, trailer: "x-amz-checksum-crc32", checks: checks)
+            var count = 0
+            changed.withUnsafeBytes { bytes in
+                try? reader.read(bytes) { count += $0.count }
+                try? reader.finish()
+            }
+            #expect(count <= 16)
+        }
+    }
+
     private static let malformed: [(String, Int64, StoreError.Code)] = [
         ("", 0, .incompleteBody),
         ("0\r\n", 0, .incompleteBody),

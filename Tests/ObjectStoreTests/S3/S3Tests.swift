@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTestClient
 import Network
 import Platform
@@ -183,6 +184,48 @@ struct S3Tests {
         #expect(try mine.send("GET").error == "400 ExpiredToken")
     }
 
+    @Test func verifiesTheSizeOfTheWhole() throws {
+        let store = try TestStore()
+        let client = client(store)
+        let id = try client.initiate()
+        let etag = try client.part(1, of: id, content(10)).fields["etag"] ?? ""
+        let document = Array(
+            "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>\(etag)</ETag></Part></CompleteMultipartUpload>"
+                .utf8)
+        func complete(_ size: String) throws -> String {
+            let fields = ["x-amz-mp-object-size": size]
+            return try client.send("POST", query: "uploadId=\(id)", body: document, fields: fields).error
+        }
+        #expect(try complete("11") == "400 InvalidRequest")
+        #expect(try complete("ten") == "400 InvalidRequest")
+        #expect(try complete("10") == "200 ")
+    }
+
+    @Test func takesTheBucketFromAConfiguredHost() throws {
+        let store = try TestStore { $0.bucketDomains = ["oss-lab.example.com"] }
+        let client = client(store)
+        _ = try client.put(content(10))
+        for (name, status) in [("bucket", 200), ("bucket-2", 403)] {
+            let host = "\(name).oss-lab.example.com:8080"
+            let connection = try RawConnection(port: client.port)
+            try connection.send(client.head("GET", length: nil, path: "/\(client.claims.key)", host: host))
+            #expect(try connection.answer().status == status)
+        }
+    }
+
+    /// A proxy in front puts in a host of its own; the client signed the endpoint's.
+    @Test func takesTheHostOfTheEndpoint() throws {
+        let store = try TestStore { $0.publicAuthority = "store.example.com" }
+        let client = client(store)
+        let lines = try client.head("PUT", length: 0, host: "store.example.com").components(separatedBy: "\r\n")
+        for (host, status) in [("10.0.0.1:50080", 200), ("store.example.com", 200)] {
+            let connection = try RawConnection(port: client.port)
+            let arrived = lines.map { $0.hasPrefix("host: ") ? "Host: \(host)" : $0 }
+            try connection.send(arrived.joined(separator: "\r\n"))
+            #expect(try connection.answer().status == status)
+        }
+    }
+
     @Test func endsAPresignedURL() throws {
         let store = try TestStore()
         let client = client(store)
@@ -204,6 +247,7 @@ struct S3Tests {
             return try connection.answer()
         }
         #expect(try fetch("\(target)&X-Amz-Signature=\(code)").body == content(100))
+        #expect(try fetch("\(target)&X-Amz-Signature=\(code)&x-amz-acl=private").error == "403 SignatureDoesNotMatch")
         let longer = target.replacing("Expires=60", with: "Expires=600")
         #expect(try fetch("\(longer)&X-Amz-Signature=\(code)").error == "403 SignatureDoesNotMatch")
         store.clock.advance(seconds: 60)

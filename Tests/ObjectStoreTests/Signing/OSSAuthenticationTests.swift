@@ -22,7 +22,7 @@ struct OSSAuthenticationTests {
         #expect(authentication.expiresAt == (vector.mode == "presigned" ? expiry : nil))
     }
 
-    /// Whatever is signed cannot be changed: the key, a parameter, a field, the method.
+    /// Whatever is signed cannot be changed: the key, a parameter, a field, the method, the scope, the date, the token.
     @Test(arguments: vectors.vectors)
     func refusesWhatWasChanged(vector: SignatureVectors.Vector) throws {
         let path = vector.target.prefix { $0 != "?" }
@@ -32,7 +32,15 @@ struct OSSAuthenticationTests {
             try vector.request(target: vector.target + (vector.target.contains("?") ? "&" : "?") + "uploadId=9"),
         ]
         let honest = try vector.request()
-        changed.append(SignedRequest(method: "DELETE", target: honest.target, fields: honest.fields))
+        changed.append(try vector.request(method: "DELETE"))
+        let replaced =
+            vector.version == "v4"
+            ? [("cn-test/", "cn-best/"), ("T080910Z", "T080911Z"), ("dG9rZW4", "dG9rZW5")] : [("08:09:10", "08:09:11")]
+        for (old, new) in replaced {
+            let fields = vector.headers.mapValues { $0.replacing(old, with: new) }
+            let request = try vector.request(target: vector.target.replacing(old, with: new), fields: fields)
+            if request.target != honest.target || request.fields != honest.fields { changed.append(request) }
+        }
         for request in changed {
             let authentication = try OSSAuthentication(request: request).read()
             #expect(!authentication.isSigned(request, by: secret))
@@ -120,6 +128,29 @@ struct OSSAuthenticationTests {
                 "x-oss-date": "20261121T000000Z", "x-oss-content-sha256": "STREAMING",
             ], "", .invalidArgument
         ),
+        (
+            [
+                "Authorization": "OSS4-HMAC-SHA256 Credential=a/20261121//s3/aliyun_v4_request,Signature=00",
+                "x-oss-date": "20261121T000000Z",
+            ], "", .invalidArgument
+        ),
+        (
+            [
+                "Authorization": "OSS4-HMAC-SHA256 Credential=a/20261121//oss/aws4_request,Signature=00",
+                "x-oss-date": "20261121T000000Z",
+            ], "", .invalidArgument
+        ),
+        (
+            [
+                "Authorization": "OSS4-HMAC-SHA256 Credential=a/20261121/oss/aliyun_v4_request,Signature=00",
+                "x-oss-date": "20261121T000000Z",
+            ], "", .invalidArgument
+        ),
+        (["Authorization": "OSS4-HMAC-SHA256"], "", .invalidArgument),
+        (["Authorization": "OSS4-HMAC-SHA256 "], "", .invalidArgument),
+        (["Authorization": "oss a:b", "Date": "Sat, 21 Nov 2026 08:09:10 GMT"], "", .invalidArgument),
+        (["Authorization": "OSS a:b", "Date": "Sat, 31 Feb 2026 08:09:10 GMT"], "", .invalidArgument),
+        (["Authorization": "OSS a:b"], "?X-Amz-Signature=x", .invalidArgument),
         (["Authorization": "OSS a:b"], "?Signature=x", .invalidArgument),
         ([:], "?Signature=x&x-oss-signature=y", .invalidArgument),
         ([:], "?Signature=x&OSSAccessKeyId=a&Expires=-1", .invalidArgument),

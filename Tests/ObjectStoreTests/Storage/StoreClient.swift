@@ -22,13 +22,15 @@ struct StoreClient {
 
     /// The lines before the body, with an empty line behind them.
     func head(
-        _ method: String, query: String = "", length: Int?, fields extra: [String: String] = [:], path: String? = nil
+        _ method: String, query: String = "", length: Int?, fields extra: [String: String] = [:],
+        path: String? = nil, host: String? = nil
     ) throws -> String {
         let target = (path ?? self.path) + (query.isEmpty ? "" : "?\(query)")
         let date = Timestamps.basic(clock.now())
         let prefix = dialect == .oss ? "x-oss-" : "x-amz-"
         var fields: HTTPFields = [
-            "\(prefix)date": date, "\(prefix)security-token": credentials.securityToken, "Host": "127.0.0.1:\(port)",
+            "\(prefix)date": date, "\(prefix)security-token": credentials.securityToken,
+            "Host": host ?? "127.0.0.1:\(port)",
         ]
         if extra["\(prefix)content-sha256"] == nil { fields.append("\(prefix)content-sha256", "UNSIGNED-PAYLOAD") }
         for (name, value) in extra { fields.append(name, value) }

@@ -25,8 +25,8 @@ struct OSSDialect: StoreDialect {
             completesAll: request.fields["x-oss-complete-all"]?.lowercased() == "yes")
     }
 
-    func payload(of head: HTTPRequestHead) throws(StoreError) -> Payload {
-        Payload(length: head.bodyLength, checks: BodyChecks(contentMD5: try head.contentMD5()))
+    func payload(of request: SignedRequest, _ framing: HTTPRequestHead.Framing) throws(StoreError) -> Payload {
+        Payload(length: framing.bodyLength, checks: BodyChecks(contentMD5: try request.contentMD5()))
     }
 
     func name(of code: StoreError.Code) -> String {

@@ -16,12 +16,12 @@ struct S3Authentication {
             let credential = items["Credential"], let signed = items["SignedHeaders"],
             let signature = items["Signature"]
         else { throw Self.malformed("Authorization field") }
-        guard let payload = request.fields["x-amz-content-sha256"] else {
+        guard request.fields["x-amz-content-sha256"] != nil else {
             throw StoreError(.invalidRequest, "Missing required header for this request: x-amz-content-sha256")
         }
         guard let date = request.fields["x-amz-date"] else { throw Self.malformed("x-amz-date") }
         return try authentication(
-            credential: credential, date: date, signed: signed, signature: signature, payload: payload,
+            credential: credential, date: date, signed: signed, signature: signature,
             token: request.fields["x-amz-security-token"], lifetime: nil)
     }
 
@@ -33,15 +33,13 @@ struct S3Authentication {
             let signed = target["X-Amz-SignedHeaders"],
             let lifetime = target["X-Amz-Expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)
         else { throw Self.malformed("query") }
-        let payload =
-            request.fields["x-amz-content-sha256"] ?? target["X-Amz-Content-Sha256"] ?? S3Payload.unsigned
         return try authentication(
-            credential: credential[...], date: date, signed: signed[...], signature: signature[...], payload: payload,
+            credential: credential[...], date: date, signed: signed[...], signature: signature[...],
             token: target["X-Amz-Security-Token"], lifetime: lifetime)
     }
 
     private func authentication(
-        credential: Substring, date: String, signed: Substring, signature: Substring, payload: String, token: String?,
+        credential: Substring, date: String, signed: Substring, signature: Substring, token: String?,
         lifetime: Int64?
     ) throws(StoreError) -> Authentication {
         guard let (accessKeyID, scope) = SignatureV4.s3.credential(credential) else {
@@ -62,7 +60,7 @@ struct S3Authentication {
                 .accessDenied, "There were headers present in the request which were not signed: \(unsigned)")
         }
         let scheme = S3Signature(
-            scope: scope, date: date, signedFields: names, payload: payload, otherHosts: otherHosts)
+            scope: scope, date: date, signedFields: names, payload: S3Payload.mode(of: request), otherHosts: otherHosts)
         return Authentication(
             scheme: scheme, accessKeyID: accessKeyID, securityToken: token, signature: Hex.decode(signature),
             expiresAt: lifetime.map { signedAt.adding(seconds: $0) }, signedAt: signedAt)

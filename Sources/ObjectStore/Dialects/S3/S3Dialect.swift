@@ -36,11 +36,13 @@ struct S3Dialect: StoreDialect {
 
     func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation {
         let fields = request.fields
+        // In a presigned URL they may stand in the query.
+        let names = fields.fields.map(\.name) + request.target.parameters.map { $0.name.lowercased() }
         let isConditionalWrite =
             (fields["if-match"] ?? fields["if-none-match"]) != nil && ["PUT", "POST"].contains(request.method)
-        guard !isConditionalWrite,
-            !fields.fields.contains(where: { Self.refused.contains(where: $0.name.hasPrefix) })
-        else { throw .notImplemented }
+        guard !isConditionalWrite, !names.contains(where: { Self.refused.contains(where: $0.hasPrefix) }) else {
+            throw .notImplemented
+        }
         let expected = try ExpectedObject(
             size: Self.size(fields["x-amz-mp-object-size"]),
             checksum: request.target.has("uploadId") && request.method == "POST" ? fields.checksum() : nil)
@@ -48,8 +50,8 @@ struct S3Dialect: StoreDialect {
             request, subresources: Self.subresources, checksum: Self.multipartChecksum(fields), expected: expected)
     }
 
-    func payload(of head: HTTPRequestHead) throws(StoreError) -> Payload {
-        try S3Payload(head: head).read()
+    func payload(of request: SignedRequest, _ framing: HTTPRequestHead.Framing) throws(StoreError) -> Payload {
+        try S3Payload(request: request, framing: framing).read()
     }
 
     private static func multipartChecksum(_ fields: HTTPFields) throws(StoreError) -> MultipartChecksum? {

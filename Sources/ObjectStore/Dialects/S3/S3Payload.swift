@@ -8,15 +8,21 @@ struct S3Payload {
     /// Not signed, in chunks, with a checksum behind it: what SDKs send over TLS.
     static let unsignedTrailer = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 
-    let head: HTTPRequestHead
+    let request: SignedRequest
+    let framing: HTTPRequestHead.Framing
+
+    /// What the last line of what is signed says of the body. A presigned URL may say it in its query.
+    static func mode(of request: SignedRequest) -> String {
+        request.fields["x-amz-content-sha256"] ?? request.target["X-Amz-Content-Sha256"] ?? unsigned
+    }
 
     func read() throws(StoreError) -> Payload {
-        let mode = head.fields["x-amz-content-sha256"] ?? Self.unsigned
+        let mode = Self.mode(of: request)
         switch mode {
         case Self.unsignedTrailer:
             return try chunked()
         case Self.unsigned:
-            return Payload(length: head.bodyLength, checks: try checks(sha256: nil, announced: nil))
+            return Payload(length: framing.bodyLength, checks: try checks(sha256: nil, announced: nil))
         default:
             guard let sha256 = Hex.decode(mode), sha256.count == 32 else {
                 // Never stored as they are: the framing would become part of the object.
@@ -25,16 +31,16 @@ struct S3Payload {
                     "x-amz-content-sha256 must be \(Self.unsigned), \(Self.unsignedTrailer), or the body's SHA-256 in hex."
                 )
             }
-            return Payload(length: head.bodyLength, checks: try checks(sha256: sha256, announced: nil))
+            return Payload(length: framing.bodyLength, checks: try checks(sha256: sha256, announced: nil))
         }
     }
 
     private func chunked() throws(StoreError) -> Payload {
-        guard let length = head.fields["x-amz-decoded-content-length"].flatMap(Int64.init), length >= 0 else {
+        guard let length = request.fields["x-amz-decoded-content-length"].flatMap(Int64.init), length >= 0 else {
             throw StoreError(
                 .missingContentLength, "You must provide the x-amz-decoded-content-length HTTP header.")
         }
-        let trailer = head.fields["x-amz-trailer"]?.lowercased()
+        let trailer = request.fields["x-amz-trailer"]?.lowercased()
         let announced = trailer.flatMap(ChecksumAlgorithm.init(field:))
         guard trailer == nil || announced != nil else {
             throw StoreError(.invalidRequest, "The value specified in the x-amz-trailer header is not supported.")
@@ -48,12 +54,12 @@ struct S3Payload {
     /// - Parameter announced: what comes behind the body.
     private func checks(sha256: [UInt8]?, announced: ChecksumAlgorithm?) throws(StoreError) -> BodyChecks {
         // That of a Complete is the object's, not that of its document.
-        let checksum = head.method == "PUT" ? try head.fields.checksum() : nil
+        let checksum = request.method == "PUT" ? try request.fields.checksum() : nil
         guard checksum == nil || announced == nil else {
             throw StoreError(.invalidRequest, "Expecting a single x-amz-checksum- header or trailer.")
         }
         return BodyChecks(
-            contentMD5: try head.contentMD5(), sha256: sha256, algorithm: checksum?.algorithm ?? announced,
+            contentMD5: try request.contentMD5(), sha256: sha256, algorithm: checksum?.algorithm ?? announced,
             checksum: checksum?.bytes)
     }
 }
