@@ -51,14 +51,16 @@ extension HTTPResponse.Body {
 
     /// Over TLS nothing is sent by the kernel, and the library's own reader of a file takes 4 KiB at a time.
     private static func reader(of descriptor: Int32, from offset: Int64, length: Int64) -> OpaquePointer? {
-        let context = Unmanaged.passRetained(FileReader(descriptor, from: offset)).toOpaque()
-        return MHD_create_response_from_callback(
+        let reader = Unmanaged.passRetained(FileReader(descriptor, from: offset))
+        let response = MHD_create_response_from_callback(
             UInt64(length), FileReader.blockSize,
             { context, position, block, size in
                 guard let context, let block else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
                 return Unmanaged<FileReader>.fromOpaque(context).takeUnretainedValue().read(
                     UnsafeMutableRawBufferPointer(start: block, count: size), at: position)
-            }, context, { $0.map { Unmanaged<FileReader>.fromOpaque($0).release() } })
+            }, reader.toOpaque(), { $0.map { Unmanaged<FileReader>.fromOpaque($0).release() } })
+        if response == nil { reader.release() }
+        return response
     }
 
     private static func native(_ source: any HTTPBodySource) -> OpaquePointer? {

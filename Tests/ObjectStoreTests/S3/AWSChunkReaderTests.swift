@@ -57,6 +57,7 @@ struct AWSChunkReaderTests {
         ("5\r\nhello\r\n0\r\n\r\n", 6, .incompleteBody),
         ("5\r\nhello\r\n0\r\n\r\n", 4, .incompleteBody),
         ("5\r\nhello\r\n0\r\n\r\nmore\r\n", 5, .incompleteBody),
+        ("5\r\nhello\r\n0\r\n\r\nmore", 5, .incompleteBody),
         ("5\r\nhellos\r\n0\r\n\r\n", 5, .incompleteBody),
         ("5\nhello\r\n0\r\n\r\n", 5, .incompleteBody),
         ("+5\r\nhello\r\n0\r\n\r\n", 5, .incompleteBody),

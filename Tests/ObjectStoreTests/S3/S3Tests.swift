@@ -128,6 +128,9 @@ struct S3Tests {
         let store = try TestStore()
         let answer = try client(store).put(content(100), fields: ["x-amz-content-sha256": mode])
         #expect(answer.error == error)
+        for chunked in [["content-encoding": "gzip,aws-chunked"], ["x-amz-decoded-content-length": "10"]] {
+            #expect(try client(store).put(content(100), fields: chunked).error == "400 InvalidRequest")
+        }
         #expect(try store.files().isEmpty)
     }
 

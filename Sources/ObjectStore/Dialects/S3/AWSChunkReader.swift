@@ -45,8 +45,9 @@ final class AWSChunkReader {
                 state = remaining == 0 ? .lineEnd : .bytes(left: remaining)
             } else {
                 let end = rest.firstIndex(of: UInt8(ascii: "\n"))
-                line.append(contentsOf: rest[..<(end ?? rest.endIndex)])
-                guard line.count <= Self.maximumLine else { throw Self.malformed }
+                let found = rest[..<(end ?? rest.endIndex)]
+                guard line.count + found.count <= Self.maximumLine else { throw Self.malformed }
+                line.append(contentsOf: found)
                 guard let end else { return }
                 rest = rest[(end + 1)...]
                 guard line.popLast() == UInt8(ascii: "\r") else { throw Self.malformed }
@@ -59,7 +60,7 @@ final class AWSChunkReader {
 
     /// The body has ended.
     func finish() throws(StoreError) {
-        guard case .ended = state, left == 0 else { throw Self.malformed }
+        guard case .ended = state, left == 0, line.isEmpty else { throw Self.malformed }
     }
 
     /// The state behind a line.

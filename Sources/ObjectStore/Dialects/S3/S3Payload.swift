@@ -18,14 +18,21 @@ struct S3Payload {
 
     func read() throws(StoreError) -> Payload {
         let mode = Self.mode(of: request)
+        // A body in chunks is never stored as it is: the framing would become part of the object.
+        let isInChunks =
+            request.fields["x-amz-decoded-content-length"] != nil
+            || request.fields.values(of: "content-encoding").contains { $0.lowercased().contains("aws-chunked") }
         switch mode {
         case Self.unsignedTrailer:
             return try chunked()
+        case _ where isInChunks && !mode.hasPrefix("STREAMING-"):
+            throw StoreError(
+                .invalidRequest,
+                "A body in the encoding aws-chunked needs the x-amz-content-sha256 \(Self.unsignedTrailer).")
         case Self.unsigned:
             return Payload(length: framing.bodyLength, checks: try checks(sha256: nil, announced: nil))
         default:
             guard let sha256 = Hex.decode(mode), sha256.count == 32 else {
-                // Never stored as they are: the framing would become part of the object.
                 throw StoreError(
                     mode.hasPrefix("STREAMING-") ? .notImplemented : .invalidArgument,
                     "x-amz-content-sha256 must be \(Self.unsigned), \(Self.unsignedTrailer), or the body's SHA-256 in hex."
