@@ -43,6 +43,7 @@ let package = Package(
         system("CLZMA", pkgConfig: "liblzma", packages: "liblzma-dev"),
         system("CLinux", pkgConfig: nil, packages: "libc6-dev"),
         system("CZlib", pkgConfig: "zlib", packages: "zlib1g-dev"),
+        system("CCurl", pkgConfig: "libcurl", packages: "libcurl4-openssl-dev"),
 
         room("Platform", ["COpenSSL"]),
         room("Wire", ["CNghttp2", "CZlib"]),
@@ -57,12 +58,13 @@ let package = Package(
         room("Catalog", ["Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
         room("Uploads", ["Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
         room("Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
+        room("Transfer", ["ObjectStore", "Network", "Platform", "CCurl"]),
+        room("DeviceClient", ["Transfer", "ObjectStore", "Network", "RPC", "Proto", "Wire", "Platform"]),
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
-                "Accounts", "Backup", "Catalog", "Database", "DeviceInit", "Network", "ObjectStore", "Platform",
-                "Proto", "RPC",
-                "Uploads", "Wire",
+                "Accounts", "Backup", "Catalog", "Database", "DeviceClient", "DeviceInit", "Network", "ObjectStore",
+                "Platform", "Proto", "RPC", "Transfer", "Uploads", "Wire",
             ],
             swiftSettings: strict),
 
@@ -88,6 +90,8 @@ let package = Package(
         tests("Catalog", ["Accounts", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
         tests("Uploads", ["Accounts", "Catalog", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
         tests("Backup", ["Database", "ObjectStore", "Platform"]),
+        tests("Transfer", ["HTTPTestClient", "Network", "ObjectStore", "Platform"]),
+        tests("DeviceClient", ["Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Platform"]),
         tests("GatewayServer", ["Network", "Platform", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]

@@ -31,7 +31,7 @@ final class Recorder: Sendable {
             "serve", "login", "logout", "site create", "site list", "device suite create", "device suite list",
             "device suite add", "device suite remove",
             "device register", "device list", "device show", "device update", "device enable", "device disable",
-            "user create", "user list",
+            "user create", "user list", "init", "upload", "ls", "download",
         ]
         #expect(expected.allSatisfy(Self.leaves.contains))
         #expect(Set(Self.leaves).count == Self.leaves.count)
@@ -98,7 +98,8 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is needed: serve, login, logout, site, device, user, object, keys, audit, backup, restore, doctor",
+            "a command is needed: serve, login, logout, init, upload, ls, download, site, device, user, object, keys, "
+                + "audit, backup, restore, doctor",
             "data-gateway --help"
         ),
         ("device suite", "device suite needs a command: create, list, add, remove", "device suite --help"),

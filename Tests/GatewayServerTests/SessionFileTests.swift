@@ -116,14 +116,14 @@ private final class Folder {
         var far = session
         far.authServer = "[2001:db8::1]:443"
         let option = PeerAddress(host: "option", port: 3)
-        #expect(try ServerAddress.admin(option, environment, far) == option)
-        #expect(try ServerAddress.admin(nil, environment, far).description == "env:2")
-        #expect(try ServerAddress.admin(nil, bare, far).description == "[2001:db8::1]:50054")
+        #expect(try ServerAddress.of(.admin, option, environment, far) == option)
+        #expect(try ServerAddress.of(.admin, nil, environment, far).description == "env:2")
+        #expect(try ServerAddress.of(.admin, nil, bare, far).description == "[2001:db8::1]:50054")
         #expect(try ServerAddress.auth(nil, environment, far).description == "env:1")
         #expect(try ServerAddress.auth(nil, bare, far).description == "[2001:db8::1]:443")
         #expect(try ServerAddress.auth(nil, bare, nil).description == "127.0.0.1:50051")
         far.adminServer = "admin:4"
-        #expect(try ServerAddress.admin(nil, bare, far).description == "admin:4")
+        #expect(try ServerAddress.of(.admin, nil, bare, far).description == "admin:4")
         #expect(throws: ClientFailure.self) {
             try ServerAddress.auth(nil, Recorder().environment(["DATA_GATEWAY_AUTH": "nonsense"]), nil)
         }

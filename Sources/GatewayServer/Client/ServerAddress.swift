@@ -5,6 +5,7 @@ import RPC
 enum ServerAddress {
     static let authVariable = "DATA_GATEWAY_AUTH"
     static let adminVariable = "DATA_GATEWAY_ADMIN"
+    static let gatewayVariable = "DATA_GATEWAY_GATEWAY"
 
     /// The auth listener: option, environment, last session, this machine.
     static func auth(
@@ -15,14 +16,18 @@ enum ServerAddress {
         return try variable(authVariable, environment) ?? remembered ?? standard(.auth)
     }
 
-    /// The admin listener: option, environment, session, or its usual port where the session is from.
-    static func admin(
-        _ option: PeerAddress?, _ environment: CommandEnvironment, _ session: Session
+    /// A listener for a user's commands: option, environment, session, or its usual port where the session is from.
+    static func of(
+        _ listener: CommandListener, _ option: PeerAddress?, _ environment: CommandEnvironment, _ session: Session
     ) throws(ClientFailure) -> PeerAddress {
-        if let chosen = try chosenAdmin(option, environment) { return chosen }
-        if let remembered = session.adminServer.flatMap({ PeerAddress($0) }) { return remembered }
-        let host = PeerAddress(session.authServer)?.host ?? standard(.admin).host
-        return PeerAddress(host: host, port: standard(.admin).port)
+        switch listener {
+        case .admin:
+            if let chosen = try chosenAdmin(option, environment) { return chosen }
+            return session.adminServer.flatMap { PeerAddress($0) } ?? standard(.admin, beside: session)
+        case .gateway:
+            if let option { return option }
+            return try variable(gatewayVariable, environment) ?? standard(.gateway, beside: session)
+        }
     }
 
     /// The admin listener, where option or environment name one.
@@ -41,6 +46,11 @@ enum ServerAddress {
             throw ClientFailure("\(name) must be HOST:PORT (IPv6: [HOST]:PORT), not '\(text)'", exitCode: .usage)
         }
         return address
+    }
+
+    private static func standard(_ listener: ListenerName, beside session: Session) -> PeerAddress {
+        let standard = standard(listener)
+        return PeerAddress(host: PeerAddress(session.authServer)?.host ?? standard.host, port: standard.port)
     }
 
     private static func standard(_ listener: ListenerName) -> PeerAddress {

@@ -14,10 +14,8 @@ struct SessionFile: Sendable {
     init(in environment: CommandEnvironment) throws(ClientFailure) {
         if let path = environment[Self.variable] {
             self.init(path: path)
-        } else if let folder = environment["XDG_CONFIG_HOME"] ?? environment["HOME"].map({ $0 + "/.config" }) {
-            self.init(path: folder + "/data-gateway/session.json")
         } else {
-            throw ClientFailure("neither HOME nor \(Self.variable) says where the session is kept")
+            self.init(path: try environment.configurationFolder("the session is", Self.variable) + "/session.json")
         }
     }
 

@@ -4,7 +4,7 @@ import RPC
 import Synchronization
 import Wire
 
-/// A connection to the admin listener in the name of who is signed in.
+/// A connection to one listener in the name of who is signed in.
 ///
 /// An access token that has ended is replaced by means of the refresh token, and the session file with it.
 final class SignedInConnection: CallTransport {
@@ -16,12 +16,14 @@ final class SignedInConnection: CallTransport {
     private let session: Mutex<Session>
 
     /// - Throws: `ClientFailure` where nobody is signed in, or the gateway is not reached.
-    init(_ options: ConnectionOptions, in environment: CommandEnvironment) async throws {
+    init(
+        _ options: ConnectionOptions, listener: CommandListener, in environment: CommandEnvironment
+    ) async throws {
         file = try SessionFile(in: environment)
         guard let session = try file.read() else { throw ClientFailure.notSignedIn }
         loop = EventLoop(name: "client")
         connection = try await GatewayConnection(
-            to: ServerAddress.admin(options.server, environment, session), on: loop, in: environment)
+            to: ServerAddress.of(listener, options.server, environment, session), on: loop, in: environment)
         organization = options.organization?.name
         self.environment = environment
         self.session = Mutex(session)

@@ -33,10 +33,12 @@ struct ArgumentParser<Target> {
 
     private mutating func readArgument(_ word: String, into target: inout Target) throws(UsageError) {
         let arguments = parameters.filter { $0.label.kind == .argument }
-        guard argumentCount < arguments.count else {
+        let isMore = argumentCount >= arguments.count
+        guard let parameter = isMore ? arguments.last : arguments[argumentCount],
+            !isMore || parameter.label.isRepeated
+        else {
             throw error("\(title) does not know what to do with '\(word)'")
         }
-        let parameter = arguments[argumentCount]
         argumentCount += 1
         given.insert(parameter.label.name)
         try accept(word, for: parameter, into: &target)

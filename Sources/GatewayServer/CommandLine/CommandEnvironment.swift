@@ -9,6 +9,8 @@ struct CommandEnvironment: Sendable {
     var output: @Sendable (String) throws(ClientFailure) -> Void
     /// Writes a line to standard error, as far as that takes it.
     var errorOutput: @Sendable (String) -> Void
+    /// Writes to the terminal that standard error is, without a line break; `nil` where it is none.
+    var terminal: (@Sendable (String) -> Void)? = nil
 
     /// Those of this process.
     static var process: CommandEnvironment {
@@ -16,18 +18,21 @@ struct CommandEnvironment: Sendable {
             variables: ProcessInfo.processInfo.environment,
             clock: SystemClock(),
             output: { (line) throws(ClientFailure) in
-                let problem = write(line, to: STDOUT_FILENO)
+                let problem = write("\(line)\n", to: STDOUT_FILENO)
                 if problem == EPIPE { throw ClientFailure.readerLeft }
                 guard problem == 0 else {
                     throw ClientFailure("cannot write to standard output: \(String(cString: strerror(problem)))")
                 }
             },
-            errorOutput: { _ = write($0, to: STDERR_FILENO) })
+            errorOutput: { _ = write("\($0)\n", to: STDERR_FILENO) },
+            terminal: isatty(STDERR_FILENO) == 1 ? terminalOutput : nil)
     }
 
+    private static let terminalOutput: @Sendable (String) -> Void = { _ = write($0, to: STDERR_FILENO) }
+
     /// - Returns: 0, or the `errno` of what went wrong.
-    private static func write(_ line: String, to descriptor: Int32) -> Int32 {
-        var rest = Array("\(line)\n".utf8)[...]
+    private static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {

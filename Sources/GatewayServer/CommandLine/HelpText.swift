@@ -34,7 +34,9 @@ enum HelpText {
 
     private static func usage(_ path: [String], arguments: [ParameterLabel], options: [ParameterLabel]) -> String {
         var words = ["Usage: data-gateway"] + path
-        words += arguments.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
+        words += arguments.map { argument in
+            (argument.isRequired ? argument.spelling : "[\(argument.spelling)]") + (argument.isRepeated ? "…" : "")
+        }
         words += options.filter(\.isRequired).map(\.spelling)
         words.append("[OPTION]…")
         return TextLayout.wrapped(words.joined(separator: " "), width: width, indentation: 4).joined(separator: "\n")

@@ -18,6 +18,19 @@ struct Parameter<Target> {
         }
     }
 
+    /// Values without a name, as many as there are; nothing comes behind them.
+    static func arguments<Value: ArgumentValue>(
+        _ placeholder: String, _ property: WritableKeyPath<Target, [Value]>, _ help: String, isRequired: Bool = true
+    ) -> Parameter {
+        Parameter(
+            label: ParameterLabel(
+                kind: .argument, name: placeholder, placeholder: placeholder, help: help, isRequired: isRequired,
+                isRepeated: true)
+        ) { (target, text) throws(ArgumentProblem) in
+            target[keyPath: property].append(try Value(argument: text))
+        }
+    }
+
     /// `--name VALUE` or `--name=VALUE`, at most once.
     static func option<Value: ArgumentValue>(
         _ name: String, _ placeholder: String, _ property: WritableKeyPath<Target, Value>, _ help: String,

@@ -8,6 +8,10 @@ enum Program {
             .command(Serve.self),
             .command(Login.self),
             .command(Logout.self),
+            .command(Initialize.self),
+            .command(Upload.self),
+            .command(ListObjects.self),
+            .command(Download.self),
             .group(
                 CommandGroup(
                     "site", "Manage sites, the places where devices are",

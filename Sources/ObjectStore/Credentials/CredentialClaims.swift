@@ -51,4 +51,11 @@ public struct TemporaryCredentials: Sendable {
     public let secret: Secret
     public let securityToken: String
     public let expiresAt: UnixTime
+
+    public init(accessKeyID: String, secret: Secret, securityToken: String, expiresAt: UnixTime) {
+        self.accessKeyID = accessKeyID
+        self.secret = secret
+        self.securityToken = securityToken
+        self.expiresAt = expiresAt
+    }
 }

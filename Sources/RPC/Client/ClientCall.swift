@@ -12,6 +12,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {
     private var code: StatusCode?
     private var message = ""
     private var details: [UInt8]?
+    private var retryAfterMilliseconds: Int?
     private var failure: GRPCStatus?
     private var unconsumed = 0
     private var timer: LoopTimer?
@@ -32,6 +33,8 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {
             message = PercentEncoding.decode(value)
         case "grpc-status-details-bin":
             details = Base64.decode(String(decoding: value, as: UTF8.self))
+        case "retry-after-ms":
+            retryAfterMilliseconds = Int(String(decoding: value, as: UTF8.self)).flatMap { $0 < 0 ? nil : $0 }
         default:
             break
         }
@@ -63,7 +66,9 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {
     }
 
     private func finalStatus(_ reset: UInt32) -> GRPCStatus {
-        if let code { return GRPCStatus(code, message, details: details) }
+        if let code {
+            return GRPCStatus(code, message, details: details, retryAfterMilliseconds: retryAfterMilliseconds)
+        }
         if !httpStatus.isEmpty && httpStatus != "200" {
             return GRPCStatus(.unknown, "the server answered HTTP \(httpStatus) instead of a gRPC status")
         }

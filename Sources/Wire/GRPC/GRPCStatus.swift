@@ -7,11 +7,16 @@ public struct GRPCStatus: Error, Sendable, Hashable, CustomStringConvertible {
     public var message: String
     /// The decoded bytes of `grpc-status-details-bin`; `nil` where it was not sent.
     public var details: [UInt8]?
+    /// What `retry-after-ms` said: when the same call may succeed. `nil` where it was not sent.
+    public var retryAfterMilliseconds: Int?
 
-    public init(_ code: StatusCode, _ message: String = "", details: [UInt8]? = nil) {
+    public init(
+        _ code: StatusCode, _ message: String = "", details: [UInt8]? = nil, retryAfterMilliseconds: Int? = nil
+    ) {
         self.code = code
         self.message = message
         self.details = details
+        self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 
     public static let ok = GRPCStatus(.ok)

@@ -18,7 +18,7 @@ struct AuditLog: Command {
         [
             .option("--since", "TIME", \.since, "From when on: 30m, 24h, 7d ago, or RFC 3339 (default: 24h)"),
             .flag("--follow", \.follows, "Go on with what comes, until interrupted"),
-        ] + ConnectionOptions.parameters.map { $0.at(\.connection) }
+        ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
     }
 
     private static let pageSize: Int32 = 500
@@ -31,7 +31,7 @@ struct AuditLog: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.attempt {
-            let log = AuditServiceClient(try await SignedInConnection(connection, in: environment))
+            let log = AuditServiceClient(try await SignedInConnection(connection, listener: .admin, in: environment))
             var request = ListAuditLinesRequest(
                 since: Timestamp(since.time(at: environment.clock.now())), pageSize: Self.pageSize)
             while true {

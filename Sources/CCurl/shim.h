@@ -1,0 +1,44 @@
+#pragma once
+
+#include <curl/curl.h>
+
+// curl_easy_setopt and curl_easy_getinfo take any type: here is each that we use, as a function of its own.
+
+static inline CURLcode curl_set_number(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode curl_set_size(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode curl_set_text(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode curl_set_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode curl_set_fields(CURL *handle, struct curl_slist *fields) {
+    return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
+}
+
+static inline CURLcode curl_set_read(CURL *handle, size_t (*read)(char *, size_t, size_t, void *)) {
+    return curl_easy_setopt(handle, CURLOPT_READFUNCTION, read);
+}
+
+static inline CURLcode curl_set_seek(CURL *handle, int (*seek)(void *, curl_off_t, int)) {
+    return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, seek);
+}
+
+/// For CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
+static inline CURLcode curl_set_receive(
+    CURL *handle, CURLoption option, size_t (*receive)(char *, size_t, size_t, void *)) {
+    return curl_easy_setopt(handle, option, receive);
+}
+
+static inline CURLcode curl_set_progress(
+    CURL *handle, int (*progress)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t)) {
+    return curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, progress);
+}

@@ -1,0 +1,96 @@
+import Foundation
+import Platform
+import Transfer
+
+/// The folder in which a device keeps what it must not lose.
+public struct DeviceFolder: Sendable {
+    /// Why a file of the folder cannot be used, as a sentence without a full stop.
+    public struct Failure: Error, Sendable, Hashable {
+        public let message: String
+
+        init(_ message: String) { self.message = message }
+    }
+
+    /// Of a configuration; 256 tags of the greatest length fit.
+    private static let maximumBytes = 4 << 20
+
+    public let path: String
+
+    public init(_ path: String) { self.path = path }
+
+    public var configurationPath: String { path + "/archebase-config.json" }
+    public var endpointsPath: String { path + "/archebase-endpoints.json" }
+    /// One journal for each upload that is under way.
+    public var uploadsPath: String { path + "/uploads" }
+
+    /// The key and tags; `nil` where the device was never initialized here.
+    public func configuration() throws(Failure) -> DeviceConfiguration? {
+        try read(configurationPath)
+    }
+
+    /// `nil` where nobody said where the gateway is.
+    public func endpoints() throws(Failure) -> Endpoints? {
+        guard let endpoints: Endpoints = try read(endpointsPath) else { return nil }
+        for endpoint in [endpoints.auth, endpoints.gateway, endpoints.deviceInit] {
+            guard !endpoint.host.isEmpty, (1...65_535).contains(endpoint.port) else {
+                throw Failure("\(endpointsPath): \(endpoint) is no place to connect to")
+            }
+        }
+        return endpoints
+    }
+
+    public func write(_ configuration: DeviceConfiguration) throws(Failure) {
+        try write(configuration, to: configurationPath)
+    }
+
+    public func write(_ endpoints: Endpoints) throws(Failure) {
+        try write(endpoints, to: endpointsPath)
+    }
+
+    private func read<Content: Decodable>(_ file: String) throws(Failure) -> Content? {
+        let bytes: [UInt8]
+        do throws(FileReader.Failure) {
+            bytes = try FileReader(file).contents(limit: Self.maximumBytes)
+        } catch {
+            if error.isMissing { return nil }
+            throw Failure("cannot read \(file): \(error.reason)")
+        }
+        do {
+            return try JSONDecoder().decode(Content.self, from: Data(bytes))
+        } catch let error as DecodingError {
+            throw Failure("\(file): \(error.place)")
+        } catch {
+            throw Failure("\(file) is no JSON")
+        }
+    }
+
+    /// In one step, so that neither a crash nor a power loss leaves half a file; mode 0600.
+    private func write(_ content: some Encodable, to file: String) throws(Failure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try PrivateFile.write(Array(try encoder.encode(content)) + [0x0A], to: file)
+        } catch {
+            let reason = (error as? PrivateFile.Failure)?.reason ?? error.localizedDescription
+            throw Failure("cannot write \(file): \(reason)")
+        }
+    }
+}
+
+extension DecodingError {
+    /// Which member is wrong, and what about it.
+    fileprivate var place: String {
+        let (context, key): (Context, (any CodingKey)?) =
+            switch self {
+            case .keyNotFound(let key, let context): (context, key)
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+                (context, nil)
+            @unknown default: (Context(codingPath: [], debugDescription: "is not understood"), nil)
+            }
+        let path = (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue).joined(separator: ".")
+        if path.isEmpty { return "is no JSON object of the expected form" }
+        return key == nil ? "the member \(path) has a value that is not taken" : "the member \(path) is missing"
+    }
+}

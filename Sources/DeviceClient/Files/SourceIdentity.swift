@@ -1,0 +1,47 @@
+import Foundation
+import Transfer
+
+/// Which file is uploaded, and in which state: parts of it that were read at different times belong together only while
+/// this is the same.
+public struct SourceIdentity: Codable, Sendable, Hashable {
+    /// Absolute.
+    public let path: String
+    /// Bytes.
+    public let size: Int64
+    /// Nanoseconds since 1970, of the last write.
+    public let modified: Int64
+    public let device: UInt64
+    public let inode: UInt64
+
+    public init(path: String, size: Int64, modified: Int64, device: UInt64, inode: UInt64) {
+        self.path = path
+        self.size = size
+        self.modified = modified
+        self.device = device
+        self.inode = inode
+    }
+
+    /// - Throws: `SourceFailure` for what is no file.
+    public init(_ file: FileReader) throws {
+        let status = try file.status()
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SourceFailure("\(file.path) is no regular file") }
+        self.init(
+            path: file.path, size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// How `later` differs, as the end of a sentence that begins with the file; `nil` where it does not.
+    public func change(to later: SourceIdentity) -> String? {
+        if (device, inode) != (later.device, later.inode) { return "is another file now" }
+        if size != later.size { return "had \(size) bytes and has \(later.size) now" }
+        return modified == later.modified ? nil : "was written to"
+    }
+}
+
+/// Why a file is not uploaded: a sentence without a full stop.
+public struct SourceFailure: Error, Sendable, Hashable {
+    public let message: String
+
+    init(_ message: String) { self.message = message }
+}

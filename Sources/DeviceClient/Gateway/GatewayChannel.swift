@@ -1,0 +1,66 @@
+import Network
+import RPC
+import Wire
+
+/// The way to one listener of the gateway: a connection that is opened when a call needs one, and again when it broke.
+public actor GatewayChannel: CallTransport {
+    private static let callTimeout = Duration.seconds(20)
+
+    private let server: PeerAddress
+    private let authorities: TLSAuthorities?
+    private let loop: EventLoop
+    private var channel: RPCChannel?
+
+    /// - Parameter authorities: whose certificate a server of scheme `https` must show.
+    public init(to endpoint: Endpoints.Endpoint, authorities: TLSAuthorities?, loop: EventLoop) {
+        server = endpoint.address
+        self.authorities = endpoint.scheme == .https ? authorities : nil
+        self.loop = loop
+    }
+
+    /// - Throws: `CallFailure`, or `CancellationError`.
+    public func unary<Input: Message, Output: Message>(
+        _ method: MethodDescriptor, _ request: Input, options: CallOptions
+    ) async throws -> Output {
+        try await calling(method) { channel in
+            let limited = CallOptions(timeout: options.timeout ?? Self.callTimeout, metadata: options.metadata)
+            return try await channel.unary(method, request, options: limited)
+        }
+    }
+
+    public func serverStreaming<Input: Message, Output: Message>(
+        _ method: MethodDescriptor, _ request: Input, options: CallOptions,
+        receive: @escaping @Sendable (Output) async throws -> Void
+    ) async throws {
+        try await calling(method) { channel in
+            try await channel.serverStreaming(method, request, options: options, receive: receive)
+        }
+    }
+
+    private func calling<Result: Sendable>(
+        _ method: MethodDescriptor, _ call: (RPCChannel) async throws -> Result
+    ) async throws -> Result {
+        var used: RPCChannel?
+        do {
+            try Task.checkCancellation()
+            let open = try await opened()
+            used = open
+            return try await call(open)
+        } catch let status as GRPCStatus {
+            try Task.checkCancellation()
+            // Whatever became of the connection, the next call is better off with a new one.
+            if [.unavailable, .deadlineExceeded, .internalError].contains(status.code), let used, used === channel {
+                used.close()
+                channel = nil
+            }
+            throw CallFailure(status: status, method: method, server: server)
+        }
+    }
+
+    private func opened() async throws -> RPCChannel {
+        if let channel { return channel }
+        let fresh = try await RPCChannel.connect(to: server, loop: loop, authorities: authorities)
+        channel = fresh
+        return fresh
+    }
+}

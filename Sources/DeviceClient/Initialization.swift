@@ -1,0 +1,42 @@
+import Network
+import Proto
+import RPC
+import Wire
+
+/// A device that fetches its key.
+public struct Initialization: Sendable {
+    private let folder: DeviceFolder
+    private let endpoints: Endpoints
+    private let service: DeviceInitServiceClient<GatewayChannel>
+
+    /// - Parameter authorities: PEM; `nil` = those that the system trusts.
+    public init(_ folder: DeviceFolder, endpoints: Endpoints, authorities: String?) throws {
+        self.folder = folder
+        self.endpoints = endpoints
+        service = DeviceInitServiceClient(
+            GatewayChannel(
+                to: endpoints.deviceInit, authorities: try endpoints.authorities(authorities),
+                loop: EventLoop(name: "device")))
+    }
+
+    /// Calls InitDevice or ReinitDevice, and writes what came.
+    ///
+    /// Neither is repeated: an answer that was lost took a key with it, and a person decides whether to take another.
+    /// The folder is written to before, since a key that cannot be kept is lost.
+    ///
+    /// - Throws: `CallFailure`, `DeviceFolder.Failure`.
+    public func run(deviceID: String, version: String, platform: String, replacingKey: Bool) async throws
+        -> DeviceConfiguration
+    {
+        try folder.write(endpoints)
+        let reply =
+            replacingKey
+            ? try await service.reinitDevice(
+                ReinitDeviceRequest(deviceID: deviceID, sdkVersion: version, platform: platform))
+            : try await service.initDevice(
+                InitDeviceRequest(deviceID: deviceID, sdkVersion: version, platform: platform))
+        let configuration = DeviceConfiguration(apiKey: reply.apiKey, tags: reply.tags)
+        try folder.write(configuration)
+        return configuration
+    }
+}

@@ -1,0 +1,45 @@
+import Transfer
+
+/// What is true of an upload from now on. The journal is a list of these, and the state what they leave.
+public enum UploadEvent: Codable, Sendable, Hashable {
+    /// Somebody asked for the upload of a file, with these tags: those of the device included, all together. `key` is
+    /// CreateLogicalUpload's idempotency key, so that one whose answer is lost leaves no second upload.
+    case begun(source: SourceIdentity, tags: [String: String], key: String)
+    /// The gateway gave an upload id: the first, or one that takes the place of another.
+    case created(logical: String, attempt: UploadAttempt)
+    /// The store opened a multipart upload.
+    case initiated(multipart: String)
+    /// The store acknowledged a part.
+    case acknowledged(part: StorePart)
+    /// The store was asked which parts it holds: these count, and no others.
+    case held(parts: [StorePart])
+    /// The store does not know the multipart upload any more.
+    case lost
+    /// The object is whole in the store; `parts` is 0 for one that was put whole.
+    case stored(upload: String, etag: String, parts: Int)
+    /// CompleteUpload was answered.
+    case completed
+    /// The upload will never complete.
+    case ended(reason: String)
+}
+
+/// One physical attempt: what an upload id stands for, the same for its whole life.
+public struct UploadAttempt: Codable, Sendable, Hashable {
+    public let upload: String
+    public let endpoint: String
+    /// Empty where none was issued.
+    public let region: String
+    public let bucket: String
+    public let key: String
+    /// Bytes of every part but the last.
+    public let partSize: Int64
+
+    public init(upload: String, endpoint: String, region: String, bucket: String, key: String, partSize: Int64) {
+        self.upload = upload
+        self.endpoint = endpoint
+        self.region = region
+        self.bucket = bucket
+        self.key = key
+        self.partSize = partSize
+    }
+}

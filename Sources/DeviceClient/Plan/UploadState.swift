@@ -1,0 +1,92 @@
+import Transfer
+
+/// Where an upload stands, as far as this side knows: what its events leave.
+///
+/// Pure: it decides which step comes next, and the engine takes it. A crash between a step's answer and its event loses
+/// no more than that answer; the gateway and the store are asked for it (`RecoveryStep`, `UploadStep`).
+public struct UploadState: Sendable, Equatable {
+    public enum Phase: Sendable, Equatable {
+        case begun
+        /// Nothing is known to be in the store.
+        case created(UploadAttempt)
+        /// Parts by number, as far as they were acknowledged.
+        case sending(UploadAttempt, multipart: String, parts: [Int: StorePart])
+        case stored(UploadAttempt, etag: String, parts: Int)
+        case completed
+        case ended(reason: String)
+    }
+
+    /// An event that cannot come here: the journal is not one of this program's.
+    public struct Misplaced: Error, Equatable {}
+
+    public let source: SourceIdentity
+    public let tags: [String: String]
+    /// Of the first CreateLogicalUpload.
+    public let key: String
+    /// `nil` before the gateway's first answer.
+    public private(set) var logicalID: String?
+    public private(set) var phase = Phase.begun
+
+    /// - Parameter first: how every journal begins.
+    public init(_ first: UploadEvent) throws(Misplaced) {
+        guard case .begun(let source, let tags, let key) = first else { throw Misplaced() }
+        self.source = source
+        self.tags = tags
+        self.key = key
+    }
+
+    public mutating func apply(_ event: UploadEvent) throws(Misplaced) {
+        switch (phase, event) {
+        case (.completed, _), (.ended, _), (_, .begun):
+            throw Misplaced()
+        case (_, .created(let logical, let attempt)):
+            logicalID = logical
+            phase = .created(attempt)
+        case (_, .ended(let reason)):
+            phase = .ended(reason: reason)
+        case (.created(let attempt), .initiated(let multipart)):
+            phase = .sending(attempt, multipart: multipart, parts: [:])
+        case (.sending(let attempt, let multipart, var parts), .acknowledged(let part)):
+            parts[part.number] = part
+            phase = .sending(attempt, multipart: multipart, parts: parts)
+        case (.sending(let attempt, let multipart, _), .held(let parts)):
+            phase = .sending(
+                attempt, multipart: multipart, parts: Dictionary(parts.map { ($0.number, $0) }) { $1 })
+        case (.sending(let attempt, _, _), .lost):
+            phase = .created(attempt)
+        case (.created(let attempt), .stored(let upload, let etag, let parts)),
+            (.sending(let attempt, _, _), .stored(let upload, let etag, let parts)),
+            (.stored(let attempt, _, _), .stored(let upload, let etag, let parts)):
+            phase = .stored(attempt.continued(as: upload), etag: etag, parts: parts)
+        case (.stored, .completed):
+            phase = .completed
+        default:
+            throw Misplaced()
+        }
+    }
+
+    /// The attempt that is under way.
+    public var attempt: UploadAttempt? {
+        switch phase {
+        case .created(let attempt), .sending(let attempt, _, _), .stored(let attempt, _, _): attempt
+        case .begun, .completed, .ended: nil
+        }
+    }
+
+    /// Bytes of the file that the store has acknowledged.
+    public var acknowledgedBytes: Int64 {
+        switch phase {
+        case .begun, .created, .ended: 0
+        case .sending(_, _, let parts): parts.values.reduce(0) { $0 + $1.size }
+        case .stored, .completed: source.size
+        }
+    }
+}
+
+extension UploadAttempt {
+    /// The same under the id that the gateway has for it.
+    fileprivate func continued(as upload: String) -> UploadAttempt {
+        UploadAttempt(
+            upload: upload, endpoint: endpoint, region: region, bucket: bucket, key: key, partSize: partSize)
+    }
+}

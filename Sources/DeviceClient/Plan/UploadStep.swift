@@ -1,0 +1,64 @@
+import Transfer
+
+/// What brings an upload forward.
+public enum UploadStep: Sendable, Equatable {
+    /// CreateLogicalUpload.
+    case create
+    /// PutObject of the whole file.
+    case put(UploadAttempt)
+    /// InitiateMultipartUpload.
+    case initiate(UploadAttempt)
+    /// UploadPart of these, by number and place in the file.
+    case send(UploadAttempt, multipart: String, [PartRange])
+    /// CompleteMultipartUpload.
+    case join(UploadAttempt, multipart: String, [StorePart])
+    /// CompleteUpload.
+    case complete(UploadAttempt, etag: String, parts: Int)
+    case done
+    case fail(reason: String)
+}
+
+/// A part of a file.
+public struct PartRange: Sendable, Hashable {
+    /// From 1.
+    public let number: Int
+    public let bytes: Range<Int64>
+
+    /// The parts of a file of `size` bytes, each but the last with `partSize`, which is at least 1.
+    public static func all(size: Int64, partSize: Int64) -> [PartRange] {
+        stride(from: 0, to: size, by: Int64.Stride(max(1, partSize))).enumerated().map { index, start in
+            PartRange(number: index + 1, bytes: start..<start + min(partSize, size - start))
+        }
+    }
+}
+
+extension UploadState {
+    /// The most parts that a multipart upload may have.
+    static let maximumParts: Int64 = 10_000
+
+    public var step: UploadStep {
+        switch phase {
+        case .begun: .create
+        case .created(let attempt):
+            if source.size <= attempt.partSize {
+                .put(attempt)
+            } else if (source.size - 1) / max(1, attempt.partSize) >= Self.maximumParts {
+                .fail(reason: "has \(source.size) bytes, more than 10,000 parts of \(attempt.partSize) bytes")
+            } else {
+                .initiate(attempt)
+            }
+        case .sending(let attempt, let multipart, let parts):
+            sending(attempt, multipart, parts)
+        case .stored(let attempt, let etag, let parts): .complete(attempt, etag: etag, parts: parts)
+        case .completed: .done
+        case .ended(let reason): .fail(reason: reason)
+        }
+    }
+
+    private func sending(_ attempt: UploadAttempt, _ multipart: String, _ parts: [Int: StorePart]) -> UploadStep {
+        let all = PartRange.all(size: source.size, partSize: attempt.partSize)
+        let missing = all.filter { parts[$0.number]?.size != Int64($0.bytes.count) }
+        guard missing.isEmpty else { return .send(attempt, multipart: multipart, missing) }
+        return .join(attempt, multipart: multipart, all.compactMap { parts[$0.number] })
+    }
+}

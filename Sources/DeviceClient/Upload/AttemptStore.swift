@@ -1,0 +1,73 @@
+import ObjectStore
+import Platform
+import Proto
+import Transfer
+
+/// The store as one attempt of an upload reaches it: with credentials that are reissued in time, or when it refuses
+/// those that it gets.
+struct AttemptStore: Sendable {
+    /// Seconds before the credentials' end at which others are asked for: a part that begins by then gets through.
+    private static let credentialLead: Int64 = 300
+
+    private let object: StoreObject
+    private let credentials: Renewable<TemporaryCredentials>
+    private let clock: any WallClock
+
+    /// - Parameter issued: the credentials that are at hand, if there are any.
+    init(
+        _ attempt: UploadAttempt, issued: UploadCredentials?, service: DataGatewayServiceClient<DeviceCalls>,
+        clock: any WallClock
+    ) throws {
+        let endpoint: StoreEndpoint
+        do {
+            endpoint = try StoreEndpoint(attempt.endpoint)
+        } catch {
+            throw TransferFailure.unusable("the gateway's object store is at '\(attempt.endpoint)': \(error)")
+        }
+        object = StoreObject(endpoint: endpoint, region: attempt.region, bucket: attempt.bucket, key: attempt.key)
+        self.clock = clock
+        credentials = Renewable(lead: Self.credentialLead, clock: clock, first: issued.map { Renewable.Issue($0) }) {
+            let reply = try await service.reissueUploadCredentials(
+                ReissueUploadCredentialsRequest(uploadID: attempt.upload))
+            guard let fresh = reply.credentials, UploadAttempt(fresh, upload: attempt.upload) == attempt else {
+                throw TransferFailure.unusable("the gateway issued credentials for another object")
+            }
+            return Renewable.Issue(fresh)
+        }
+    }
+
+    /// Does `operation` over `connection`; once more, with other credentials, where these are refused.
+    func run<Result>(
+        over connection: HTTPConnection, _ operation: (StoreClient) async throws -> Result
+    ) async throws -> Result {
+        let current = try await credentials.current()
+        do {
+            return try await operation(client(current.value, connection))
+        } catch let refusal as StoreRefusal where refusal.remedy == .refreshCredentials {
+            return try await operation(client(try await credentials.replacing(current).value, connection))
+        }
+    }
+
+    private func client(_ credentials: TemporaryCredentials, _ connection: HTTPConnection) -> StoreClient {
+        StoreClient(object, credentials: credentials, over: connection, clock: clock)
+    }
+}
+
+extension UploadAttempt {
+    init(_ issued: UploadCredentials, upload: String) {
+        self.init(
+            upload: upload, endpoint: issued.endpoint, region: issued.objectStoreRegion, bucket: issued.bucket,
+            key: issued.objectKey, partSize: issued.partSizeBytes)
+    }
+}
+
+extension Renewable.Issue where Value == TemporaryCredentials {
+    fileprivate init(_ issued: UploadCredentials) {
+        let expiresAt = UnixTime(seconds: issued.stsExpireAtUnix)
+        self.init(
+            value: TemporaryCredentials(
+                accessKeyID: issued.stsAccessKeyID, secret: Secret(issued.stsAccessKeySecret),
+                securityToken: issued.stsSecurityToken, expiresAt: expiresAt),
+            expiresAt: expiresAt)
+    }
+}

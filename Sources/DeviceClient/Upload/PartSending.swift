@@ -1,0 +1,66 @@
+import Synchronization
+import Transfer
+
+/// Sends parts over several connections at once. On each, the next part is read and hashed while one is sent.
+struct PartSending: Sendable {
+    let source: PartSource
+    let multipart: String
+    let store: AttemptStore
+    let run: UploadRun
+
+    /// Returns when every part was acknowledged and is in the ledger.
+    func send(_ missing: [PartRange]) async throws {
+        let queue = PartQueue(missing)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<min(run.parallel, missing.count) {
+                group.addTask { try await sendAll(of: queue, over: HTTPConnection(run.connectionOptions)) }
+            }
+            // The first that fails ends the others: they are cancelled and waited for.
+            try await group.waitForAll()
+        }
+        try source.verify()
+    }
+
+    private func sendAll(of queue: PartQueue, over connection: HTTPConnection) async throws {
+        var ready = try await prepared(queue.next())
+        while let (part, piece) = ready {
+            async let upcoming = prepared(queue.next())
+            let stored = try await send(part, piece, over: connection)
+            try await run.ledger.record(.acknowledged(part: stored))
+            run.notice(.acknowledged(part: part.number, bytes: stored.size))
+            ready = try await upcoming
+        }
+    }
+
+    private func prepared(_ part: PartRange?) async throws -> (PartRange, StoreClient.Piece)? {
+        guard let part else { return nil }
+        return (part, try await source.piece(part.bytes))
+    }
+
+    private func send(
+        _ part: PartRange, _ piece: StoreClient.Piece, over connection: HTTPConnection
+    ) async throws -> StorePart {
+        try await run.retrying.run("part \(part.number)") {
+            let counted = CountedBytes(run.notice)
+            do {
+                return try await store.run(over: connection) {
+                    try await $0.put(part: part.number, of: multipart, piece) { counted.add($0) }
+                }
+            } catch {
+                counted.takeBack()
+                // Bytes that are not those that were announced: is it the network, or did somebody write to the file?
+                try source.verify()
+                throw error
+            }
+        }
+    }
+}
+
+/// Parts that nobody has taken yet.
+private final class PartQueue: Sendable {
+    private let rest: Mutex<ArraySlice<PartRange>>
+
+    init(_ parts: [PartRange]) { rest = Mutex(parts[...]) }
+
+    func next() -> PartRange? { rest.withLock { $0.popFirst() } }
+}

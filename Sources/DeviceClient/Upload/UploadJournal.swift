@@ -1,0 +1,102 @@
+import Foundation
+import Platform
+
+/// The file that an upload's events are kept in: one line of JSON each, on the disk before the next step is taken.
+///
+/// A line is whole or not there: what a crash left behind the last line break is cut off. While it is open, nobody else
+/// opens it.
+final class UploadJournal {
+    let path: String
+    private let descriptor: Int32
+    /// A line may be half there: nothing may follow it.
+    private var isBroken = false
+
+    /// What an earlier run left, in its order.
+    let events: [UploadEvent]
+
+    /// Where the journal of the upload of `source` (absolute) is.
+    static func path(of source: String, in folder: DeviceFolder) -> String {
+        "\(folder.uploadsPath)/\(Hex.lower(Digest.sha256(Array(source.utf8)).prefix(16))).jsonl"
+    }
+
+    /// Opens the journal, and makes it where there is none.
+    ///
+    /// - Throws: `DeviceFolder.Failure`, also where another process has it.
+    init(_ path: String) throws(DeviceFolder.Failure) {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .last("open", path) }
+        do throws(DeviceFolder.Failure) {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw errno == EWOULDBLOCK
+                    ? DeviceFolder.Failure("another process is uploading this file (\(path))") : .last("lock", path)
+            }
+            events = try Self.read(descriptor, path)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    private static func read(_ descriptor: Int32, _ path: String) throws(DeviceFolder.Failure) -> [UploadEvent] {
+        var bytes: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 64 * 1024)
+        while true {
+            let count = Foundation.read(descriptor, &block, block.count)
+            guard count >= 0 else { throw .last("read", path) }
+            if count == 0 { break }
+            bytes += block[..<count]
+        }
+        let whole = bytes.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
+        if whole < bytes.count {
+            guard ftruncate(descriptor, off_t(whole)) == 0, fsync(descriptor) == 0 else { throw .last("repair", path) }
+        }
+        var events: [UploadEvent] = []
+        for line in bytes[..<whole].split(separator: 0x0A) {
+            guard let event = try? JSONDecoder().decode(UploadEvent.self, from: Data(line)) else {
+                throw DeviceFolder.Failure("line \(events.count + 1) of \(path) is not understood: delete the file")
+            }
+            events.append(event)
+        }
+        return events
+    }
+
+    /// Returns when the event is on the disk.
+    func append(_ event: UploadEvent) throws(DeviceFolder.Failure) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let line = try? encoder.encode(event) else { throw DeviceFolder.Failure("\(event) cannot be written") }
+        // In one write: two halves of a line could be torn apart by a crash.
+        let bytes = [UInt8](line) + [0x0A]
+        guard !isBroken else { throw DeviceFolder.Failure("\(path) could not be written before") }
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fdatasync(descriptor) == 0 else {
+            isBroken = true
+            throw .last("write", path)
+        }
+        if case .begun = event { try synchronizeFolder() }
+    }
+
+    /// The upload is over, and nothing of it has to be remembered.
+    func remove() throws(DeviceFolder.Failure) {
+        guard unlink(path) == 0 else { throw .last("remove", path) }
+        try synchronizeFolder()
+    }
+
+    private func synchronizeFolder() throws(DeviceFolder.Failure) {
+        do {
+            try PrivateFile.synchronizeFolder((path as NSString).deletingLastPathComponent)
+        } catch {
+            throw DeviceFolder.Failure("cannot keep \(path): \(error.reason)")
+        }
+    }
+}
+
+extension DeviceFolder.Failure {
+    fileprivate static func last(_ what: String, _ path: String) -> DeviceFolder.Failure {
+        DeviceFolder.Failure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
+    }
+}

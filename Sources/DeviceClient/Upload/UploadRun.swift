@@ -1,0 +1,224 @@
+import ObjectStore
+import Platform
+import Proto
+import RPC
+import Transfer
+
+/// Takes one upload from where its ledger stands to its end.
+struct UploadRun: Sendable {
+    /// So often the gateway is asked how the upload stands before nothing more is expected of it. What a part's
+    /// acknowledgement proves, that the upload moves, sets the count back.
+    private static let maximumDetours = 3
+
+    let ledger: UploadLedger
+    let service: DataGatewayServiceClient<DeviceCalls>
+    let clock: any WallClock
+    let retrying: Retrying
+    let parallel: Int
+    let connectionOptions: HTTPConnection.Options
+    let notice: @Sendable (UploadNotice) -> Void
+    private let control: HTTPConnection
+
+    init(
+        _ ledger: UploadLedger, service: DataGatewayServiceClient<DeviceCalls>, clock: any WallClock,
+        retrying: Retrying, parallel: Int, connectionOptions: HTTPConnection.Options,
+        notice: @escaping @Sendable (UploadNotice) -> Void
+    ) {
+        self.ledger = ledger
+        self.service = service
+        self.clock = clock
+        self.retrying = retrying
+        self.parallel = parallel
+        self.connectionOptions = connectionOptions
+        self.notice = notice
+        control = HTTPConnection(connectionOptions)
+    }
+
+    /// - Returns: the state it ended in, with the object's ETag and number of parts.
+    func finish() async throws -> (upload: UploadAttempt, etag: String, parts: Int) {
+        var store: AttemptStore?
+        var mustAsk = ledger.isResumed
+        var wasRefused = false
+        var detours = 0
+        while true {
+            try Task.checkCancellation()
+            let before = await ledger.state.acknowledgedBytes
+            do {
+                if mustAsk {
+                    try await recover(&store, wasRefused: wasRefused)
+                    (mustAsk, wasRefused) = (false, false)
+                    let state = await ledger.state
+                    notice(.standing(acknowledged: state.acknowledgedBytes, size: state.source.size))
+                }
+                if let finished = try await step(&store) { return finished }
+            } catch  where Remedy(error) == .askForRecovery {
+                detours = await ledger.state.acknowledgedBytes > before ? 0 : detours + 1
+                guard detours <= Self.maximumDetours else { throw error }
+                wasRefused = (error as? CallFailure)?.method == DataGatewayServiceMethods.completeUpload
+                mustAsk = true
+            }
+        }
+    }
+
+    // MARK: steps
+
+    private func step(
+        _ store: inout AttemptStore?
+    ) async throws -> (upload: UploadAttempt, etag: String, parts: Int)? {
+        let state = await ledger.state
+        switch state.step {
+        case .create:
+            do {
+                store = try await create(hints: ["idempotency_key": state.key])
+            } catch let failure as CallFailure where failure.detail == .uploadNotRefreshable {
+                // What was created before, and never heard of here, has ended meanwhile.
+                store = try await create()
+            }
+        case .put(let attempt):
+            try await put(attempt, state, through: try reach(&store, attempt))
+        case .initiate(let attempt):
+            let store = try reach(&store, attempt)
+            let id = try await trying("InitiateMultipartUpload", store) { try await $0.initiateMultipart() }
+            try await ledger.record(.initiated(multipart: id))
+        case .send(let attempt, let multipart, let missing):
+            try await PartSending(
+                source: try PartSource(state.source), multipart: multipart, store: try reach(&store, attempt), run: self
+            ).send(missing)
+        case .join(let attempt, let multipart, let parts):
+            let store = try reach(&store, attempt)
+            let etag = try await trying("CompleteMultipartUpload", store) {
+                try await $0.complete(multipart, parts: parts)
+            }
+            try await ledger.record(.stored(upload: attempt.upload, etag: etag, parts: parts.count))
+        case .complete(let attempt, let etag, let parts):
+            _ = try await service.completeUpload(
+                CompleteUploadRequest(
+                    uploadID: attempt.upload, fileSize: state.source.size, rawTags: state.tags,
+                    completedPartCount: Int32(clamping: parts), ossObjectEtag: etag,
+                    partSizeBytes: attempt.partSize))
+            try await ledger.record(.completed)
+            return (attempt, etag, parts)
+        case .done, .fail:
+            throw SourceFailure("\(state.source.path) \(state.failure)")
+        }
+        return nil
+    }
+
+    private func create(restartFrom former: String = "", hints: [String: String] = [:]) async throws -> AttemptStore {
+        let reply = try await service.createLogicalUpload(
+            CreateLogicalUploadRequest(clientHints: hints, restartFromUploadID: former))
+        guard let issued = reply.credentials, !reply.uploadID.isEmpty, issued.partSizeBytes > 0 else {
+            throw TransferFailure.unusable("the gateway's answer to CreateLogicalUpload has no credentials")
+        }
+        let attempt = UploadAttempt(issued, upload: reply.uploadID)
+        try await ledger.record(.created(logical: reply.logicalUploadID, attempt: attempt))
+        return try AttemptStore(attempt, issued: issued, service: service, clock: clock)
+    }
+
+    private func put(_ attempt: UploadAttempt, _ state: UploadState, through store: AttemptStore) async throws {
+        let source = try PartSource(state.source)
+        let etag = try await retrying.run("PutObject") {
+            let piece = try await source.piece(0..<state.source.size)
+            let counted = CountedBytes(notice)
+            do {
+                return try await store.run(over: control) { try await $0.put(piece) { counted.add($0) } }
+            } catch {
+                counted.takeBack()
+                throw error
+            }
+        }
+        try source.verify()
+        try await ledger.record(.stored(upload: attempt.upload, etag: etag, parts: 0))
+    }
+
+    private func reach(_ store: inout AttemptStore?, _ attempt: UploadAttempt) throws -> AttemptStore {
+        let reached = try store ?? AttemptStore(attempt, issued: nil, service: service, clock: clock)
+        store = reached
+        return reached
+    }
+
+    private func trying<Result>(
+        _ what: String, _ store: AttemptStore, _ operation: (StoreClient) async throws -> Result
+    ) async throws -> Result {
+        try await retrying.run(what) { try await store.run(over: control, operation) }
+    }
+
+    // MARK: recovery
+
+    /// Learns what became of the steps whose answers did not arrive.
+    private func recover(_ store: inout AttemptStore?, wasRefused: Bool) async throws {
+        let state = await ledger.state
+        guard let logicalID = state.logicalID else { return }
+        let answer: GetUploadRecoveryResponse?
+        do {
+            answer = try await service.getUploadRecovery(GetUploadRecoveryRequest(logicalUploadID: logicalID))
+        } catch let failure as CallFailure where failure.detail == .uploadNotFound {
+            answer = nil
+        }
+        switch state.recovery(answer, wasRefused: wasRefused) {
+        case .goOn:
+            if let attempt = state.attempt { try await compare(state, through: try reach(&store, attempt)) }
+        case .restart(let former):
+            store = try await create(restartFrom: former)
+            notice(.restarted)
+        case .beginAnew:
+            store = try await create()
+            notice(.restarted)
+        case .complete(let upload, let etag, let parts):
+            try await ledger.record(.stored(upload: upload, etag: etag, parts: parts))
+        case .end(let reason):
+            try await ledger.record(.ended(reason: "was aborted: \(reason.isEmpty ? "no reason was given" : reason)"))
+        case .refuse(let reason):
+            throw TransferFailure.unusable(reason)
+        }
+    }
+
+    /// What the store acknowledged and this side never heard of is not sent again; what it has lost is.
+    private func compare(_ state: UploadState, through store: AttemptStore) async throws {
+        switch state.phase {
+        case .created(let attempt) where state.source.size <= attempt.partSize:
+            guard let found = try await trying("HeadObject", store, { try await $0.head() }),
+                found.size == state.source.size
+            else { return }
+            let piece = try await PartSource(state.source).piece(0..<state.source.size)
+            guard found.crc64 == piece.crc64 else { return }
+            try await ledger.record(.stored(upload: attempt.upload, etag: found.etag, parts: 0))
+        case .sending(let attempt, let multipart, let known):
+            do {
+                let listed = try await trying("ListParts", store) { try await $0.parts(of: multipart) }
+                let held = try await verified(listed, known: known, state.source, attempt)
+                if held != known { try await ledger.record(.held(parts: held.values.sorted { $0.number < $1.number })) }
+            } catch let refusal as StoreRefusal where refusal.remedy == .startOver {
+                try await ledger.record(.lost)
+            }
+        default: break
+        }
+    }
+
+    /// Those of the listed parts that hold the file's bytes.
+    private func verified(
+        _ listed: [StorePart], known: [Int: StorePart], _ identity: SourceIdentity, _ attempt: UploadAttempt
+    ) async throws -> [Int: StorePart] {
+        let ranges = PartRange.all(size: identity.size, partSize: attempt.partSize)
+        var held: [Int: StorePart] = [:]
+        for part in listed where ranges.indices.contains(part.number - 1) {
+            let range = ranges[part.number - 1].bytes
+            guard part.size == Int64(range.count) else { continue }
+            if let ours = known[part.number], ETag.matches(ours.etag, part.etag) {
+                held[part.number] = ours
+            } else {
+                let piece = try await PartSource(identity).piece(range)
+                guard piece.crc64 == part.crc64 || ETag.matches(Hex.upper(piece.md5), part.etag) else { continue }
+                held[part.number] = StorePart(
+                    number: part.number, size: part.size, etag: part.etag, crc64: piece.crc64)
+            }
+        }
+        return held
+    }
+}
+
+extension UploadState {
+    fileprivate var failure: String {
+        if case .fail(let reason) = step { reason } else { "was uploaded already" }
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Network
+import Platform
+import Proto
+import RPC
+import Transfer
+import Wire
+
+/// A device that uploads files.
+public struct Uploader: Sendable {
+    public struct Options: Sendable {
+        /// Parts that are sent at once, at least 1.
+        public var parallel = 1
+        public var retries = RetryPolicy()
+        /// PEM; `nil` = the authorities that the system trusts.
+        public var authorities: String?
+
+        public init() {}
+    }
+
+    /// How an upload begins where an earlier one of the same file did not end.
+    public enum Beginning: Sendable {
+        /// There must be none.
+        case new
+        /// It goes on where that stopped.
+        case resuming
+        /// That is given up.
+        case afresh
+    }
+
+    /// What became of a file.
+    public struct Outcome: Sendable {
+        public let source: SourceIdentity
+        public let logicalID: String
+        public let uploadID: String
+        public let etag: String
+        /// 0 for an object that was put whole.
+        public let parts: Int
+    }
+
+    /// The tag under which clients send the source file's name.
+    public static let fileNameTag = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
+
+    private let folder: DeviceFolder
+    private let configuration: DeviceConfiguration
+    private let service: DataGatewayServiceClient<DeviceCalls>
+    private let options: Options
+    private let clock: any WallClock
+    private let retrying: Retrying
+    private let notice: @Sendable (UploadNotice) -> Void
+
+    /// - Throws: `DeviceFolder.Failure` for a folder that is not a device's, `TLSError` for useless authorities.
+    public init(
+        _ folder: DeviceFolder, options: Options, clock: any WallClock,
+        notice: @escaping @Sendable (UploadNotice) -> Void
+    ) throws {
+        guard let configuration = try folder.configuration() else { throw DeviceFolder.Failure.notInitialized(folder) }
+        let endpoints = try folder.endpoints() ?? Endpoints()
+        let loop = EventLoop(name: "device")
+        let authorities = try endpoints.authorities(options.authorities)
+        retrying = Retrying(policy: options.retries, outlook: { Remedy($0).outlook }) { what, reason, delay in
+            notice(.waiting(what: what, reason: reason, delay: delay))
+        }
+        service = DataGatewayServiceClient(
+            DeviceCalls(
+                gateway: GatewayChannel(to: endpoints.gateway, authorities: authorities, loop: loop),
+                auth: GatewayChannel(to: endpoints.auth, authorities: authorities, loop: loop),
+                credential: configuration.apiKey, clock: clock, retrying: retrying))
+        self.folder = folder
+        self.configuration = configuration
+        self.options = options
+        self.clock = clock
+        self.notice = notice
+    }
+
+    /// The files (absolute) whose uploads were begun and did not end.
+    public func unfinished() throws -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.uploadsPath)) ?? []
+        return try names.filter { $0.hasSuffix(".jsonl") }.sorted().compactMap { name in
+            let events = try UploadJournal("\(folder.uploadsPath)/\(name)").events
+            return try events.first.map { try UploadState($0).source.path }
+        }
+    }
+
+    /// Uploads `path`, whatever stands in the way, as long as that passes. Cancelled, it can be resumed.
+    ///
+    /// - Parameter tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
+    public func upload(_ path: String, tags: [String: String], _ beginning: Beginning) async throws -> Outcome {
+        let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
+        try FileManager.default.createDirectory(
+            atPath: folder.uploadsPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        if case .afresh = beginning { try await giveUp(absolute) }
+        let ledger = try open(absolute, tags, beginning)
+        let state = await ledger.state
+        notice(.began(state, acknowledged: state.acknowledgedBytes))
+        do {
+            let run = UploadRun(
+                ledger, service: service, clock: clock, retrying: retrying, parallel: options.parallel,
+                connectionOptions: HTTPConnection.Options(authorities: options.authorities), notice: notice)
+            let (attempt, etag, parts) = try await run.finish()
+            let logicalID = await ledger.state.logicalID ?? ""
+            try await ledger.remove()
+            return Outcome(
+                source: state.source, logicalID: logicalID, uploadID: attempt.upload, etag: etag, parts: parts)
+        } catch let change as SourceChange {
+            // What is stored can never be completed. Where the gateway cannot be told, the next run does.
+            try? await abandon(ledger, "the file \(change.change)")
+            throw change
+        } catch let failure as SourceFailure {
+            try? await abandon(ledger, failure.message)
+            throw failure
+        }
+    }
+
+    private func open(_ path: String, _ tags: [String: String], _ beginning: Beginning) throws -> UploadLedger {
+        let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder)) {
+            var all = configuration.tags.merging(tags) { $1 }
+            all[Self.fileNameTag] = (path as NSString).lastPathComponent
+            return .begun(source: try SourceIdentity(FileReader(path)), tags: all, key: Hex.lower(Random.bytes(16)))
+        }
+        guard let ledger else { throw UnfinishedUpload(path: path) }
+        if ledger.isResumed, case .new = beginning { throw UnfinishedUpload(path: path) }
+        return ledger
+    }
+
+    /// Ends the unfinished upload of a file, if there is one.
+    private func giveUp(_ path: String) async throws {
+        guard let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder), begin: { nil }) else {
+            return
+        }
+        try await abandon(ledger, "begun afresh")
+    }
+
+    /// Tells the gateway, and forgets the upload.
+    private func abandon(_ ledger: UploadLedger, _ reason: String) async throws {
+        let state = await ledger.state
+        if let logicalID = state.logicalID, state.attempt != nil {
+            do {
+                _ = try await service.abortUpload(AbortUploadRequest(logicalUploadID: logicalID, reason: reason))
+            } catch let failure as CallFailure where failure.detail == .uploadNotFound {
+                // Then there is nothing to give up.
+            }
+        }
+        try await ledger.remove()
+    }
+}
+
+/// An upload of the file was begun, and did not end.
+public struct UnfinishedUpload: Error, Sendable, Hashable {
+    public let path: String
+}
+
+extension DeviceFolder.Failure {
+    static func notInitialized(_ folder: DeviceFolder) -> DeviceFolder.Failure {
+        DeviceFolder.Failure(
+            "this device has no key yet (\(folder.configurationPath)): run data-gateway init DEVICE_ID")
+    }
+}
+
+extension Endpoints {
+    /// Whose certificates are taken; `nil` where nothing speaks TLS.
+    func authorities(_ file: String?) throws -> TLSAuthorities? {
+        [auth, gateway, deviceInit].contains { $0.scheme == .https } ? try TLSAuthorities(file: file) : nil
+    }
+}

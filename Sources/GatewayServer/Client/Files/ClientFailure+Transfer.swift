@@ -1,0 +1,61 @@
+import DeviceClient
+import Network
+import RPC
+import Transfer
+import Wire
+
+extension ClientFailure {
+    /// Why a file did not travel.
+    ///
+    /// - Parameters:
+    ///   - file: as the person named it.
+    ///   - hint: what to do about an upload that can go on later; a sentence without a full stop.
+    init(_ error: any Error, file: String, hint: String) {
+        switch error {
+        case let failure as ClientFailure: self = failure
+        case is CancellationError: self.init("\(file): interrupted; \(hint)")
+        case let failure as CallFailure:
+            let plain = ClientFailure(device: failure)
+            let message = plain.exitCode == .unreachable ? "\(plain.message); \(hint)" : plain.message
+            self.init("\(file): \(message)", exitCode: plain.exitCode, status: plain.status)
+        case TransferFailure.connection(let reason):
+            self.init("\(file): the object store is not available: \(reason); \(hint)", exitCode: .unreachable)
+        case let refusal as StoreRefusal where refusal.remedy == .retry:
+            self.init("\(file): the object store is not available: \(refusal); \(hint)", exitCode: .unreachable)
+        case let change as SourceChange:
+            self.init(
+                "\(file) \(change.change): upload it again when nobody writes to it any more (the upload was given up)")
+        case is UnfinishedUpload:
+            self.init("an earlier upload of \(file) did not end: go on with --resume, or begin anew with --afresh")
+        case let failure as FileReader.Failure: self.init("cannot read \(failure.path): \(failure.reason)")
+        case let failure as SourceFailure: self.init(failure.message)
+        case is FileDownload.Corrupted: self.init("\(file): what came is not what is stored (CRC-64)")
+        default: self.init(local: error, file: file)
+        }
+    }
+
+    /// Trouble with what is on this machine.
+    private init(local error: any Error, file: String) {
+        switch error {
+        case let failure as DeviceFolder.Failure: self.init(failure.message)
+        case let failure as FileDownload.LocalFailure: self.init(failure.message)
+        case let error as TLSError: self.init("\(GatewayConnection.authoritiesVariable): \(error)", exitCode: .usage)
+        default: self.init("\(file): \(error)")
+        }
+    }
+
+    /// How a call of a device ended: it has a key, and nobody signs in.
+    init(device failure: CallFailure) {
+        let plain = ClientFailure(failure.status, of: failure.method, at: failure.server)
+        guard failure.status.code == .unauthenticated else {
+            self = plain
+            return
+        }
+        let code = failure.detail?.rawValue ?? failure.status.code.name
+        self.init(
+            """
+            the device's key is not taken: \(failure.status.message) (\(code)); if it was replaced or lost, \
+            run data-gateway init DEVICE_ID --reinit
+            """, status: .unauthenticated)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import Network
+import Proto
+import RPC
+import Transfer
+import Wire
+
+/// `data-gateway download`
+struct Download: Command {
+    static let name = "download"
+    static let summary = "Download objects, as a user who signed in"
+    static let discussion = [
+        """
+        Each object becomes the file DIR/FILE_ID once it is whole and its checksum is right; until then it is \
+        DIR/FILE_ID.part, from where the same command goes on after an interruption.
+        """,
+        "With --json, each step is one JSON object on a line: begun, progress, waiting, completed, failed.",
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .arguments("FILE_ID", \.fileIDs, "What to download, as ls has it"),
+            .option("--to", "DIR", \.folder, "Where to; made if it is missing (default: here)"),
+        ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
+    }
+
+    var fileIDs: [String] = []
+    var folder = "."
+    var connection = ConnectionOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        let reporter = TransferReporter(environment, asJSON: connection.json)
+        return await Interruption.cancelling {
+            await reporter.watching { await downloadAll(environment, reporter) }
+        }
+    }
+
+    private func downloadAll(_ environment: CommandEnvironment, _ reporter: TransferReporter) async -> ExitCode {
+        let http = HTTPConnection(HTTPConnection.Options(authorities: environment.authorities))
+        var file = folder
+        do {
+            try makeFolder()
+            let gateway = try await SignedInConnection(connection, listener: .gateway, in: environment)
+            for id in fileIDs {
+                file = id
+                try await download(id, gateway, http, reporter)
+            }
+            return .success
+        } catch {
+            reporter.end()
+            let failure = ClientFailure(error, file: file, hint: "the same command goes on")
+            reporter.event("failed", [("file_id", .string(file)), ("message", .string(failure.message))])
+            environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+            return failure.exitCode
+        }
+    }
+
+    private func makeFolder() throws(ClientFailure) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw ClientFailure("cannot make the folder \(folder): \(error.localizedDescription)")
+        }
+    }
+
+    private func download(
+        _ id: String, _ gateway: SignedInConnection, _ http: HTTPConnection, _ reporter: TransferReporter
+    ) async throws {
+        // It becomes a name in a folder: nothing that leads out of it.
+        guard !id.isEmpty, id != ".", id != "..", !id.contains("/"), !id.utf8.contains(0) else {
+            throw ClientFailure("'\(id)' is no file id", exitCode: .usage)
+        }
+        let path = "\(folder)/\(id)"
+        reporter.begin(id, total: nil, done: 0)
+        reporter.event("begun", [("file_id", .string(id)), ("file", .string(path))])
+        let size = try await FileDownload(
+            to: path, over: http, retrying: retrying(reporter),
+            location: { try await Self.location(of: id, gateway) },
+            progress: { reporter.set($0, total: $1) }
+        ).run()
+        reporter.end()
+        reporter.event(
+            "completed", [("file_id", .string(id)), ("file", .string(path)), ("size_bytes", .number(size))])
+        reporter.line("downloaded \(path): \(ByteCount.text(size))")
+    }
+
+    private static func location(of id: String, _ gateway: SignedInConnection) async throws -> FileDownload.Location {
+        let reply = try await DataGatewayObjectServiceClient(gateway).requestDownload(
+            RequestDownloadRequest(fileIDs: [id]))
+        let read = try reply.files.first.present("files").read.present("read")
+        var fields = HTTPFields()
+        for (name, value) in read.headers { fields.append(name, value) }
+        return FileDownload.Location(url: read.uri, fields: fields)
+    }
+
+    private func retrying(_ reporter: TransferReporter) -> Retrying {
+        Retrying(policy: RetryPolicy()) { error in
+            switch error {
+            case TransferFailure.connection: .passes(after: nil)
+            case let refusal as StoreRefusal where refusal.remedy == .retry: .passes(after: nil)
+            case let failure as ClientFailure where failure.exitCode == .unreachable: .passes(after: nil)
+            default: .lasts
+            }
+        } notice: { what, reason, delay in
+            let failure = ClientFailure(reason, file: what, hint: "trying again")
+            reporter.warning(failure.message)
+            reporter.event(
+                "waiting",
+                [
+                    ("operation", .string(what)), ("reason", .string(failure.message)),
+                    ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
+                ])
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import DeviceClient
+import Network
+import RPC
+
+/// `http[s]://HOST:PORT`
+struct EndpointArgument: ArgumentValue, Hashable, Sendable {
+    let endpoint: Endpoints.Endpoint
+
+    init(argument: String) throws(ArgumentProblem) {
+        guard let (scheme, rest) = Endpoints.Endpoint.Scheme.split(argument), let address = PeerAddress(rest),
+            address.port > 0
+        else { throw ArgumentProblem("takes http://HOST:PORT or https://HOST:PORT, not '\(argument)'") }
+        endpoint = Endpoints.Endpoint(scheme: scheme, host: address.host, port: address.port)
+    }
+}
+
+/// `http[s]://NAME`
+struct HostArgument: ArgumentValue, Hashable, Sendable {
+    let endpoints: Endpoints
+
+    init(argument: String) throws(ArgumentProblem) {
+        guard let (scheme, rest) = Endpoints.Endpoint.Scheme.split(argument), !rest.isEmpty,
+            let address = PeerAddress("\(rest):1")
+        else { throw ArgumentProblem("takes http://NAME or https://NAME, not '\(argument)'") }
+        endpoints = Endpoints(scheme: scheme, host: address.host)
+    }
+}
+
+extension Endpoints.Endpoint.Scheme {
+    /// The scheme of a URL and what follows it, without a final slash; `nil` for any other scheme.
+    fileprivate static func split(_ url: String) -> (Self, String)? {
+        for scheme in [Self.http, .https] where url.hasPrefix("\(scheme.rawValue)://") {
+            let rest = url.dropFirst(scheme.rawValue.count + 3)
+            return (scheme, String(rest.hasSuffix("/") ? rest.dropLast() : rest))
+        }
+        return nil
+    }
+}

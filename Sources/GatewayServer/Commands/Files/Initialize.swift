@@ -1,0 +1,91 @@
+import DeviceClient
+import Foundation
+import RPC
+import Transfer
+
+/// `data-gateway init`
+struct Initialize: Command {
+    static let name = "init"
+    static let summary = "Fetch this device's key, so that it can upload"
+    static let discussion = [
+        """
+        Writes archebase-config.json and archebase-endpoints.json, as the SDKs do. A device gets its first key once; \
+        where that was lost, or the answer to an earlier init, --reinit replaces it.
+        """
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("DEVICE_ID", \.deviceID, "As the operator registered it: YYMMDD-NNNNNN"),
+            .option("--host", "URL", \.host, "http[s]://NAME: the gateway's host, with its usual ports"),
+            .option(
+                "--auth", "URL", \.auth, "http[s]://HOST:PORT of the auth listener (default: http://127.0.0.1:50051)"),
+            .option(
+                "--gateway", "URL", \.gateway, "The same of the gateway listener (default: http://127.0.0.1:50053)"),
+            .option("--device-init", "URL", \.deviceInit, "The same of device-init (default: http://127.0.0.1:50057)"),
+            .flag("--reinit", \.isReplacing, "Replace the key that the device was given before"),
+        ] + DeviceOptions.parameters(json: "Print one JSON object").map { $0.at(\.device) }
+    }
+
+    var deviceID = ""
+    var host: HostArgument?
+    var auth: EndpointArgument?
+    var gateway: EndpointArgument?
+    var deviceInit: EndpointArgument?
+    var isReplacing = false
+    var device = DeviceOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: device.json) {
+            let folder = try device.deviceFolder(environment)
+            do {
+                return try await initialize(folder, environment)
+            } catch let failure as CallFailure where failure.detail == .deviceAlreadyInitialized {
+                let code = DetailCode.deviceAlreadyInitialized.rawValue
+                throw ClientFailure("\(failure.status.message): where its key is lost, --reinit replaces it (\(code))")
+            } catch let failure as CallFailure {
+                throw ClientFailure(device: failure)
+            } catch {
+                throw ClientFailure(error, file: deviceID, hint: "try again later")
+            }
+        }
+    }
+
+    private func initialize(_ folder: DeviceFolder, _ environment: CommandEnvironment) async throws -> Reply {
+        if !isReplacing, try folder.configuration() != nil {
+            throw ClientFailure("there is a key already in \(folder.configurationPath): --reinit replaces it")
+        }
+        let configuration = try await Initialization(
+            folder, endpoints: try endpoints(folder), authorities: environment.authorities
+        ).run(
+            deviceID: deviceID, version: "data-gateway/\(Program.version)", platform: Self.platform,
+            replacingKey: isReplacing)
+        let tags = configuration.tags.sorted { $0.key < $1.key }
+        return Reply(
+            json: .object([
+                JSONValue.Member(name: "device_id", value: .string(deviceID)),
+                JSONValue.Member(name: "config", value: .string(folder.configurationPath)),
+                JSONValue.Member(
+                    name: "tags",
+                    value: .object(tags.map { JSONValue.Member(name: $0.key, value: .string($0.value)) })),
+            ]),
+            text: "initialized \(deviceID): its key is in \(folder.configurationPath)")
+    }
+
+    /// What the command line says, over what is written there already.
+    private func endpoints(_ folder: DeviceFolder) throws -> Endpoints {
+        var endpoints = try host?.endpoints ?? folder.endpoints() ?? Endpoints()
+        if let auth { endpoints.auth = auth.endpoint }
+        if let gateway { endpoints.gateway = gateway.endpoint }
+        if let deviceInit { endpoints.deviceInit = deviceInit.endpoint }
+        return endpoints
+    }
+
+    private static var platform: String {
+        #if arch(arm64)
+            "linux-arm64"
+        #else
+            "linux-x86_64"
+        #endif
+    }
+}

@@ -1,0 +1,25 @@
+/// Bytes for people: three digits and a decimal unit.
+enum ByteCount {
+    static func text(_ bytes: Int64) -> String { text(Double(bytes)) }
+
+    static func text(_ bytes: Double) -> String {
+        let units = ["B", "kB", "MB", "GB", "TB", "PB"]
+        var value = max(0, bytes)
+        var index = 0
+        // 999.5 would be shown as 1000.
+        while value >= 999.5, index < units.count - 1 {
+            value /= 1000
+            index += 1
+        }
+        guard index > 0 else { return "\(Int64(value)) B" }
+        return "\(rounded(value, places: value < 9.995 ? 2 : value < 99.95 ? 1 : 0)) \(units[index])"
+    }
+
+    private static func rounded(_ value: Double, places: Int) -> String {
+        let scale: Int64 = places == 2 ? 100 : places == 1 ? 10 : 1
+        let whole = Int64((value * Double(scale)).rounded())
+        guard places > 0 else { return "\(whole)" }
+        let fraction = String(whole % scale)
+        return "\(whole / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import ObjectStore
+import Platform
+
+/// A file that is not whole yet, and what is to be compared when it is.
+///
+/// Sendable although it has state: one exchange at a time writes to it.
+final class PartialFile: @unchecked Sendable {
+    typealias Failure = FileDownload.LocalFailure
+
+    private let path: String
+    private let descriptor: Int32
+    private(set) var size: Int64 = 0
+    private var digest = ContentDigest()
+
+    /// Opens what an earlier run left, and reads it; nobody else writes to it meanwhile.
+    init(_ path: String) throws {
+        self.path = path
+        descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw Failure.last("open", path) }
+        do {
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw Failure(message: "another process is downloading to \(path)")
+            }
+            let file = try FileReader(path)
+            let status = try file.status()
+            guard let digest = try file.digest(of: 0..<Int64(status.st_size)) else { throw Failure.last("read", path) }
+            self.digest = digest
+            size = Int64(status.st_size)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    var crc64: UInt64 { digest.crc64 }
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(size))
+            guard count > 0 else { throw Failure.last("write", path) }
+            digest.update(UnsafeRawBufferPointer(rebasing: rest[..<count]))
+            size += Int64(count)
+            written += count
+        }
+    }
+
+    func truncate() throws {
+        guard ftruncate(descriptor, 0) == 0 else { throw Failure.last("empty", path) }
+        digest = ContentDigest()
+        size = 0
+    }
+
+    /// Makes the bytes durable, then gives them their name, and makes that durable.
+    func finish(as final: String) throws {
+        guard fsync(descriptor) == 0 else { throw Failure.last("write", path) }
+        guard rename(path, final) == 0 else { throw Failure.last("rename", path) }
+        do {
+            try PrivateFile.synchronizeFolder((final as NSString).deletingLastPathComponent)
+        } catch {
+            throw Failure(message: "cannot keep \(final): \(error.reason)")
+        }
+    }
+}

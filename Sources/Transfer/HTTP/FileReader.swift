@@ -1,0 +1,79 @@
+import Foundation
+import ObjectStore
+
+/// A file that is open for reading, at any place and by any number of threads at once.
+public final class FileReader: Sendable {
+    /// Why a file cannot be read; `reason` is the system's.
+    public struct Failure: Error, Sendable, Hashable {
+        public let path: String
+        public let reason: String
+        /// There is nothing of that name.
+        public let isMissing: Bool
+
+        init(_ path: String, _ number: Int32 = errno) {
+            self.path = path
+            reason = String(cString: strerror(number))
+            isMissing = number == ENOENT
+        }
+    }
+
+    public let path: String
+    private let descriptor: Int32
+    private static let blockSize = 256 * 1024
+
+    public init(_ path: String) throws(Failure) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(path) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// What the system says of it now.
+    public func status() throws(Failure) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure(path) }
+        return status
+    }
+
+    /// - Returns: how many bytes were read, 0 at the file's end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno != EINTR { throw Failure(path) }
+        }
+    }
+
+    /// The first bytes of the file, at most `limit`.
+    public func contents(limit: Int) throws(Failure) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
+        defer { buffer.deallocate() }
+        var count = 0
+        while count < limit {
+            let more = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), at: Int64(count))
+            if more == 0 { break }
+            count += more
+        }
+        return Array(buffer[..<count])
+    }
+
+    /// The digest of a part of the file; `nil` where the file ends before it. Reads the part, so: not on an event loop.
+    public func digest(of range: Range<Int64>) throws -> ContentDigest? {
+        var digest = ContentDigest()
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 4096)
+        defer { block.deallocate() }
+        var place = range.lowerBound
+        while place < range.upperBound {
+            try Task.checkCancellation()
+            let wanted = Int(min(Int64(Self.blockSize), range.upperBound - place))
+            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: block[..<wanted]), at: place)
+            guard count > 0 else { return nil }
+            digest.update(UnsafeRawBufferPointer(rebasing: block[..<count]))
+            place += Int64(count)
+        }
+        return digest
+    }
+}

@@ -1,0 +1,46 @@
+/// Tries again what may succeed later.
+public struct Retrying: Sendable {
+    /// Whether a failure passes, and when at the earliest.
+    public enum Outlook: Sendable, Hashable {
+        case passes(after: Duration?)
+        case lasts
+    }
+
+    private let policy: RetryPolicy
+    private let outlook: @Sendable (any Error) -> Outlook
+    private let notice: @Sendable (_ what: String, _ reason: any Error, _ delay: Duration) -> Void
+
+    /// - Parameter notice: called before each wait.
+    public init(
+        policy: RetryPolicy, outlook: @escaping @Sendable (any Error) -> Outlook,
+        notice: @escaping @Sendable (_ what: String, _ reason: any Error, _ delay: Duration) -> Void
+    ) {
+        self.policy = policy
+        self.outlook = outlook
+        self.notice = notice
+    }
+
+    /// - Parameter what: for people, e.g. `part 3`.
+    /// - Throws: the last failure, once the policy gives up; one that does not pass, at once.
+    public func run<Result>(_ what: String, _ body: () async throws -> Result) async throws -> Result {
+        var failures = 0
+        var firstFailure: ContinuousClock.Instant?
+        while true {
+            do {
+                return try await body()
+            } catch {
+                guard case .passes(let least) = outlook(error) else { throw error }
+                let now = ContinuousClock.now
+                let first = firstFailure ?? now
+                firstFailure = first
+                failures += 1
+                guard
+                    let delay = policy.delay(
+                        failures: failures, elapsed: now - first, least: least, random: .random(in: 0...1))
+                else { throw error }
+                notice(what, error, delay)
+                try await Task.sleep(for: delay)
+            }
+        }
+    }
+}

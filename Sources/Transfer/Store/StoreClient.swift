@@ -1,0 +1,158 @@
+import Network
+import ObjectStore
+import Platform
+
+/// The operations of an OSS store that an upload is made of, each one request: neither repeated nor refreshed here.
+///
+/// All throw `StoreRefusal` for what the store refuses, and what `HTTPConnection.exchange` throws.
+public struct StoreClient: Sendable {
+    private let object: StoreObject
+    private let credentials: TemporaryCredentials
+    private let connection: HTTPConnection
+    private let clock: any WallClock
+
+    public init(
+        _ object: StoreObject, credentials: TemporaryCredentials, over connection: HTTPConnection, clock: any WallClock
+    ) {
+        self.object = object
+        self.credentials = credentials
+        self.connection = connection
+        self.clock = clock
+    }
+
+    /// A piece of a file, and the digests of its bytes.
+    public struct Piece: Sendable {
+        public let file: FileReader
+        public let range: Range<Int64>
+        /// 16 bytes.
+        public let md5: [UInt8]
+        public let crc64: UInt64
+
+        public init(file: FileReader, range: Range<Int64>, md5: [UInt8], crc64: UInt64) {
+            self.file = file
+            self.range = range
+            self.md5 = md5
+            self.crc64 = crc64
+        }
+
+        fileprivate var fields: HTTPFields {
+            ["Content-MD5": Base64.encode(md5), "Content-Type": "application/octet-stream"]
+        }
+    }
+
+    public func initiateMultipart() async throws -> String {
+        let reply = try await send("POST", [("uploads", "")])
+        guard let id = XMLNode.parse(reply.body)?["UploadId"], !id.isEmpty else { throw Self.misunderstood("UploadId") }
+        return id
+    }
+
+    /// - Parameter sent: see `HTTPConnection.exchange`.
+    public func put(
+        part number: Int, of multipartID: String, _ piece: Piece, sent: @escaping @Sendable (Int) -> Void
+    ) async throws -> StorePart {
+        let reply = try await send(
+            "PUT", [("partNumber", String(number)), ("uploadId", multipartID)], fields: piece.fields,
+            body: .file(piece.file, piece.range), sent: sent)
+        return StorePart(
+            number: number, size: Int64(piece.range.count), etag: try Self.checked(reply, crc64: piece.crc64),
+            crc64: piece.crc64)
+    }
+
+    /// - Returns: the object's ETag.
+    public func put(_ piece: Piece, sent: @escaping @Sendable (Int) -> Void) async throws -> String {
+        let body: HTTPRequest.Body = piece.range.isEmpty ? .bytes([]) : .file(piece.file, piece.range)
+        return try Self.checked(
+            try await send("PUT", [], fields: piece.fields, body: body, sent: sent), crc64: piece.crc64)
+    }
+
+    /// Every part that the store holds, page by page.
+    public func parts(of multipartID: String) async throws -> [StorePart] {
+        var parts: [StorePart] = []
+        while true {
+            let marker = parts.last.map { [("part-number-marker", String($0.number))] } ?? []
+            let reply = try await send("GET", [("uploadId", multipartID)] + marker)
+            guard let page = XMLNode.parse(reply.body), page.name == "ListPartsResult" else {
+                throw Self.misunderstood("ListPartsResult")
+            }
+            let before = parts.last?.number ?? 0
+            for part in page.children where part.name == "Part" {
+                guard let number = part["PartNumber"].flatMap({ Int($0) }),
+                    let size = part["Size"].flatMap({ Int64($0) }),
+                    let etag = part["ETag"]
+                else { throw Self.misunderstood("Part") }
+                parts.append(
+                    StorePart(
+                        number: number, size: size, etag: etag, crc64: part["HashCrc64ecma"].flatMap { UInt64($0) }))
+            }
+            guard page["IsTruncated"] == "true" else { return parts }
+            guard (parts.last?.number ?? 0) > before else { throw Self.misunderstood("NextPartNumberMarker") }
+        }
+    }
+
+    /// - Parameter parts: in their order.
+    /// - Returns: the object's ETag.
+    public func complete(_ multipartID: String, parts: [StorePart]) async throws -> String {
+        let list = parts.map { part in
+            let etag = part.etag.replacing("\"", with: "&quot;")
+            return "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(etag)</ETag></Part>"
+        }
+        let document = "<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>"
+        let reply = try await send(
+            "POST", [("uploadId", multipartID)], fields: ["Content-Type": "application/xml"],
+            body: .bytes(Array(document.utf8)))
+        // What OSS found only after it had begun its answer comes with status 200.
+        guard let answer = XMLNode.parse(reply.body), answer.name != "Error", let etag = answer["ETag"] else {
+            throw StoreRefusal(reply)
+        }
+        let pieces = parts.compactMap { part in part.crc64.map { (crc64: $0, size: part.size) } }
+        if pieces.count == parts.count {
+            _ = try Self.checked(reply, crc64: ContentDigest.crc64(of: pieces), etag: etag)
+        }
+        return etag
+    }
+
+    /// The object that is there; `nil` where none is.
+    public func head() async throws -> (size: Int64, etag: String, crc64: UInt64?)? {
+        do {
+            let reply = try await send("HEAD", [])
+            guard let size = reply.fields["content-length"].flatMap({ Int64($0) }), let etag = reply.fields["etag"]
+            else {
+                throw Self.misunderstood("Content-Length")
+            }
+            return (size, etag, reply.fields["x-oss-hash-crc64ecma"].flatMap { UInt64($0) })
+        } catch let refusal as StoreRefusal where refusal.status == 404 {
+            return nil
+        }
+    }
+
+    private func send(
+        _ method: String, _ query: [(name: String, value: String)], fields: HTTPFields = [:],
+        body: HTTPRequest.Body = .none, sent: (@Sendable (Int) -> Void)? = nil
+    ) async throws -> HTTPReply {
+        guard
+            let signed = ClientRequest(
+                method, bucket: object.bucket, key: object.key, query: query, fields: fields, at: object.endpoint,
+                region: object.region, credentials: credentials, now: clock.now())
+        else {
+            throw TransferFailure.unusable("\(object.bucket)/\(object.key) cannot be the name of an object")
+        }
+        let reply = try await connection.exchange(
+            HTTPRequest(signed.method, signed.url, fields: signed.fields, body: body), sent: sent)
+        guard (200..<300).contains(reply.status) else { throw StoreRefusal(reply) }
+        return reply
+    }
+
+    /// The ETag, where the CRC-64 that the store computed is ours.
+    private static func checked(_ reply: HTTPReply, crc64: UInt64, etag: String? = nil) throws -> String {
+        if let stored = reply.fields["x-oss-hash-crc64ecma"], stored != String(crc64) {
+            throw StoreRefusal(
+                status: reply.status, code: "BadDigest", message: "the store holds other bytes than were sent: CRC-64")
+        }
+        guard let etag = etag ?? reply.fields["etag"] else { throw misunderstood("ETag") }
+        return etag
+    }
+
+    private static func misunderstood(_ what: String) -> TransferFailure {
+        .unusable("the object store's answer has no \(what): is it an OSS endpoint?")
+    }
+}

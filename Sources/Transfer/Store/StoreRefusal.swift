@@ -1,0 +1,56 @@
+import Network
+import Platform
+
+/// What an object store said instead of doing what it was asked for.
+public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Of HTTP.
+    public let status: Int
+    /// Of the error document, e.g. `NoSuchUpload`; empty where there was none.
+    public let code: String
+    /// For people.
+    public let message: String
+
+    public init(status: Int, code: String, message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    /// HEAD has no body: its document comes in a field, in base64.
+    init(_ reply: HTTPReply) {
+        let field = reply.fields["x-oss-err"] ?? reply.fields["x-oss-error"]
+        let document = XMLNode.parse(reply.body.isEmpty ? field.flatMap { Base64.decode($0) } ?? [] : reply.body)
+        self.init(status: reply.status, code: document?["Code"] ?? "", message: document?["Message"] ?? "")
+    }
+
+    public var description: String {
+        let said = message.isEmpty ? "the object store answered with HTTP \(status)" : message
+        return code.isEmpty ? said : "\(said) (\(code))"
+    }
+
+    /// What a client does about it; from what deployed clients of OSS do.
+    public enum Remedy: Sendable, Hashable {
+        /// The same again, later.
+        case retry
+        /// The same with fresh credentials, once.
+        case refreshCredentials
+        /// What the upload stored is gone.
+        case startOver
+        /// The bytes that came are not those that were announced.
+        case sendAgain
+        case none
+    }
+
+    public var remedy: Remedy {
+        switch (status, code) {
+        case (_, "SecurityTokenExpired"), (_, "InvalidAccessKeyId"), (_, "SignatureDoesNotMatch"),
+            (_, "RequestTimeTooSkewed"), (_, "AccessDenied"), (401, _):
+            .refreshCredentials
+        case (_, "NoSuchUpload"), (_, "NoSuchKey"), (404, _): .startOver
+        case (_, "BadDigest"), (_, "InvalidDigest"): .sendAgain
+        case (501, _): .none
+        case (408, _), (429, _), (500..., _): .retry
+        default: .none
+        }
+    }
+}

@@ -1,0 +1,195 @@
+"""The gateway's own client: `data-gateway upload` and its neighbours, as a device and as a user run them."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from .gateway import ADMIN_PASSWORD, Gateway
+from .proxy import HOLD_TIMEOUT, Proxy
+
+OK, REFUSED, USAGE, UNREACHABLE = 0, 1, 2, 3
+TIMEOUT = 120
+
+
+class Network:
+    """A gateway, and a proxy before each listener that a device speaks to; what it issues leads through them."""
+
+    def __init__(self, gateway_with, config: dict | None = None):
+        self.auth, self.rpc, self.device_init = Proxy(), Proxy(), Proxy()
+        self.store = Proxy(http=True)
+        config = {"object_store": {"public_endpoint": f"http://{self.store.address}"}} | (config or {})
+        self.gateway: Gateway = gateway_with(config)
+        self.point_at(self.gateway)
+
+    def point_at(self, gateway: Gateway) -> None:
+        for proxy, listener in (
+            (self.auth, "auth"),
+            (self.rpc, "gateway"),
+            (self.device_init, "device-init"),
+            (self.store, "object-store"),
+        ):
+            proxy.target = gateway.listeners[listener]
+
+    @property
+    def proxies(self) -> list[Proxy]:
+        return [self.auth, self.rpc, self.device_init, self.store]
+
+    def close(self) -> None:
+        for proxy in self.proxies:
+            proxy.close()
+
+
+@dataclass
+class Device:
+    """A device's folder, and its programs."""
+
+    binary: Path
+    network: Network
+    folder: Path
+    device_id: str = ""
+
+    @property
+    def config(self) -> dict:
+        return json.loads((self.folder / "archebase-config.json").read_text())
+
+    @property
+    def journals(self) -> list[Path]:
+        return sorted((self.folder / "uploads").glob("*")) if (self.folder / "uploads").exists() else []
+
+    def events(self) -> list[str]:
+        """The kinds of the events in the only journal."""
+        (journal,) = self.journals
+        return [next(iter(json.loads(line))) for line in journal.read_text().splitlines()]
+
+    def copy(self, folder: Path) -> "Device":
+        """The same device's key in a folder of its own."""
+        folder.mkdir()
+        for name in ("archebase-config.json", "archebase-endpoints.json"):
+            shutil.copy(self.folder / name, folder / name)
+        return Device(self.binary, self.network, folder, self.device_id)
+
+    def init(self, device_id: str, *options: str) -> subprocess.CompletedProcess:
+        network = self.network
+        self.device_id = device_id
+        return self.run(
+            "init",
+            device_id,
+            *("--auth", f"http://{network.auth.address}", "--gateway", f"http://{network.rpc.address}"),
+            *("--device-init", f"http://{network.device_init.address}"),
+            *options,
+        )
+
+    def start(self, *arguments) -> subprocess.Popen:
+        return subprocess.Popen(
+            [str(self.binary), *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "DATA_GATEWAY_DEVICE_DIR": str(self.folder)},
+        )
+
+    def run(self, *arguments) -> subprocess.CompletedProcess:
+        process = self.start(*arguments)
+        try:
+            output, errors = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise AssertionError(f"{arguments} did not end: {process.communicate()}") from None
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+    def done(self, *arguments) -> str:
+        """The output of a command that must succeed."""
+        result = self.run(*arguments)
+        assert result.returncode == OK, (result.returncode, result.stdout, result.stderr)
+        return result.stdout
+
+    def events_of(self, *arguments) -> list[dict]:
+        """What a command that must succeed says with --json."""
+        return [json.loads(line) for line in self.done(*arguments, "--json").splitlines()]
+
+    def refused(self, code: int, *arguments) -> str:
+        """The error message of a command that must fail with the exit code."""
+        result = self.run(*arguments)
+        assert result.returncode == code, (result.returncode, result.stdout, result.stderr)
+        return result.stderr
+
+
+class Stage:
+    """A place at which a client is stopped: it waits there until it is killed, or let go."""
+
+    def __init__(self):
+        self._reached, self._gate = threading.Event(), threading.Event()
+
+    def __call__(self) -> None:
+        self._reached.set()
+        self._gate.wait(HOLD_TIMEOUT)
+
+    def wait(self) -> None:
+        assert self._reached.wait(HOLD_TIMEOUT), "the client never came there"
+
+    def let_go(self) -> None:
+        self._gate.set()
+
+    def kill(self, client: subprocess.Popen, network: Network) -> None:
+        """Ends the client, as a power cut does, once it is there; the bytes on their way are lost with it."""
+        self.wait()
+        end(client, signal.SIGKILL)
+        for proxy in network.proxies:
+            proxy.release()
+        self.let_go()
+
+
+def end(client: subprocess.Popen, number: int) -> tuple[str, str]:
+    """Sends the signal, waits for the end, and gives what the client had said."""
+    client.send_signal(number)
+    return client.communicate(timeout=TIMEOUT)
+
+
+class SignedIn:
+    """A user's command line, with a session file of its own."""
+
+    def __init__(self, binary: Path, gateway: Gateway, directory: Path):
+        self.binary = binary
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(directory),
+            "DATA_GATEWAY_ADMIN": gateway.listeners["admin"],
+            "DATA_GATEWAY_AUTH": gateway.listeners["auth"],
+            "DATA_GATEWAY_GATEWAY": gateway.listeners["gateway"],
+        }
+        done = self.run("login", "--user", "admin", "--password-stdin", input=ADMIN_PASSWORD + "\n")
+        assert done.returncode == OK, done.stderr
+
+    def start(self, *arguments) -> subprocess.Popen:
+        return subprocess.Popen(
+            [str(self.binary), *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.environment,
+        )
+
+    def run(self, *arguments, input: str = "") -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [str(self.binary), *map(str, arguments)],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            env=self.environment,
+        )
+
+    def done(self, *arguments) -> str:
+        result = self.run(*arguments)
+        assert result.returncode == OK, (result.returncode, result.stdout, result.stderr)
+        return result.stdout
+
+    def objects(self, filter: str = "", *options: str) -> list[dict]:
+        return json.loads(self.done("ls", filter, *options, "--json"))["objects"]

@@ -1,0 +1,393 @@
+"""`data-gateway init` and `upload`: the device's half, against a real gateway behind a network that breaks."""
+
+import json
+import os
+import signal
+import stat
+
+import pytest
+
+from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage, end
+from support.gateway import eventually
+from support.parties import Fleet, init_device, unique
+from support.uploads import FILE_NAME_TAG, content
+
+PART = 256 * 1024
+#: Three parts and a short one.
+SIZE = 3 * PART + 1234
+
+
+@pytest.fixture(scope="module")
+def network(gateway_with):
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
+    yield network
+    network.close()
+
+
+@pytest.fixture(scope="module")
+def home(network, login) -> Fleet:
+    return Fleet.create(login(network.gateway))
+
+
+@pytest.fixture(scope="module")
+def initialized(binary, network, home, tmp_path_factory) -> Device:
+    device = Device(binary, network, tmp_path_factory.mktemp("device") / "folder")
+    assert device.init(home.register(tags={"model": "mk2"}).device_id).returncode == OK
+    return device
+
+
+@pytest.fixture
+def device(initialized, tmp_path, network) -> Device:
+    yield initialized.copy(tmp_path / "device")
+    for proxy in network.proxies:
+        proxy.release()
+        proxy._hooks.clear()
+
+
+@pytest.fixture(scope="module")
+def user(binary, network, tmp_path_factory) -> SignedIn:
+    return SignedIn(binary, network.gateway, tmp_path_factory.mktemp("user"))
+
+
+@pytest.fixture
+def run() -> str:
+    """The value of a tag that only this test's uploads have."""
+    return unique("run")
+
+
+def arrived(user: SignedIn, run: str, tmp_path, count: int = 1) -> list[bytes]:
+    """The contents of the objects with the run's tag, of which there must be so many."""
+    ids = [found["file_id"] for found in user.objects(f"raw_tags.run={run}")]
+    assert len(ids) == count
+    user.done("download", *ids, "--to", tmp_path / "arrived")
+    return [(tmp_path / "arrived" / id).read_bytes() for id in ids]
+
+
+def file_with(tmp_path, size: int, name: str = "drive.mcap", seed: int = 1):
+    path = tmp_path / name
+    path.write_bytes(content(size, seed))
+    return path
+
+
+# init
+
+
+def test_init_writes_what_the_sdks_write(initialized, network):
+    assert initialized.config.keys() == {"api_key", "tags"}
+    assert initialized.config["tags"] == {"model": "mk2"}
+    endpoints = json.loads((initialized.folder / "archebase-endpoints.json").read_text())
+    assert endpoints.keys() == {"auth", "gateway", "deviceInit"}
+    assert all(set(endpoint) == {"scheme", "host", "port"} for endpoint in endpoints.values())
+    host, port = network.rpc.address.split(":")
+    assert endpoints["gateway"] == {"scheme": "http", "host": host, "port": int(port)}
+    for file in initialized.folder.glob("*.json"):
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_device_that_lost_its_key_replaces_it(binary, network, home, tmp_path):
+    device_id = home.register().device_id
+    # The answer to the first InitDevice was lost.
+    init_device(network.gateway, home.user.stubs, device_id)
+    device = Device(binary, network, tmp_path / "device")
+    refused = device.init(device_id)
+    assert refused.returncode == REFUSED
+    assert "--reinit" in refused.stderr and "DATA_GATEWAY_DEVICE_ALREADY_INITIALIZED" in refused.stderr
+    assert device.init(device_id, "--reinit").returncode == OK
+    first = device.config["api_key"]
+    again = device.init(device_id)
+    assert again.returncode == REFUSED and "there is a key already" in again.stderr
+    assert device.init(device_id, "--reinit").returncode == OK
+    assert device.config["api_key"] != first
+    device.done("upload", file_with(tmp_path, 100))
+
+
+def test_init_of_what_is_no_device(binary, network, tmp_path):
+    device = Device(binary, network, tmp_path / "device")
+    for device_id, code in (("nonsense", "DEVICE_ID_INVALID"), ("991231-999999", "DEVICE_NOT_FOUND")):
+        refused = device.init(device_id)
+        assert refused.returncode == REFUSED and code in refused.stderr
+    assert not (device.folder / "archebase-config.json").exists()
+
+
+def test_a_folder_that_cannot_be_written_takes_no_key(binary, network, home, tmp_path):
+    device_id = home.register().device_id
+    (tmp_path / "device").write_text("a file")
+    refused = Device(binary, network, tmp_path / "device").init(device_id)
+    assert refused.returncode == REFUSED and "Not a directory" in refused.stderr
+    assert init_device(network.gateway, home.user.stubs, device_id).api_key
+
+
+# upload
+
+
+@pytest.mark.parametrize("size", [0, 1, PART, PART + 1, SIZE])
+def test_uploads_files_of_any_size(device, user, run, tmp_path, size):
+    path = file_with(tmp_path, size)
+    events = device.events_of("upload", path, "--tag", f"run={run}")
+    assert [event["event"] for event in events][0] == "begun"
+    done = events[-1]
+    assert done["event"] == "completed"
+    parts = 0 if size <= PART else -(-size // PART)
+    assert (done["size_bytes"], done["part_count"]) == (size, parts)
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+    assert device.journals == []
+
+
+def test_several_files_with_tags_in_parallel(device, user, run, tmp_path, home):
+    files = [file_with(tmp_path, SIZE + index, f"{index}.mcap", seed=index) for index in range(3)]
+    output = device.done("upload", *files, "--tag", f"run={run}", "--tag", "weather=rain", "--parallel", "3")
+    assert len(output.splitlines()) == 3
+    assert sorted(arrived(user, run, tmp_path, 3)) == sorted(file.read_bytes() for file in files)
+    filters = [f"raw_tags.{FILE_NAME_TAG}=1.mcap", "raw_tags.weather=rain", "raw_tags.model=mk2"]
+    assert all(user.objects(f"raw_tags.run={run} {filter}") for filter in filters)
+    assert len(user.objects(f"raw_tags.run={run} {filters[0]}")) == 1
+
+
+def test_the_command_line_is_checked(device, tmp_path):
+    path = file_with(tmp_path, 10)
+    for arguments in (
+        [],
+        [path, "--parallel", "0"],
+        [path, "--resume", "--afresh"],
+        [path, "--tag", "a=1", "--tag", "a=2"],
+        [path, "--patience", "-1"],
+    ):
+        device.refused(USAGE, "upload", *arguments)
+    assert device.journals == []
+
+
+def test_what_is_no_file_is_refused_and_the_others_go(device, user, run, tmp_path):
+    path = file_with(tmp_path, 10)
+    message = device.refused(REFUSED, "upload", tmp_path / "nothing", tmp_path, path, "--tag", f"run={run}")
+    assert "No such file" in message and "is no regular file" in message
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+    assert device.journals == []
+
+
+def test_a_device_without_a_key_says_so(binary, network, tmp_path):
+    device = Device(binary, network, tmp_path / "nowhere")
+    assert "data-gateway init" in device.refused(REFUSED, "upload", file_with(tmp_path, 10))
+
+
+def test_a_wrong_key_says_so(device, tmp_path):
+    wrong = device.config | {"api_key": "nonsense"}
+    (device.folder / "archebase-config.json").write_text(json.dumps(wrong))
+    message = device.refused(REFUSED, "upload", file_with(tmp_path, 10))
+    assert "AUTH_INVALID_CREDENTIAL" in message and "--reinit" in message
+
+
+@pytest.mark.parametrize("damage", ["{", '{"api_key": 1, "tags": {}}', '{"tags": {}}'])
+def test_a_damaged_configuration_names_its_file(device, tmp_path, damage):
+    (device.folder / "archebase-config.json").write_text(damage)
+    assert "archebase-config.json" in device.refused(REFUSED, "upload", file_with(tmp_path, 10))
+
+
+def test_a_gateway_that_is_not_there_is_exit_code_3(device, tmp_path):
+    endpoints = json.loads((device.folder / "archebase-endpoints.json").read_text())
+    endpoints["auth"]["port"] = 1
+    (device.folder / "archebase-endpoints.json").write_text(json.dumps(endpoints))
+    client = device.start("upload", file_with(tmp_path, 10), "--patience", "0")
+    output, errors = client.communicate(timeout=120)
+    assert client.returncode == UNREACHABLE, (output, errors)
+    assert "--resume" in errors
+
+
+# What breaks
+
+#: Where the client is killed: the proxy, the request's line, and whether before it passes, within it, or at its answer.
+STAGES = {
+    "create-not-answered": ("rpc", None, None),
+    "initiate-not-sent": ("store", r"POST .*\?uploads", 0),
+    "initiate-not-answered": ("store", r"POST .*\?uploads", None),
+    "first-part-not-sent": ("store", "partNumber=1&", 0),
+    "within-the-first-part": ("store", "partNumber=1&", PART // 2),
+    "first-part-not-answered": ("store", "partNumber=1&", None),
+    "within-the-third-part": ("store", "partNumber=3&", PART // 3),
+    "last-part-not-answered": ("store", "partNumber=4&", None),
+    "join-not-sent": ("store", r"POST .*\?uploadId", 0),
+    "join-not-answered": ("store", r"POST .*\?uploadId", None),
+}
+
+
+def stop_at(network, name: str) -> Stage:
+    stage = Stage()
+    proxy, line, after = STAGES[name]
+    if line is None:
+        # The first answer of the gateway listener is CreateLogicalUpload's.
+        held = network.rpc.hold("down")
+        stage.wait = lambda: eventually(held.is_set)
+    elif after is None:
+        network.store.on_reply(line, stage)
+    else:
+        network.store.before(line, stage, after)
+    return stage
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_killed_at_every_stage(device, network, user, run, tmp_path, name):
+    path = file_with(tmp_path, SIZE)
+    before = network.store.sent
+    stage = stop_at(network, name)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    device.done("upload", "--resume")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+    assert device.journals == []
+    assert network.store.sent - before - SIZE < PART
+
+
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_killed_while_completing(device, network, user, run, tmp_path, direction):
+    """CompleteUpload did not arrive, or was answered and the answer did not."""
+    path = file_with(tmp_path, SIZE)
+    before = network.store.sent
+    stage = Stage()
+
+    def hold():
+        held = network.rpc.hold(direction)
+        stage.wait = lambda: eventually(held.is_set)
+
+    network.store.on_reply(r"POST .*\?uploadId", hold)
+    client = device.start("upload", path, "--tag", f"run={run}")
+    eventually(lambda: "wait" in vars(stage))
+    stage.kill(client, network)
+    assert device.events()[-1] == "stored"
+    device.done("upload", "--resume")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+    assert network.store.sent - before - SIZE < PART
+
+
+def test_killed_again_and_again(device, network, user, run, tmp_path):
+    size = 12 * PART
+    path = file_with(tmp_path, size)
+    before = network.store.sent
+    kills = 0
+    for part in (2, 5, 5, 9, 12):
+        stage = Stage()
+        network.store.before(f"partNumber={part}&", stage, PART // 2)
+        stage.kill(device.start("upload", path, "--resume", "--tag", f"run={run}"), network)
+        kills += 1
+    device.done("upload", "--resume")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+    assert network.store.sent - before - size < kills * PART
+
+
+def test_a_small_file_whose_put_was_not_answered_is_not_put_again(device, network, user, run, tmp_path):
+    path = file_with(tmp_path, PART)
+    before = network.store.sent
+    stage = Stage()
+    network.store.on_reply("PUT ", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    device.done("upload", "--resume")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+    assert network.store.sent - before < PART + PART // 2
+
+
+def test_a_network_that_breaks_is_outlived(device, network, user, run, tmp_path):
+    size = 8 * PART
+    path = file_with(tmp_path, size)
+    before = network.store.sent
+    cuts = [before + int(PART * share) for share in (0.5, 2.2, 4.9, 7.7)]
+    network.store.cut_at(*cuts)
+    events = device.events_of("upload", path, "--tag", f"run={run}")
+    assert sum(event["event"] == "waiting" for event in events) >= len(cuts)
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+    assert network.store.sent - before - size < len(cuts) * PART
+
+
+def test_interrupted_by_a_person(device, network, user, run, tmp_path):
+    path = file_with(tmp_path, SIZE)
+    stage = Stage()
+    network.store.before("partNumber=2&", stage, PART // 2)
+    client = device.start("upload", path, "--tag", f"run={run}")
+    stage.wait()
+    _, errors = end(client, signal.SIGINT)
+    assert client.returncode == REFUSED
+    assert "--resume" in errors
+    stage.let_go()
+    assert device.events()[-1] == "acknowledged"
+    assert "--resume" in device.refused(REFUSED, "upload", path)
+    device.done("upload", "--resume")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+def test_afresh_gives_up_what_was_stored(device, network, user, run, tmp_path, home):
+    path = file_with(tmp_path, SIZE)
+    stage = Stage()
+    network.store.before("partNumber=2&", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    path.write_bytes(content(SIZE + 7, seed=2))
+    device.done("upload", path, "--afresh", "--tag", f"run={run}")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+def test_two_at_once_do_not_upload_the_same_file(device, network, user, run, tmp_path):
+    path = file_with(tmp_path, SIZE)
+    stage = Stage()
+    network.store.before("partNumber=2&", stage)
+    client = device.start("upload", path, "--tag", f"run={run}")
+    stage.wait()
+    assert "another process" in device.refused(REFUSED, "upload", path, "--resume")
+    stage.let_go()
+    client.communicate(timeout=60)
+    assert client.returncode == OK
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+# A file that changes
+
+
+@pytest.mark.parametrize("change", ["grows", "is-rewritten"])
+def test_a_file_that_changes_while_it_is_uploaded_is_refused(device, network, user, run, tmp_path, change):
+    path = file_with(tmp_path, SIZE)
+    stage = Stage()
+    network.store.before("partNumber=2&", stage, PART // 2)
+    client = device.start("upload", path, "--tag", f"run={run}")
+    stage.wait()
+    with open(path, "r+b") as file:
+        if change == "grows":
+            file.seek(0, os.SEEK_END)
+        file.write(b"more")
+    stage.let_go()
+    _, errors = client.communicate(timeout=60)
+    assert client.returncode == REFUSED
+    assert "upload it again" in errors
+    assert device.journals == []
+    assert user.objects(f"raw_tags.run={run}") == []
+
+
+def test_a_file_that_changed_since_is_not_resumed(device, network, user, run, tmp_path):
+    path = file_with(tmp_path, SIZE)
+    stage = Stage()
+    network.store.before("partNumber=3&", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    path.write_bytes(content(SIZE, seed=2))
+    assert "upload it again" in device.refused(REFUSED, "upload", "--resume")
+    assert user.objects(f"raw_tags.run={run}") == []
+    device.done("upload", path, "--tag", f"run={run}")
+    assert arrived(user, run, tmp_path) == [path.read_bytes()]
+
+
+def test_a_file_that_was_deleted_after_its_last_part_is_completed(device, network, user, run, tmp_path):
+    path = file_with(tmp_path, SIZE)
+    data = path.read_bytes()
+    stage = Stage()
+    network.store.on_reply(r"POST .*\?uploadId", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    path.unlink()
+    device.done("upload", "--resume")
+    assert arrived(user, run, tmp_path) == [data]
+
+
+def test_an_upload_that_an_operator_aborted_says_so(device, network, home, user, run, tmp_path, initialized):
+    from support.parties import Uploader
+
+    path = file_with(tmp_path, SIZE)
+    stage = Stage()
+    network.store.before("partNumber=3&", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
+    (journal,) = device.journals
+    logical = json.loads(journal.read_text().splitlines()[1])["created"]["logical"]
+    uploader = Uploader(network.gateway, home.user.stubs, device.config["api_key"]).sign_in()
+    uploader.abort(logical, "wrong robot")
+    assert "wrong robot" in device.refused(REFUSED, "upload", "--resume")
+    assert device.journals == []

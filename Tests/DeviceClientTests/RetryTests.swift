@@ -1,0 +1,154 @@
+import Platform
+import Proto
+import RPC
+import Synchronization
+import Testing
+import Transfer
+import Wire
+
+@testable import DeviceClient
+
+@Suite struct RetryTests {
+    @Test func waitsDoubleAndAreBounded() {
+        let policy = RetryPolicy(patience: .seconds(1000))
+        func delay(_ failures: Int, random: Double = 1, least: Duration? = nil) -> Duration? {
+            policy.delay(failures: failures, elapsed: .zero, least: least, random: random)
+        }
+        #expect(
+            (1...8).map { delay($0) } == [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000].map { .milliseconds($0) })
+        #expect(delay(1000) == .seconds(30))
+        #expect(delay(3, random: 0) == .seconds(1))
+        #expect(delay(1, least: .seconds(7)) == .seconds(7))
+        #expect(delay(1, least: .seconds(100_000)) == .seconds(1000))
+    }
+
+    @Test func patienceEndsButAFewAttemptsAreAlwaysMade() {
+        let policy = RetryPolicy(patience: .seconds(60))
+        #expect(policy.delay(failures: 5, elapsed: .seconds(7200), least: nil, random: 0) != nil)
+        #expect(policy.delay(failures: 6, elapsed: .seconds(7200), least: nil, random: 0) == nil)
+        #expect(policy.delay(failures: 6, elapsed: .seconds(10), least: nil, random: 0) != nil)
+    }
+
+    private static func failed(
+        _ code: StatusCode, _ detail: DetailCode? = nil, after: Int? = nil,
+        _ method: MethodDescriptor = DataGatewayServiceMethods.completeUpload
+    ) -> CallFailure {
+        let details = detail.map { ErrorDetail(code: $0.rawValue, message: "").encoded() }
+        return CallFailure(
+            status: GRPCStatus(code, "", details: details, retryAfterMilliseconds: after), method: method,
+            server: PeerAddress(host: "h", port: 1))
+    }
+
+    @Test func whatPassesIsTriedAgain() {
+        let passing: [any Error] = [
+            Self.failed(.unavailable), Self.failed(.unavailable, .overloaded), Self.failed(.deadlineExceeded),
+            Self.failed(.internalError), TransferFailure.connection("cut"),
+            StoreRefusal(status: 503, code: "SlowDown", message: ""), StoreRefusal(status: 500, code: "", message: ""),
+            StoreRefusal(status: 429, code: "", message: ""), StoreRefusal(status: 408, code: "", message: ""),
+            StoreRefusal(status: 400, code: "BadDigest", message: ""),
+        ]
+        for error in passing { #expect(Remedy(error) == .retry(after: nil), "\(error)") }
+        #expect(Remedy(Self.failed(.unavailable, .rateLimited, after: 1500)) == .retry(after: .milliseconds(1500)))
+    }
+
+    @Test func whatDoesNotPassIsNot() {
+        let lasting: [any Error] = [
+            Self.failed(.invalidArgument, .invalidArgument), Self.failed(.permissionDenied, .uploadNotOwned),
+            Self.failed(.unauthenticated, .authKeyDisabled), Self.failed(.resourceExhausted),
+            Self.failed(.unimplemented), Self.failed(.notFound), CancellationError(),
+            TransferFailure.unusable("certificate"),
+            StoreRefusal(status: 403, code: "InvalidSecurityToken", message: ""),
+            StoreRefusal(status: 501, code: "NotImplemented", message: ""),
+            Self.failed(.failedPrecondition, nil, AuthServiceMethods.exchangeCredential),
+        ]
+        for error in lasting { #expect(Remedy(error) == .none, "\(error)") }
+    }
+
+    @Test func whatIsOutOfDateIsAskedAbout() {
+        let outdated: [any Error] = [
+            Self.failed(.notFound, .uploadNotFound), Self.failed(.failedPrecondition, .uploadNotRefreshable),
+            Self.failed(.failedPrecondition, .failedPrecondition),
+            StoreRefusal(status: 404, code: "NoSuchUpload", message: ""),
+            StoreRefusal(status: 404, code: "", message: ""),
+        ]
+        for error in outdated { #expect(Remedy(error) == .askForRecovery, "\(error)") }
+    }
+
+    @Test(arguments: ["SecurityTokenExpired", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"])
+    func credentialsThatAreRefusedAreReplaced(code: String) {
+        #expect(StoreRefusal(status: 403, code: code, message: "").remedy == .refreshCredentials)
+        #expect(StoreRefusal(status: 401, code: "", message: "").remedy == .refreshCredentials)
+    }
+
+    @Test func retriesEndWithTheLastFailure() async {
+        var policy = RetryPolicy(patience: .zero)
+        policy.base = .milliseconds(1)
+        let waits = Mutex(0)
+        let retrying = Retrying(policy: policy, outlook: { Remedy($0).outlook }) { _, _, _ in waits.withLock { $0 += 1 }
+        }
+        await #expect(throws: TransferFailure.connection("7")) {
+            var count = 0
+            try await retrying.run("x") {
+                count += 1
+                throw TransferFailure.connection(count == policy.attempts ? "7" : "\(count)")
+            }
+        }
+        #expect(waits.withLock { $0 } == policy.attempts - 1)
+    }
+}
+
+@Suite struct RenewableTests {
+    private let clock = ManualClock(UnixTime(seconds: 1000))
+
+    /// Values 1, 2, … that live so many seconds.
+    private func renewable(_ lifetime: Int64, lead: Int64 = 60) -> Renewable<Int> {
+        let fetched = Counter()
+        return Renewable(lead: lead, clock: clock) { [clock] in
+            Renewable.Issue(value: fetched.next(), expiresAt: clock.now().adding(seconds: lifetime))
+        }
+    }
+
+    private final class Counter: Sendable {
+        private let value = Mutex(0)
+
+        func next() -> Int {
+            value.withLock {
+                $0 += 1
+                return $0
+            }
+        }
+    }
+
+    @Test func aValueIsFetchedAnewWellBeforeItsEnd() async throws {
+        let token = renewable(900)
+        #expect(try await token.current().value == 1)
+        clock.advance(seconds: 839)
+        #expect(try await token.current().value == 1)
+        clock.advance(seconds: 1)
+        #expect(try await token.current().value == 2)
+    }
+
+    @Test func aShortLifeIsUsedForThreeQuarters() async throws {
+        let token = renewable(8)
+        #expect(try await token.current().value == 1)
+        clock.advance(seconds: 5)
+        #expect(try await token.current().value == 1)
+        clock.advance(seconds: 1)
+        #expect(try await token.current().value == 2)
+    }
+
+    @Test func whatEndedBeforeItCameIsUsedUntilItIsRefused() async throws {
+        let token = renewable(-5)
+        let first = try await token.current()
+        clock.advance(seconds: 100_000)
+        #expect(try await token.current().value == 1)
+        #expect(try await token.replacing(first).value == 2)
+    }
+
+    @Test func whoIsRefusedAfterAnotherWasTakesTheOthers() async throws {
+        let token = renewable(900)
+        let first = try await token.current()
+        #expect(try await token.replacing(first).value == 2)
+        #expect(try await token.replacing(first).value == 2)
+    }
+}
