@@ -232,20 +232,6 @@ import Wire
 
     // MARK: gRPC-Web
 
-    /// Whoever cannot be answered yet with what it sends is not told to stop, but by a bound.
-    @Test func aClientMayGoOnAfterItsAnswer() throws {
-        let json = try call("Nothing", "application/json", hiJSON, isWhole: false)
-        #expect(json[":status"] == "404")
-        #expect(json.closeCode == nil)
-        json.finish()
-        _ = try call("Echo", "application/json", hiJSON)
-        #expect(json.closeCode == 0)
-        let endless = try call("Nothing", "application/json", [UInt8](repeating: 0, count: 17 << 20), isWhole: false)
-        #expect(endless.closeCode == 0)
-        let grpc = try call("Nothing", "application/grpc", [], isWhole: false)
-        #expect(grpc.closeCode == 0)
-    }
-
     @Test(arguments: ["application/grpc-web", "application/grpc-web+proto"])
     func gRPCWebHasItsTrailersInTheBody(type: String) throws {
         let reply = try call("Echo", type, frame(hi), [("x-grpc-web", "1")])
@@ -283,6 +269,21 @@ import Wire
             let reply = try call("Echo", "application/grpc-web-text", Array(broken.utf8))
             #expect(try reply.body.withUnsafeBytes { try stream.decode($0) }.starts(with: [0x80]))
         }
+    }
+
+    // MARK: the end of a request behind its answer
+
+    @Test func aClientMayGoOnAfterItsAnswer() throws {
+        let json = try call("Nothing", "application/json", hiJSON, isWhole: false)
+        #expect(json[":status"] == "404")
+        #expect(json.closeCode == nil)
+        json.finish()
+        _ = try call("Echo", "application/json", hiJSON)
+        #expect(json.closeCode == 0)
+        let endless = try call("Nothing", "application/json", [UInt8](repeating: 0, count: 17 << 20), isWhole: false)
+        #expect(endless.closeCode == 0)
+        let grpc = try call("Nothing", "application/grpc", [], isWhole: false)
+        #expect(grpc.closeCode == 0)
     }
 
     // MARK: CORS

@@ -10,6 +10,12 @@ struct HTTPRefusal: Error {
         HTTPRefusal(status: 404, message: "there is no method \(path.prefix(200)) at this listener")
     }
 
+    static func tooLarge(_ limits: HTTP2Settings) -> HTTPRefusal {
+        let (bytes, fields) = (limits.maxHeaderListSize, limits.maxHeaderFields)
+        return HTTPRefusal(
+            status: 431, message: "the header section is over the limit of \(bytes) bytes or \(fields) fields")
+    }
+
     static func httpMethod(allowed: String) -> HTTPRefusal {
         HTTPRefusal(status: 405, message: "the HTTP method must be \(allowed)", fields: [("allow", allowed)])
     }

@@ -6,9 +6,9 @@ enum MessageCodec {
     /// Mapped by the schema, between the full names of the method's messages.
     case json(JSONMapping, input: String, output: String)
 
-    /// A client's message in the encoding that methods read.
-    func decode(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8] {
-        guard case .json(let mapping, let input, _) = self else { return [UInt8](message) }
+    /// A client's message in the encoding that methods read; `nil` where it is in that already.
+    func decode(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8]? {
+        guard case .json(let mapping, let input, _) = self else { return nil }
         if message.isEmpty { throw .invalidArgument("the request is empty: without any field it is {}") }
         do {
             return try mapping.encode([UInt8](message), as: input)
@@ -21,7 +21,7 @@ enum MessageCodec {
     func encode(_ message: ArraySlice<UInt8>) throws(RPCError) -> [UInt8] {
         guard case .json(let mapping, _, let output) = self else { return Array(message) }
         do {
-            return try mapping.text(encoded: Array(message), of: output, includesInitialValues: false)
+            return try mapping.text(encoded: Array(message), of: output)
         } catch {
             throw RPCError(bare: .internalError, "the response has no JSON form: \(error.explanation)")
         }

@@ -5,6 +5,7 @@ extension RequestHead {
     ///
     /// - Returns: the whole answer, where there is no call.
     mutating func findFront(for server: RPCServer) -> CallFront.Reply? {
+        if case .tooLarge = fault { return HTTPRefusal.tooLarge(server.limits.http2).reply([]) }
         let origin = metadata["origin"]
         if httpMethod == "OPTIONS", metadata["access-control-request-method"] != nil,
             let preflight = server.crossOrigin?.preflight(origin: origin)

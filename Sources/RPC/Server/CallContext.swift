@@ -7,7 +7,7 @@ import Wire
 /// handler while that runs, all on the call's loop.
 public final class CallContext: @unchecked Sendable {
     public let method: MethodDescriptor
-    /// The client's header fields, without those that the protocol itself uses and `user-agent`.
+    /// The client's header fields, without those that gRPC itself uses and `user-agent`.
     public let metadata: Metadata
     /// Where the call came from: the socket's address, or what ``TrustedProxies`` made of it.
     public internal(set) var peer: PeerAddress

@@ -37,7 +37,7 @@ extension MessageEncoding.Failure {
     var rpcError: RPCError {
         switch self {
         case .malformed:
-            .invalidArgument("a compressed message is not in the format that grpc-encoding says")
+            .invalidArgument("a compressed message is not in the format that its header field says")
         case .tooLong(let limit):
             RPCError(bare: .resourceExhausted, "a compressed message holds more than the limit of \(limit) bytes")
         }

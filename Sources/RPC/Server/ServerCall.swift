@@ -55,14 +55,14 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     override func receiveHeadersEnd(isTrailers: Bool) {
         guard case .head = state else { return }
-        if !head.isGRPC, !head.isTooLarge, let refusal = head.findFront(for: connection.server) {
+        if case .tooLarge = head.fault { connection.refusedHeaders() }
+        if !head.isGRPC, let refusal = head.findFront(for: connection.server) {
             state = .ended
             put(refusal)
             return
         }
         if let status = head.refusedByHTTP {
             state = .ended
-            if case .tooLarge = head.fault { connection.refusedHeaders() }
             respondAndFinish(ResponseHeaders.http(status))
             return
         }
@@ -151,17 +151,17 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private func hand(
         _ message: UnsafeRawBufferPointer, wasCompressed: Bool, to driver: CallDriver
     ) throws(RPCError) {
-        guard let front = head.front else {
+        guard let decoded = try head.front?.request.codec.decode(message) else {
             return try driver.receive(message: message, wasCompressed: wasCompressed, for: self)
         }
-        try front.request.codec.decode(message).withUnsafeBufferPointer { (bytes) throws(RPCError) in
+        try decoded.withUnsafeBufferPointer { (bytes) throws(RPCError) in
             try driver.receive(message: UnsafeRawBufferPointer(bytes), wasCompressed: wasCompressed, for: self)
         }
     }
 
     private func decompress(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8] {
         guard let encoding = head.encoding else {
-            throw RPCError(bare: .internalError, "a compressed message without grpc-encoding")
+            throw RPCError(bare: .internalError, "a message is compressed, and no header field says how")
         }
         do {
             return try encoding.decompress(message, limit: connection.server.limits.maxMessageSize)
@@ -327,6 +327,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             }
         }
         state = .ended
+        // It may hold a message, and the stream may stay open.
+        head.front = nil
         driver = nil
         task = nil
     }
@@ -340,10 +342,6 @@ extension RequestHead {
         case .notPost: 405
         default: nil
         }
-    }
-
-    fileprivate var isTooLarge: Bool {
-        if case .tooLarge = fault { true } else { false }
     }
 
     fileprivate func checkProtocol() throws(RPCError) {

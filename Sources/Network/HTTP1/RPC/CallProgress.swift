@@ -22,10 +22,16 @@ final class CallProgress: Sendable {
     }
 
     private let state = Mutex(State())
-    private let event = linux_make_event()
+    private let event: Int32
+
+    /// `nil` where the process has no descriptor left.
+    init?() {
+        event = linux_make_event()
+        if event < 0 { return nil }
+    }
 
     deinit {
-        close(event)
+        if event >= 0 { close(event) }
     }
 
     /// For the thread.

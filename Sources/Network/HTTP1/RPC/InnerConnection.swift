@@ -80,6 +80,8 @@ final class InnerConnection: HTTP2SessionHost, @unchecked Sendable {
 
     private func end() {
         guard let connection else { return }
+        // A handler that is slow to end may keep the connection beyond this object.
+        connection.onOutput = {}
         session?.abandon()
         connection.connectionLost(nil)
         stream?.report()

@@ -21,20 +21,25 @@ public final class RPCRequestHandler: HTTPRequestHandler {
     public func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         // Its status is in trailers, which libmicrohttpd does not send, nor browsers read.
         if let type = head.fields["content-type"]?.lowercased(), Self.isGRPC(type) {
-            let message = "gRPC needs HTTP/2: over HTTP/1.1 calls come by Connect or gRPC-Web"
-            return .respond(
-                HTTPResponse(
-                    status: 415, fields: ["Content-Type": "application/json"],
-                    body: .bytes(ConnectError(.unknown, message).json)))
+            return Self.refusal(415, .unknown, "gRPC needs HTTP/2: over HTTP/1.1 calls come by Connect or gRPC-Web")
+        }
+        guard let progress = CallProgress() else {
+            server.metrics.limitReached("descriptors")
+            return Self.refusal(503, .unavailable, "the gateway has too many files open")
         }
         let loop = loops[turn.add(1, ordering: .relaxed).newValue % loops.count]
-        let progress = CallProgress()
         let call = InnerConnection(
             server: server, loop: loop, peer: PeerAddress(host: head.peer, port: 0), progress: progress)
         let request = HeaderBlock(Self.fields(head))
         let hasBody = head.framing != .none
         loop.run { call.open(request, hasBody: hasBody) }
         return .receive(RPCExchange(call: call, loop: loop, progress: progress, socket: head.socket, hasBody: hasBody))
+    }
+
+    private static func refusal(_ status: Int, _ code: StatusCode, _ message: String) -> HTTPDisposition {
+        let fields: HTTPFields = ["Content-Type": "application/json"]
+        return .respond(
+            HTTPResponse(status: status, fields: fields, body: .bytes(ConnectError(code, message).json)))
     }
 
     private static func isGRPC(_ type: String) -> Bool {
