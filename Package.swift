@@ -84,7 +84,7 @@ let package = Package(
         tests("RPC", ["Platform", "Proto", "Wire"]),
         tests("Network", ["HTTPTestClient", "Proto", "RPC", "Wire"]),
         tests("Database"),
-        tests("ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform"], exclude: ["Vectors"]),
+        tests("ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform", "RPC"], exclude: ["Vectors"]),
         tests("Accounts"),
         tests("DeviceInit"),
         tests("Catalog", ["Accounts", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),

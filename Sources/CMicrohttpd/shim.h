@@ -15,14 +15,16 @@ struct microhttpd_options {
     size_t memory_increment;
     size_t stack_size;
     unsigned int connections;
-    unsigned int connections_per_address;
     unsigned int idle_seconds;
     void *context;
     void *(*request_line)(void *context, const char *target, struct MHD_Connection *connection);
     MHD_AccessHandlerCallback request;
     MHD_RequestCompletedCallback completed;
-    /// NULL = cleartext. A connection that starts is to be given an identity; see `microhttpd_identify`.
+    /// Whether a connection from there may begin.
+    MHD_AcceptPolicyCallback admit;
+    /// Where `secure`, a connection that starts is to be given an identity; see `microhttpd_identify`.
     MHD_NotifyConnectionCallback connection;
+    bool secure;
 };
 
 /// The certificate that a daemon shows, its own first, and its private key.
@@ -72,14 +74,13 @@ static inline struct MHD_Daemon *microhttpd_start(const struct microhttpd_option
     struct MHD_OptionItem secure[] = {
         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) MICROHTTPD_PRIORITIES},
         {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *) microhttpd_identity_of},
-        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t) options->connection, options->context},
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem cleartext[] = {{MHD_OPTION_END, 0, NULL}};
-    if (options->connection != NULL)
+    if (options->secure)
         flags |= MHD_USE_TLS;
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, options->request, options->context,
+        flags, 0, options->admit, options->context, options->request, options->context,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket) options->listening_socket,
         MHD_OPTION_URI_LOG_CALLBACK, options->request_line, options->context,
         MHD_OPTION_UNESCAPE_CALLBACK, microhttpd_keep_escaped, NULL,
@@ -89,9 +90,9 @@ static inline struct MHD_Daemon *microhttpd_start(const struct microhttpd_option
         MHD_OPTION_CONNECTION_MEMORY_INCREMENT, options->memory_increment,
         MHD_OPTION_THREAD_STACK_SIZE, options->stack_size,
         MHD_OPTION_CONNECTION_LIMIT, options->connections,
-        MHD_OPTION_PER_IP_CONNECTION_LIMIT, options->connections_per_address,
+        MHD_OPTION_NOTIFY_CONNECTION, options->connection, options->context,
         MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
-        MHD_OPTION_ARRAY, options->connection != NULL ? secure : cleartext,
+        MHD_OPTION_ARRAY, options->secure ? secure : cleartext,
         MHD_OPTION_END);
 }
 
@@ -105,4 +106,10 @@ static inline const struct sockaddr *microhttpd_peer(struct MHD_Connection *conn
 static inline int microhttpd_socket(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return info == NULL ? -1 : info->connect_fd;
+}
+
+/// What the connection was given when it started.
+static inline void *microhttpd_held(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
 }

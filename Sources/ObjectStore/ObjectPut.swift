@@ -25,9 +25,10 @@ final class ObjectPut {
         self.etags = etags
         digest = BodyDigest(payload.checks)
         self.contentType = contentType
+        let share = try store.share(length: payload.length)
         let (fileID, file) = try store.data.create()
         self.fileID = fileID
-        writer = store.writer(to: file)
+        writer = store.writer(to: file, share: share)
     }
 
     deinit {

@@ -19,6 +19,8 @@ public final class ObjectStore: Sendable {
         public var minimumFreeBytes: Int64 = 1 << 30
         /// How many bytes are free at a path.
         var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
+        /// Memory for the bodies that are being received, of all requests together; bytes.
+        public var bufferBytes: Int64 = 256 << 20
         var calls = FileCalls()
 
         public init() {}
@@ -38,7 +40,7 @@ public final class ObjectStore: Sendable {
     let clock: any WallClock
     let writes = WritesInFlight()
     let space: FreeSpace
-    private let writers = BlockWriters()
+    private let writers: BlockWriters
     /// Unlinking a large file takes a while, which no event loop has.
     private let removals = DispatchQueue(label: "store.removals")
     /// How many want that no file goes; a removal that has begun is not held up.
@@ -55,6 +57,7 @@ public final class ObjectStore: Sendable {
         self.clock = clock
         self.configuration = configuration
         issuer = CredentialIssuer(keyring: keyring)
+        writers = BlockWriters(memory: configuration.bufferBytes)
         data = try DataDirectory(path: directory, directIO: configuration.directIO, calls: configuration.calls)
         space = FreeSpace(floor: configuration.minimumFreeBytes, clock: clock) {
             try configuration.freeBytes(directory)
@@ -133,12 +136,22 @@ public final class ObjectStore: Sendable {
         removals.sync {}
     }
 
+    /// Memory to receive a body with.
+    ///
+    /// - Parameter length: nil = not known.
+    /// - Throws: `slowDown` where the bodies under way have it all.
+    func share(length: Int64?) throws(StoreError) -> BlockWriters.Share {
+        if let share = writers.share(length: length) { return share }
+        throw StoreError(.slowDown, "Too many bodies are being received. Reduce your request rate.")
+    }
+
     /// What writes a body into `file`; see ``BlockWriter``.
     func writer(
-        to file: DataFile, at position: Int64 = 0, permit: @escaping BlockWriter.Permit = { try $0() }
+        to file: DataFile, at position: Int64 = 0, share: BlockWriters.Share? = nil,
+        permit: @escaping BlockWriter.Permit = { try $0() }
     ) -> BlockWriter {
         file.setDirect(data.writesDirectly && position.isMultiple(of: Int64(AlignedBlock.alignment)))
-        return BlockWriter(file, at: position, writers: writers, permit: permit)
+        return BlockWriter(file, at: position, writers: writers, share: share, permit: permit)
     }
 
     /// A URL to read one object with, `lifetime` seconds long at most; Range is allowed with it.

@@ -42,6 +42,7 @@ final class PartUpload {
         }
         try Self.checkSize(payload.length ?? 0, of: multipart)
         try payload.checks.follow(multipart.checksum)
+        let share = try store.share(length: payload.length)
         self.store = store
         self.permit = permit
         self.multipart = multipart
@@ -64,10 +65,10 @@ final class PartUpload {
             } else if earlier == nil, claim.ownsPlace {
                 let file = try store.data.open(multipart.fileID, for: .writing)
                 let position = Int64(number - 1) * multipart.partSize
-                destination = .place(store.writer(to: file, at: position, permit: holding))
+                destination = .place(store.writer(to: file, at: position, share: share, permit: holding))
             } else {
                 let (fileID, file) = try store.data.create()
-                destination = .ownFile(store.writer(to: file, permit: holding), fileID: fileID)
+                destination = .ownFile(store.writer(to: file, share: share, permit: holding), fileID: fileID)
             }
         } catch {
             end()

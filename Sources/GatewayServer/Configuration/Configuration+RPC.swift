@@ -59,7 +59,7 @@ extension Configuration {
         var web = HTTPDaemon.Configuration()
         web.connectionMemory = 128 << 10
         web.maximumDrain = 16 << 20
-        web.maximumConnectionsPerAddress = UInt32(clamping: limits.maxConnectionsPerAddress)
+        web.maximumConnectionsPerAddress = Int(clamping: limits.maxConnectionsPerAddress)
         web.maximumConnections = UInt32(
             try reader.integer("web.max_connections", default: 256, in: 1...10_000, unit: "connections"))
         web.idleTimeout = UInt32(

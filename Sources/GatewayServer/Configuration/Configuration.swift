@@ -67,6 +67,7 @@ struct Configuration: Sendable {
                 trouble == nil ? "object is right again" : "object is bad", ["file_id": fileID, "why": trouble ?? ""])
         }
         catalog.onScrubFailure = { Log.write("scrub failed", ["error": "\($0)"]) }
+        try limitStore(&reader)
         objectStore.report = { requestID, error in
             Log.write("store request failed", ["request_id": requestID, "error": "\(error)"])
         }
@@ -120,6 +121,24 @@ struct Configuration: Sendable {
                 "object_store.bucket must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
         }
         return uploads
+    }
+
+    /// What clients of the object store may take of it.
+    private mutating func limitStore(_ reader: inout ConfigurationReader) throws(ConfigurationError) {
+        store.bufferBytes = try reader.integer(
+            "object_store.max_buffer_bytes", default: store.bufferBytes, in: (4 << 20)...(1 << 40), unit: "bytes")
+        var daemon = HTTPDaemon.Configuration()
+        daemon.maximumConnections = UInt32(
+            clamping: try reader.integer(
+                "object_store.max_connections", default: 256, in: 1...10_000, unit: "connections"))
+        daemon.maximumConnectionsPerAddress = Int(
+            try reader.integer(
+                "object_store.max_connections_per_address", default: 192, in: 1...10_000, unit: "connections"))
+        daemon.minimumRate = try reader.integer(
+            "object_store.min_client_bytes_per_second", default: 1024, in: 0...(1 << 30), unit: "bytes")
+        daemon.slowGrace = .seconds(
+            try reader.integer("object_store.slow_client_grace_seconds", default: 30, in: 1...3600, unit: "seconds"))
+        objectStore.daemon = daemon
     }
 
     /// - Parameter owner: what the keys begin with.

@@ -61,6 +61,7 @@ final class Gateway: Sendable {
             handler: WebHandler(
                 accounts: rooms.accounts, calls: RPCRequestHandler(server: server(.web), loops: loops)))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
+        metrics.append((ListenerName.objectStore.rawValue, configuration.objectStore.daemon.metrics))
         let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
         ops = try HTTPDaemon(

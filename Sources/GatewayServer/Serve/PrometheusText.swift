@@ -16,11 +16,11 @@ enum PrometheusText {
             for sample in samples { text += "\(name){\(sample.labels)} \(sample.value)\n" }
         }
         family(
-            "data_gateway_connections", "gauge", "gRPC connections that are open; of the web listener, requests.",
+            "data_gateway_connections", "gauge", "Connections that are open; of the web listener, requests.",
             snapshots.map { ($0, $1.connectionsOpen) })
         family(
             "data_gateway_connections_accepted_total", "counter",
-            "gRPC connections that were accepted; of the web listener, requests.",
+            "Connections that were accepted; of the web listener, requests.",
             snapshots.map { ($0, $1.connectionsAccepted) })
         family(
             "data_gateway_handlers", "gauge", "Calls whose handler runs or waits.",

@@ -12,8 +12,14 @@ public final class HTTPDaemon: Sendable {
     public struct Configuration: Sendable {
         public var front = HTTPFront()
         public var maximumConnections: UInt32 = 256
-        /// 0 = no bound of its own.
-        public var maximumConnectionsPerAddress: UInt32 = 0
+        /// More are closed at once; `nil` = no bound of its own.
+        public var maximumConnectionsPerAddress: Int?
+        /// What a client has to move in each `slowGrace` of a request or an answer, bytes a second; 0 = nothing. Who is
+        /// slower is cut off, and so is a header that takes longer than that.
+        public var minimumRate: Int64 = 0
+        public var slowGrace = Duration.seconds(30)
+        /// Told of connections, and of limits that were reached: `connections_per_address`, `slow_client`.
+        public var metrics = ServerMetrics()
         /// A connection on which no byte moves for so long is closed; seconds.
         public var idleTimeout: UInt32 = 60
         /// A body that takes longer is cut off with its connection; `nil` = never.
@@ -46,6 +52,8 @@ public final class HTTPDaemon: Sendable {
     let configuration: Configuration
     let handler: any HTTPRequestHandler
     private let inFlight = DispatchGroup()
+    private let connections = HTTPConnections()
+    private let watch = Watch()
     private let stopping = Atomic(false)
     /// The library's daemon; nil once it was stopped.
     private let native = Mutex<NativeDaemon?>(nil)
@@ -71,12 +79,13 @@ public final class HTTPDaemon: Sendable {
         options.memory_increment = configuration.connectionMemory / 4
         options.stack_size = 1 << 20
         options.connections = configuration.maximumConnections
-        options.connections_per_address = configuration.maximumConnectionsPerAddress
+        options.secure = configuration.certificates != nil
         options.idle_seconds = configuration.idleTimeout
         let context = Unmanaged.passRetained(self)
         options.context = context.toOpaque()
-        options.request_line = { context, target, _ in
-            guard let context, let target else { return nil }
+        options.request_line = { context, target, connection in
+            guard let context, let target, let connection else { return nil }
+            HTTPConnection.of(connection)?.enter(.moving, isNew: true)
             let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
             daemon.inFlight.enter()
             return Unmanaged.passRetained(HTTPExchange(target: String(cString: target), daemon: daemon)).toOpaque()
@@ -88,23 +97,26 @@ public final class HTTPDaemon: Sendable {
             return Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().advance(
                 connection, method: String(cString: method), version: String(cString: version), piece: bytes)
         }
-        options.completed = { context, _, exchange, _ in
+        options.completed = { context, connection, exchange, _ in
             guard let context, let ended = exchange?.pointee else { return }
             exchange?.pointee = nil
+            if let connection { HTTPConnection.of(connection)?.enter(.waiting, isNew: true) }
             Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended()
             Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
         }
-        if configuration.certificates != nil {
-            options.connection = { context, connection, held, event in
-                guard let context, let connection, let held else { return }
-                let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
-                if event == .CONNECTION_NOTIFY_STARTED, let identity = daemon.configuration.certificates?.identity {
-                    held.pointee = Unmanaged.passRetained(identity).toOpaque()
-                    microhttpd_identify(connection, identity.pointer)
-                } else if let identity = held.pointee {
-                    held.pointee = nil
-                    Unmanaged<TLSIdentity>.fromOpaque(identity).release()
-                }
+        options.admit = { context, address, _ in
+            guard let context, let address else { return .NO }
+            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
+            return daemon.admits(HTTPConnection.host(of: address)) ? .YES : .NO
+        }
+        options.connection = { context, connection, held, event in
+            guard let context, let connection, let held else { return }
+            let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
+            if event == .CONNECTION_NOTIFY_STARTED {
+                held.pointee = Unmanaged.passRetained(daemon.opened(connection)).toOpaque()
+            } else if let ended = held.pointee {
+                held.pointee = nil
+                daemon.closed(Unmanaged<HTTPConnection>.fromOpaque(ended).takeRetainedValue())
             }
         }
         guard let daemon = microhttpd_start(&options) else {
@@ -113,6 +125,33 @@ public final class HTTPDaemon: Sendable {
             throw .daemon
         }
         native.withLock { $0 = NativeDaemon(pointer: daemon) }
+        if configuration.minimumRate > 0 { watch.start(every: configuration.slowGrace / 4, cutSlow) }
+    }
+
+    /// Asked before a connection takes a thread.
+    private func admits(_ host: String) -> Bool {
+        guard let limit = configuration.maximumConnectionsPerAddress, connections.count(from: host) >= limit else {
+            return true
+        }
+        configuration.metrics.limitReached("connections_per_address")
+        return false
+    }
+
+    private func opened(_ native: OpaquePointer) -> HTTPConnection {
+        let rule = TransferRule(minimumRate: configuration.minimumRate, grace: configuration.slowGrace, now: .now)
+        let connection = HTTPConnection(native, identity: configuration.certificates?.identity, rule: rule)
+        connections.add(connection)
+        configuration.metrics.connectionOpened()
+        return connection
+    }
+
+    private func closed(_ connection: HTTPConnection) {
+        connections.remove(connection)
+        configuration.metrics.connectionClosed()
+    }
+
+    private func cutSlow() {
+        for _ in 0..<connections.cutSlow(at: .now) { configuration.metrics.limitReached("slow_client") }
     }
 
     var isSecure: Bool { configuration.certificates != nil }
@@ -126,6 +165,7 @@ public final class HTTPDaemon: Sendable {
     public func stop(drainingFor seconds: Int) {
         guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard let daemon = native.withLock({ $0.take() }) else { return }
+        watch.stop()
         let listener = MHD_quiesce_daemon(daemon.pointer)
         _ = inFlight.wait(timeout: .now() + .seconds(seconds))
         MHD_stop_daemon(daemon.pointer)

@@ -28,6 +28,15 @@ final class HTTPExchange {
     func advance(
         _ connection: OpaquePointer, method: String, version: String, piece: UnsafeRawBufferPointer
     ) -> MHD_Result {
+        let progress = HTTPConnection.of(connection)
+        progress?.enter(.busy)
+        defer {
+            if case .answered = phase {
+                progress?.enter(.moving, isNew: true)
+            } else {
+                progress?.enter(.moving)
+            }
+        }
         switch phase {
         case .head:
             return begin(connection, method: method, version: version)
@@ -77,7 +86,8 @@ final class HTTPExchange {
             return send(response, on: connection)
         }
         let head = HTTPRequestHead(
-            method: method, target: target, fields: fields, framing: framing, peer: Self.peer(of: connection),
+            method: method, target: target, fields: fields, framing: framing,
+            peer: HTTPConnection.of(connection)?.host ?? "",
             isSecure: daemon.isSecure, socket: microhttpd_socket(connection))
         switch daemon.handler.begin(head) {
         case .receive(let sink):
@@ -118,18 +128,6 @@ final class HTTPExchange {
             MHD_add_response_header(native, "Connection", "close")
         }
         return MHD_queue_response(connection, UInt32(response.status), native)
-    }
-
-    private static func peer(of connection: OpaquePointer) -> String {
-        guard let address = microhttpd_peer(connection) else { return "" }
-        let length =
-            address.pointee.sa_family == sa_family_t(AF_INET6)
-            ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
-        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        guard getnameinfo(address, socklen_t(length), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else {
-            return ""
-        }
-        return String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

@@ -35,6 +35,7 @@ struct StoreError: Error, Equatable {
         case securityTokenExpired = "SecurityTokenExpired"
         case serviceUnavailable = "ServiceUnavailable"
         case signatureDoesNotMatch = "SignatureDoesNotMatch"
+        case slowDown = "SlowDown"
 
         var status: Int {
             switch self {
@@ -47,7 +48,7 @@ struct StoreError: Error, Equatable {
             case .invalidRange: 416
             case .internalError: 500
             case .notImplemented: 501
-            case .serviceUnavailable: 503
+            case .serviceUnavailable, .slowDown: 503
             case .authorizationMalformed, .badDigest, .contentSHA256Mismatch, .entityTooLarge, .entityTooSmall,
                 .incompleteBody,
                 .invalidArgument, .invalidBucketName, .invalidDigest, .invalidObjectName, .invalidPart,

@@ -124,8 +124,11 @@ struct StoreHandler: HTTPRequestHandler {
 
     private func failed(_ error: any Error, _ answers: StoreAnswers) -> HTTPResponse {
         let failure = StoreError(error)
-        if failure.code.status >= 500 {
-            configuration.report(answers.requestID, error)
+        switch failure.code {
+        case .quotaExceeded: configuration.daemon.metrics.limitReached("quota")
+        case .slowDown: configuration.daemon.metrics.limitReached("buffer_bytes")
+        case _ where failure.code.status >= 500: configuration.report(answers.requestID, error)
+        default: break
         }
         return answers.error(failure)
     }

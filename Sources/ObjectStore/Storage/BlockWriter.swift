@@ -14,6 +14,8 @@ final class BlockWriter {
     typealias Permit = @Sendable (() throws -> Void) throws -> Void
 
     private static let blocksInFlight = 2
+    /// That a body can have in use at a time: one that fills, and those that are written.
+    static let blocks = blocksInFlight + 1
 
     private struct Cancelled: Error {}
 
@@ -41,6 +43,7 @@ final class BlockWriter {
     private let writers: BlockWriters
     private let queue: DispatchQueue
     private let permit: Permit
+    private let share: BlockWriters.Share?
     private let flight = Flight()
     /// Where in the file the next block goes.
     private var position: Int64
@@ -49,15 +52,17 @@ final class BlockWriter {
 
     /// - Parameters:
     ///   - position: where in `file` the body begins; a multiple of 4096 where `file` is written directly.
+    ///   - share: of the memory for blocks; kept as long as this writer.
     ///   - permit: asked for each write.
     init(
-        _ file: DataFile, at position: Int64, writers: BlockWriters,
+        _ file: DataFile, at position: Int64, writers: BlockWriters, share: BlockWriters.Share? = nil,
         permit: @escaping Permit = { try $0() }
     ) {
         self.file = file
         self.position = position
         self.writers = writers
         self.permit = permit
+        self.share = share
         queue = writers.queue()
     }
 

@@ -1,14 +1,50 @@
 import Dispatch
 import Synchronization
 
-/// The few threads that write blocks, and the blocks that wait for their next use; all requests share them.
+/// The few threads that write blocks, and the memory for these; all requests share them.
 final class BlockWriters: Sendable {
+    /// The right of one request to so many blocks; ends with this object.
+    final class Share: Sendable {
+        private let writers: BlockWriters
+        private let blocks: Int
+
+        fileprivate init(_ writers: BlockWriters, blocks: Int) {
+            self.writers = writers
+            self.blocks = blocks
+        }
+
+        deinit {
+            writers.shared.subtract(blocks, ordering: .relaxed)
+        }
+    }
+
     private static let threads = 4
     private static let maximumSpares = 16
 
     private let queues = (0..<threads).map { DispatchQueue(label: "store.writer.\($0)") }
     private let turn = Atomic(0)
     private let spares = Mutex<[AlignedBlock]>([])
+    /// Blocks that requests may have now.
+    private let shared = Atomic(0)
+    private let maximumShared: Int
+
+    /// - Parameter memory: of all blocks together; bytes.
+    init(memory: Int64 = .max) {
+        maximumShared = Int(max(memory / Int64(AlignedBlock.size), 1))
+    }
+
+    /// Blocks for a body, as many as it can have in use at a time. Nobody waits for them: who has them may be waiting for a
+    /// slow client.
+    ///
+    /// - Parameter length: nil = not known.
+    /// - Returns: nil where there are not so many left.
+    func share(length: Int64?) -> Share? {
+        let needed = length.map { ($0 + Int64(AlignedBlock.size) - 1) / Int64(AlignedBlock.size) } ?? .max
+        let blocks = Int(min(max(needed, 1), Int64(BlockWriter.blocks)))
+        let isLeft = shared.add(blocks, ordering: .relaxed).newValue <= maximumShared
+        let share = Share(self, blocks: blocks)
+        return isLeft ? share : nil
+    }
 
     /// Runs what it is given in order, on one thread; requests take turns at the threads.
     func queue() -> DispatchQueue {

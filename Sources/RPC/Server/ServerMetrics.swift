@@ -38,12 +38,12 @@ public final class ServerMetrics: Sendable {
             limits: limits)
     }
 
-    func connectionOpened() {
+    public func connectionOpened() {
         connectionsAccepted.add(1, ordering: .relaxed)
         connectionsOpen.add(1, ordering: .relaxed)
     }
 
-    func connectionClosed() { connectionsOpen.subtract(1, ordering: .relaxed) }
+    public func connectionClosed() { connectionsOpen.subtract(1, ordering: .relaxed) }
 
     func callEnded(_ status: StatusCode) { state.withLock { $0.calls[status.rawValue] += 1 } }
 

@@ -1,6 +1,8 @@
 import Dispatch
 import Foundation
 import Glibc
+import HTTPTestClient
+import RPC
 import Synchronization
 import Testing
 
@@ -167,6 +169,25 @@ struct BlockWriterTests {
             try writer.finish()
         }
         #expect(try Data(contentsOf: URL(filePath: store.path(fileID))).count == Self.block)
+    }
+
+    @Test func requestsShareTheMemoryForBlocks() throws {
+        var configuration = ObjectStore.Configuration()
+        configuration.bufferBytes = Int64(4 * Self.block)
+        let metrics = ServerMetrics()
+        let store = try TestStore(configuration) { $0.daemon.metrics = metrics }
+        // One that may need three blocks, and whose client takes its time.
+        let body = content(10 * Self.block)
+        let large = try RawConnection(port: store.server.port)
+        try large.send(store.client().head("PUT", length: body.count, fields: ["Expect": "100-continue"]))
+        #expect(try large.answer().status == 100)
+        #expect(try store.client(uploadID: "upload-2").put(content(Self.block + 1)).error == "503 SlowDown")
+        #expect(try store.client(uploadID: "upload-2").put(content(100)).status == 200)
+        #expect(try store.files().count == 2)
+        #expect(metrics.snapshot.limits == ["buffer_bytes": 1])
+        try large.send(body)
+        #expect(try large.answer().status == 200)
+        #expect(try store.client(uploadID: "upload-2").put(content(3 * Self.block)).status == 200)
     }
 
     @Test func reusesBlocks() {

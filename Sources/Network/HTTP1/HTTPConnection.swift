@@ -1,0 +1,69 @@
+import CLinux
+import CMicrohttpd
+import Glibc
+import Synchronization
+
+/// One connection of an ``HTTPDaemon``, from its acceptance to its end: whose it is, and how it gets on.
+final class HTTPConnection: Sendable {
+    /// The peer's numeric address; empty where the system did not tell it.
+    let host: String
+    /// What the connection shows, where it speaks TLS; kept for as long as it lives.
+    private let identity: TLSIdentity?
+    private let descriptor: Int32
+    private let activity = Atomic(TransferRule.Activity.waiting.rawValue)
+    private let stage = Atomic(0)
+    /// What had been received when the wait for a request began; bytes.
+    private let receivedBefore = Atomic<UInt64>(0)
+    private let rule: Mutex<TransferRule>
+
+    init(_ native: OpaquePointer, identity: TLSIdentity?, rule: TransferRule) {
+        self.identity = identity
+        self.rule = Mutex(rule)
+        host = microhttpd_peer(native).map { Self.host(of: $0) } ?? ""
+        descriptor = microhttpd_socket(native)
+        if let identity { microhttpd_identify(native, identity.pointer) }
+    }
+
+    /// The one that was made when `native` started.
+    static func of(_ native: OpaquePointer) -> HTTPConnection? {
+        microhttpd_held(native).map { Unmanaged<HTTPConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// The numeric host of a peer's address; empty where it has none.
+    static func host(of address: UnsafePointer<sockaddr>) -> String {
+        let isIPv6 = address.pointee.sa_family == sa_family_t(AF_INET6)
+        let length = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard getnameinfo(address, socklen_t(length), &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) == 0 else {
+            return ""
+        }
+        return String(decoding: host.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// - Parameter isNew: a request, an answer, or the wait for the next request begins.
+    func enter(_ activity: TransferRule.Activity, isNew: Bool = false) {
+        if activity == .waiting { receivedBefore.store(progress?.received ?? 0, ordering: .relaxed) }
+        self.activity.store(activity.rawValue, ordering: .relaxed)
+        if isNew { stage.add(1, ordering: .relaxed) }
+    }
+
+    /// Bytes so far, as the kernel counts them.
+    private var progress: (received: UInt64, acknowledged: UInt64)? {
+        var (received, acknowledged) = (UInt64(0), UInt64(0))
+        return linux_tcp_progress(descriptor, &received, &acknowledged) == 0 ? (received, acknowledged) : nil
+    }
+
+    /// Cuts the connection off where it is too slow; its thread finds that out and ends it in order. To be called only
+    /// while the library has the socket open.
+    ///
+    /// - Returns: whether it did.
+    func cutIfTooSlow(at now: ContinuousClock.Instant) -> Bool {
+        guard let (received, acknowledged) = progress else { return false }
+        let sample = TransferRule.Sample(
+            activity: TransferRule.Activity(rawValue: activity.load(ordering: .relaxed)) ?? .busy,
+            stage: stage.load(ordering: .relaxed), hasBegun: received > receivedBefore.load(ordering: .relaxed),
+            received: received, acknowledged: acknowledged)
+        guard rule.withLock({ $0.isTooSlow(sample, at: now) }) else { return false }
+        return shutdown(descriptor, Int32(SHUT_RDWR)) == 0
+    }
+}
