@@ -7,9 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
 /// Whether the descriptor's reads and writes go past the page cache (O_DIRECT). Nothing may be in flight on it.
 static inline int linux_set_direct(int descriptor, bool direct) {
@@ -37,19 +35,4 @@ static inline bool linux_wait_event(int event, int socket) {
         continue;
     eventfd_t count;
     return eventfd_read(event, &count) == 0;
-}
-
-/// How many bytes a TCP socket has received, and how many of those it sent its peer has acknowledged. glibc's tcp_info
-/// ends before these two fields; they are the kernel's interface since 4.1 (linux/tcp.h).
-static inline int linux_tcp_progress(int descriptor, uint64_t *received, uint64_t *acknowledged) {
-    enum { tcp_protocol = 6, tcp_information = 11, bytes_acked = 120 / 8, bytes_received = 128 / 8 };
-    uint64_t info[32];
-    socklen_t length = sizeof info;
-    if (getsockopt(descriptor, tcp_protocol, tcp_information, info, &length) < 0)
-        return -1;
-    if (length < (bytes_received + 1) * sizeof *info)
-        return -1;
-    *acknowledged = info[bytes_acked];
-    *received = info[bytes_received];
-    return 0;
 }

@@ -5,7 +5,9 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /// What a daemon is started with. `MHD_start_daemon` is variadic, which Swift cannot call.
 struct microhttpd_options {
@@ -112,4 +114,19 @@ static inline int microhttpd_socket(struct MHD_Connection *connection) {
 static inline void *microhttpd_held(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == NULL ? NULL : info->socket_context;
+}
+
+/// How many bytes a TCP socket has received, and how many of those it sent its peer has acknowledged. glibc's tcp_info
+/// ends before these two fields; they are the kernel's interface since 4.1 (linux/tcp.h).
+static inline int microhttpd_progress(int descriptor, uint64_t *received, uint64_t *acknowledged) {
+    enum { tcp_protocol = 6, tcp_information = 11, bytes_acked = 120 / 8, bytes_received = 128 / 8 };
+    uint64_t info[32];
+    socklen_t length = sizeof info;
+    if (getsockopt(descriptor, tcp_protocol, tcp_information, info, &length) < 0)
+        return -1;
+    if (length < (bytes_received + 1) * sizeof *info)
+        return -1;
+    *acknowledged = info[bytes_acked];
+    *received = info[bytes_received];
+    return 0;
 }

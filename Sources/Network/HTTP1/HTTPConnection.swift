@@ -1,4 +1,3 @@
-import CLinux
 import CMicrohttpd
 import Glibc
 import Synchronization
@@ -50,7 +49,7 @@ final class HTTPConnection: Sendable {
     /// Bytes so far, as the kernel counts them.
     private var progress: (received: UInt64, acknowledged: UInt64)? {
         var (received, acknowledged) = (UInt64(0), UInt64(0))
-        return linux_tcp_progress(descriptor, &received, &acknowledged) == 0 ? (received, acknowledged) : nil
+        return microhttpd_progress(descriptor, &received, &acknowledged) == 0 ? (received, acknowledged) : nil
     }
 
     /// Cuts the connection off where it is too slow; its thread finds that out and ends it in order. To be called only
