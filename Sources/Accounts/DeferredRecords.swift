@@ -29,8 +29,13 @@ public final class DeferredRecords: Sendable {
     /// That a key was used; what is as recent as the minute is not noted again.
     func noteUse(of key: APIKeyRecord, at now: UnixTime) {
         if let last = key.lastUsedAt, now.microseconds - last.microseconds < Self.intervalMicroseconds { return }
+        if key.lastUsedAt == nil {
+            // Alone: what is counted by the minute waits for its minute, however many keys are new.
+            pending.withLock { $0.writtenAt = $0.writtenAt ?? now }
+            return write(uses: [key.id: now], entries: [:], at: now)
+        }
         pending.withLock { $0.uses[key.id] = now }
-        if key.lastUsedAt == nil { flush(at: now) } else { flushIfDue(at: now) }
+        flushIfDue(at: now)
     }
 
     /// That somebody unknown was refused.
@@ -64,7 +69,10 @@ public final class DeferredRecords: Sendable {
             pending = Pending(writtenAt: now)
             return taken
         }
-        guard !uses.isEmpty || !entries.isEmpty else { return }
+        if !uses.isEmpty || !entries.isEmpty { write(uses: uses, entries: entries, at: now) }
+    }
+
+    private func write(uses: [String: UnixTime], entries: [AuditEntry: Int], at now: UnixTime) {
         database.submit(
             { connection in
                 for (id, time) in uses { try APIKeyRecords.noteUse(id: id, at: time, in: connection) }
