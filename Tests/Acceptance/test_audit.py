@@ -115,6 +115,10 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("IssueSystemCredential", actor="user:system/admin", organization="system"):
         request = stubs.auth.IssueSystemCredentialRequest(user_name=service)
         secrets.append(call(identities.IssueSystemCredential, request, admin.token).credential)
+    backups = stubs.gateway.BackupServiceStub(gateway.channel("admin"))
+    with walk.one_line("Backup", actor="user:system/admin", organization="system"):
+        for _ in call(backups.Backup, stubs.gateway.BackupRequest(without_objects=True), admin.token):
+            pass
     with walk.one_line("RotateSigningKey", actor="user:system/admin", organization="system"):
         call(identities.RotateSigningKey, stubs.auth.RotateSigningKeyRequest(), admin.token)
 

@@ -30,7 +30,7 @@ import Wire
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
-        "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey",
+        "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey", "Backup",
     ]
 
     @Test func everyCallerIsLetInWhereTheContractSays() async throws {
