@@ -30,12 +30,24 @@ struct Authentication {
     func isSigned(_ request: SignedRequest, by secret: Secret) -> Bool {
         scheme.signatures(of: request, secret: secret).contains { constantTimeEqual($0, signature) }
     }
+
+    /// What the chunks of the body are signed with, where they are.
+    func chunkSignatures(_ secret: Secret) -> ChunkSignatures? {
+        scheme.chunkSignatures(behind: signature, secret: secret)
+    }
 }
 
 /// A way of signing requests.
 protocol SignatureScheme {
     /// The signatures that `secret` can have made, decoded: several where clients read the rules differently.
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]]
+
+    /// - Parameter signature: of the request.
+    func chunkSignatures(behind signature: [UInt8], secret: Secret) -> ChunkSignatures?
+}
+
+extension SignatureScheme {
+    func chunkSignatures(behind signature: [UInt8], secret: Secret) -> ChunkSignatures? { nil }
 }
 
 extension SignedRequest {

@@ -41,7 +41,7 @@ struct SignatureV4: Equatable {
         return HMAC.sha256(key: signingKey(scope, secret), Array(text.utf8))
     }
 
-    private func signingKey(_ scope: Scope, _ secret: Secret) -> [UInt8] {
+    func signingKey(_ scope: Scope, _ secret: Secret) -> [UInt8] {
         [scope.day, scope.region, service, terminator].reduce(Array(keyPrefix.utf8) + secret.exposed) {
             HMAC.sha256(key: $0, Array($1.utf8))
         }

@@ -16,7 +16,10 @@ protocol StoreDialect: Sendable {
     /// - Throws: `notImplemented` for what the store does not do, rather than doing something else.
     func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation
 
-    func payload(of request: SignedRequest, _ framing: HTTPRequestHead.Framing) throws(StoreError) -> Payload
+    /// - Parameter signatures: of the body's chunks, where they are signed.
+    func payload(
+        of request: SignedRequest, _ framing: HTTPRequestHead.Framing, _ signatures: ChunkSignatures?
+    ) throws(StoreError) -> Payload
 
     func name(of code: StoreError.Code) -> String
     func status(of code: StoreError.Code) -> Int

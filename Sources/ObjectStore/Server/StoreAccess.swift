@@ -6,6 +6,8 @@ import Platform
 struct StoreAccess {
     let claims: CredentialClaims
     let decision: AccessDecision
+    /// Of the body's chunks, where they are signed.
+    let chunkSignatures: ChunkSignatures?
 
     /// The reason of a refusal is told only after the signature has proven the secret.
     static func check(
@@ -46,7 +48,8 @@ struct StoreAccess {
                 }
             }
         }
-        return StoreAccess(claims: claims, decision: decision)
+        return StoreAccess(
+            claims: claims, decision: decision, chunkSignatures: authentication.chunkSignatures(secret))
     }
 
     func requireRead() throws(StoreError) {

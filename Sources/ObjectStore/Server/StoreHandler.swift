@@ -55,7 +55,7 @@ struct StoreHandler: HTTPRequestHandler {
             return .respond(answers.empty(204))
         case .putObject:
             let permit = try access.requireWrite(policy)
-            let payload = try dialect.payload(of: request, head.framing)
+            let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let put = try ObjectPut(
                 store, permit: permit, payload: payload, contentType: head.fields["content-type"], etags: dialect.etags)
             return body(payload, answers, take: put.receive, leave: put.abandon) {
@@ -64,7 +64,7 @@ struct StoreHandler: HTTPRequestHandler {
             }
         case .uploadPart(let number, let id):
             let permit = try access.requireWrite(policy)
-            let payload = try dialect.payload(of: request, head.framing)
+            let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let part = try PartUpload(
                 store, permit: permit, multipart: try store.openMultipart(id, access.claims), number: number,
                 payload: payload)
@@ -74,7 +74,7 @@ struct StoreHandler: HTTPRequestHandler {
                 return answers.stored(etag: etag, crc64: record.crc64, record.checksum)
             }
         case .completeMultipart(let id, let all, let expected):
-            let payload = try dialect.payload(of: request, head.framing)
+            let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let document = CompletionBody(payload.checks)
             let permit = WritePermit(claims: access.claims, policy: policy)
             return body(payload, answers, take: document.receive, leave: {}) {

@@ -52,7 +52,7 @@ struct MutationTests {
             }
             let request = SignedRequest(method: vector.method, target: parsed, fields: fields)
             _ = try? dialect.operation(of: request)
-            _ = try? dialect.payload(of: request, .chunked)
+            _ = try? dialect.payload(of: request, .chunked, nil)
             _ = try? dialect.authentication(of: request).isSigned(request, by: secret)
             read += 1
         }

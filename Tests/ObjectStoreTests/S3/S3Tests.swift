@@ -119,8 +119,45 @@ struct S3Tests {
         #expect(try putChunks(client, body, trailer: "", announced: nil).status == 200)
     }
 
+    /// Sends `body` in chunks; `signed` is what their signatures are made over, one for each and for the last of none.
+    private func putSignedChunks(
+        _ client: StoreClient, _ body: [[UInt8]], signed: [[UInt8]]
+    ) throws -> RawConnection.Answer {
+        let mode = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"
+        let length = body.map(\.count).reduce(0, +)
+        let framing = (body + [[]]).map { String($0.count, radix: 16).count + 83 + $0.count + 2 }.reduce(0, +)
+        let head = try client.head(
+            "PUT", length: framing,
+            fields: ["x-amz-content-sha256": mode, "x-amz-decoded-content-length": String(length)])
+        let date = Timestamps.basic(client.clock.now())
+        let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: client.region)
+        let key = SignatureV4.s3.signingKey(scope, client.credentials.secret)
+        var previous = try #require(head.firstRange(of: "Signature=").map { head[$0.upperBound...].prefix(64) })
+        let connection = try RawConnection(port: client.port)
+        try connection.send(head)
+        for (chunk, signed) in zip(body + [[]], signed) {
+            let hashes = [[], signed].map { Hex.lower(Digest.sha256($0)) }
+            let text = ["AWS4-HMAC-SHA256-PAYLOAD", date, SignatureV4.s3.text(of: scope), String(previous)] + hashes
+            previous = Hex.lower(HMAC.sha256(key: key, Array(text.joined(separator: "\n").utf8)))[...]
+            try connection.send("\(String(chunk.count, radix: 16));chunk-signature=\(previous)\r\n")
+            try connection.send(chunk + Array("\r\n".utf8))
+        }
+        return try connection.answer()
+    }
+
+    @Test func verifiesTheSignaturesOfChunks() throws {
+        let store = try TestStore()
+        let client = client(store)
+        let body = [content(9000), content(100, seed: 2)]
+        #expect(try putSignedChunks(client, body, signed: body + [[]]).status == 200)
+        #expect(try client.get() == body[0] + body[1])
+        let other = [content(9000, seed: 3), body[1], []]
+        #expect(try putSignedChunks(client, body, signed: other).error == "403 SignatureDoesNotMatch")
+        #expect(try store.files().count == 1)
+    }
+
     @Test(arguments: [
-        ("STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "501 NotImplemented"),
+        ("STREAMING-AWS4-HMAC-SHA256-EVENTS", "501 NotImplemented"),
         ("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD", "501 NotImplemented"), ("", "400 InvalidArgument"),
         ("unsigned-payload", "400 InvalidArgument"), ("00", "400 InvalidArgument"),
     ])

@@ -25,7 +25,9 @@ struct OSSDialect: StoreDialect {
             completesAll: request.fields["x-oss-complete-all"]?.lowercased() == "yes")
     }
 
-    func payload(of request: SignedRequest, _ framing: HTTPRequestHead.Framing) throws(StoreError) -> Payload {
+    func payload(
+        of request: SignedRequest, _ framing: HTTPRequestHead.Framing, _ signatures: ChunkSignatures?
+    ) throws(StoreError) -> Payload {
         Payload(length: framing.bodyLength, checks: BodyChecks(contentMD5: try request.contentMD5()))
     }
 

@@ -21,24 +21,32 @@ final class AWSChunkReader {
     private let checks: BodyChecks
     /// The trailer's field, lower case; nil where none was announced.
     private let trailer: String?
+    /// Nil where the chunks are not signed.
+    private var signatures: ChunkSignatures?
     /// Bytes that are still to come.
     private var left: Int64
+    /// The signature that the chunk under way claims.
+    private var claimed: Substring?
+    /// The trailer as it is signed.
+    private var trailerLines = ""
     private var state = State.size
     private var line: [UInt8] = []
 
     /// - Parameter length: of all chunks' bytes, as the request declared it.
-    init(length: Int64, trailer: String?, checks: BodyChecks) {
+    init(length: Int64, trailer: String?, checks: BodyChecks, signatures: ChunkSignatures? = nil) {
         left = length
+        self.signatures = signatures
         self.trailer = trailer
         self.checks = checks
     }
 
-    /// - Throws: `incompleteBody` where the chunks are not what was declared, `malformedTrailer`.
+    /// - Throws: `incompleteBody` where the chunks are not what was declared, `malformedTrailer`, `signatureDoesNotMatch`.
     func read(_ piece: UnsafeRawBufferPointer, _ emit: (UnsafeRawBufferPointer) -> Void) throws(StoreError) {
         var rest = piece[...]
         while !rest.isEmpty {
             if case .bytes(let wanted) = state {
                 let bytes = rest.prefix(Int(min(wanted, Int64(rest.count))))
+                signatures?.update(UnsafeRawBufferPointer(rebasing: bytes))
                 emit(UnsafeRawBufferPointer(rebasing: bytes))
                 rest = rest[bytes.endIndex...]
                 let remaining = wanted - Int64(bytes.count)
@@ -72,13 +80,19 @@ final class AWSChunkReader {
                 let size = Int64(digits, radix: 16), size <= left
             else { throw Self.malformed }
             left -= size
-            return size > 0 ? .bytes(left: size) : .trailer
+            claimed = Self.signature(in: line.dropFirst(digits.count))
+            if size > 0 { return .bytes(left: size) }
+            try signatures?.endChunk(claimed)
+            claimed = nil
+            return .trailer
         case .lineEnd:
             guard line.isEmpty else { throw Self.malformed }
+            try signatures?.endChunk(claimed)
             return .size
         case .trailer:
             if line.isEmpty {
                 guard trailer == nil || checks.checksum != nil else { throw Self.malformedTrailer }
+                if trailer != nil { try signatures?.endTrailer(trailerLines, claimed) }
                 return .ended
             }
             try take(line)
@@ -90,10 +104,21 @@ final class AWSChunkReader {
 
     private func take(_ line: String) throws(StoreError) {
         let halves = line.split(separator: ":", maxSplits: 1).map { String($0).trimming { $0 == " " } }
+        if halves.first == "x-amz-trailer-signature", signatures != nil, trailer != nil {
+            claimed = halves.last?[...]
+            return
+        }
         guard halves.count == 2, let trailer, halves[0].lowercased() == trailer, checks.checksum == nil,
             let checksum = Base64.decode(halves[1]), checksum.count == checks.algorithm?.byteCount
         else { throw Self.malformedTrailer }
         checks.checksum = checksum
+        trailerLines = "\(trailer):\(halves[1])\n"
+    }
+
+    /// Of a chunk's `;chunk-signature=…`.
+    private static func signature(in extensions: Substring) -> Substring? {
+        let name = ";chunk-signature="
+        return extensions.hasPrefix(name) ? extensions.dropFirst(name.count) : nil
     }
 
     private static let malformed = StoreError(

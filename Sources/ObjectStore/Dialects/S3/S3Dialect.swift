@@ -50,8 +50,10 @@ struct S3Dialect: StoreDialect {
             request, subresources: Self.subresources, checksum: Self.multipartChecksum(fields), expected: expected)
     }
 
-    func payload(of request: SignedRequest, _ framing: HTTPRequestHead.Framing) throws(StoreError) -> Payload {
-        try S3Payload(request: request, framing: framing).read()
+    func payload(
+        of request: SignedRequest, _ framing: HTTPRequestHead.Framing, _ signatures: ChunkSignatures?
+    ) throws(StoreError) -> Payload {
+        try S3Payload(request: request, framing: framing, signatures: signatures).read()
     }
 
     private static func multipartChecksum(_ fields: HTTPFields) throws(StoreError) -> MultipartChecksum? {

@@ -8,8 +8,14 @@ struct S3Payload {
     /// Not signed, in chunks, with a checksum behind it: what SDKs send over TLS.
     static let unsignedTrailer = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 
+    /// In chunks of which each is signed, without and with a checksum behind them: what SDKs send in cleartext.
+    static let signedChunks: Set<String> = [
+        "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
+    ]
+
     let request: SignedRequest
     let framing: HTTPRequestHead.Framing
+    let signatures: ChunkSignatures?
 
     /// What the last line of what is signed says of the body. A presigned URL may say it in its query.
     static func mode(of request: SignedRequest) -> String {
@@ -25,6 +31,8 @@ struct S3Payload {
         switch mode {
         case Self.unsignedTrailer:
             return try chunked()
+        case _ where Self.signedChunks.contains(mode) && signatures != nil:
+            return try chunked()
         case _ where isInChunks && !mode.hasPrefix("STREAMING-"):
             throw StoreError(
                 .invalidRequest,
@@ -33,10 +41,10 @@ struct S3Payload {
             return Payload(length: framing.bodyLength, checks: try checks(sha256: nil, announced: nil))
         default:
             guard let sha256 = Hex.decode(mode), sha256.count == 32 else {
+                let known = ([Self.unsigned, Self.unsignedTrailer] + Self.signedChunks.sorted()).joined(separator: ", ")
                 throw StoreError(
                     mode.hasPrefix("STREAMING-") ? .notImplemented : .invalidArgument,
-                    "x-amz-content-sha256 must be \(Self.unsigned), \(Self.unsignedTrailer), or the body's SHA-256 in hex."
-                )
+                    "x-amz-content-sha256 must be one of \(known), or the body's SHA-256 in hex.")
             }
             return Payload(length: framing.bodyLength, checks: try checks(sha256: sha256, announced: nil))
         }
@@ -55,7 +63,7 @@ struct S3Payload {
         let checks = try checks(sha256: nil, announced: announced)
         return Payload(
             length: length, checks: checks,
-            framing: .chunks(AWSChunkReader(length: length, trailer: trailer, checks: checks)))
+            framing: .chunks(AWSChunkReader(length: length, trailer: trailer, checks: checks, signatures: signatures)))
     }
 
     /// - Parameter announced: what comes behind the body.

@@ -18,6 +18,11 @@ struct S3Signature: SignatureScheme {
         }
     }
 
+    func chunkSignatures(behind signature: [UInt8], secret: Secret) -> ChunkSignatures? {
+        guard S3Payload.signedChunks.contains(payload) else { return nil }
+        return ChunkSignatures(self, seed: signature, secret: secret)
+    }
+
     func canonicalRequest(_ request: SignedRequest, host: String) -> String {
         [
             request.method,
