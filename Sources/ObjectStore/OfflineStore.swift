@@ -14,6 +14,19 @@ public struct OfflineStore: Sendable {
         public let modifiedAt: UnixTime
     }
 
+    /// Why a file stays in quarantine.
+    public enum Untakeable: Error, Sendable, CustomStringConvertible {
+        case isThere
+        case isDamaged
+
+        public var description: String {
+            switch self {
+            case .isThere: "another copy of it is in its place"
+            case .isDamaged: "its bytes are not those that were stored"
+            }
+        }
+    }
+
     let data: DataDirectory
 
     /// One that is there; nothing is made.
@@ -52,18 +65,22 @@ public struct OfflineStore: Sendable {
         data.facts(of: fileID)
     }
 
-    /// Puts a quarantined file at its path and has `body` write the rows that speak of it; where that throws, it is put
-    /// back. After a crash in between the next start does that.
+    /// Puts a quarantined file at its path and has `body` write the rows that speak of it; where that throws, or the bytes
+    /// are not those that were stored, it is put back. After a crash in between the next start does that.
+    ///
+    /// - Throws: ``Untakeable``, and what `body` throws.
     public func takeIn(
-        _ fileID: String, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
+        _ file: StoredFile, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
     ) throws {
+        guard !holdsFile(file.fileID) else { throw Untakeable.isThere }
         // A discard of the upload that its rows once were must not find it there.
-        try database.writeBlocking { try StoreRecords($0).removed([fileID]) }
-        try data.takeFromQuarantine(fileID)
+        try database.writeBlocking { try StoreRecords($0).removed([file.fileID]) }
+        try data.takeFromQuarantine(file.fileID)
         do {
+            guard try holds(file) else { throw Untakeable.isDamaged }
             try database.writeBlocking(body)
         } catch {
-            try data.quarantine(fileID)
+            try data.quarantine(file.fileID)
             throw error
         }
     }
@@ -101,9 +118,11 @@ public struct OfflineStore: Sendable {
         }
     }
 
-    /// Makes what ``move(_:to:)`` did durable.
-    public func synchronizeNames() throws {
-        for folder in DataDirectory.folders {
+    /// Makes what ``move(_:to:)`` did with these files durable.
+    ///
+    /// - Parameter prefixes: the first two digits of their ids.
+    public func synchronizeNames(_ prefixes: Set<String>) throws {
+        for folder in prefixes {
             try PrivateFile.synchronizeFolder("\(data.path)/data/\(folder)")
             try PrivateFile.synchronizeFolder("\(data.path)/facts/\(folder)")
         }

@@ -26,22 +26,34 @@ public enum PrivateFile {
     /// The new file is each process's own, so that two that write at once leave one of their files, whole.
     public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         let fresh = "\(path).\(getpid()).new"
-        let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        // What a crash left there may have another mode.
-        guard file >= 0, fchmod(file, 0o600) == 0 else { throw .last() }
-        var offset = 0
-        while offset < bytes.count {
-            let written = bytes[offset...].withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-            guard written > 0 else {
-                let failure = Failure.last()
-                close(file)
-                throw failure
-            }
-            offset += written
+        do throws(Failure) {
+            try writeSynced(bytes, to: fresh)
+            guard rename(fresh, path) == 0 else { throw .last() }
+        } catch {
+            unlink(fresh)
+            throw error
         }
-        let synced = fsync(file)
-        guard close(file) == 0, synced == 0, rename(fresh, path) == 0 else { throw .last() }
         try synchronizeFolder((path as NSString).deletingLastPathComponent)
+    }
+
+    private static func writeSynced(_ bytes: [UInt8], to path: String) throws(Failure) {
+        let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .last() }
+        do throws(Failure) {
+            // What a crash left there may have another mode.
+            guard fchmod(file, 0o600) == 0 else { throw .last() }
+            var offset = 0
+            while offset < bytes.count {
+                let written = bytes[offset...].withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+                guard written > 0 else { throw .last() }
+                offset += written
+            }
+            guard fsync(file) == 0 else { throw .last() }
+        } catch {
+            close(file)
+            throw error
+        }
+        guard close(file) == 0 else { throw .last() }
     }
 
     /// Makes the names in a folder durable.

@@ -113,6 +113,9 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
     /// When CompleteUpload was answered.
     public var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }
 
+    /// What its file was when it was stored.
+    public var file: StoredFile { StoredFile(fileID: fileID, size: size, crc64: crc64) }
+
     /// Whether they can be the facts of such a file.
     public func isOf(fileID: String, size: Int64) -> Bool {
         self.fileID == fileID && self.size == size

@@ -88,6 +88,40 @@ final class MemorySink: ByteSink {
         }
     }
 
+    /// From a fixed seed: whatever comes out, nothing traps, and nothing but the archive itself is taken for one.
+    @Test(arguments: 1...20)
+    func survivesWhatWasChangedAtRandom(seed: UInt64) throws {
+        let archive = try Self.archive()
+        var generator = Generator(state: seed &* 0x9E37_79B9_7F4A_7C15)
+        for _ in 0..<200 {
+            var bytes = archive
+            for _ in 0...Int.random(in: 0...4, using: &generator) {
+                let place = Int.random(in: 0...bytes.count, using: &generator)
+                switch Int.random(in: 0...3, using: &generator) {
+                case 0: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
+                case 1:
+                    let count = Int.random(in: 0...30, using: &generator)
+                    bytes.removeSubrange(place..<min(bytes.count, place + count))
+                case 2 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &generator)
+                default: bytes.insert(contentsOf: bytes[place...].prefix(20), at: place)
+                }
+            }
+            let read = try? Self.read(MemorySource(bytes))
+            #expect((read != nil) == (bytes == archive))
+        }
+    }
+
+    private struct Generator: RandomNumberGenerator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return state
+        }
+    }
+
     @Test func aLengthThatLiesCostsNoMemory() throws {
         let head = ArchiveRecord(kind: .manifest, name: "", length: .max).encoded
         let reader = try ArchiveReader(MemorySource(ArchiveRecord.magic + head + [1, 2, 3]))

@@ -57,11 +57,9 @@ extension Doctor {
                 }
                 do {
                     if isQuarantined.contains(file.fileID) {
-                        guard !store.holdsFile(file.fileID) else {
-                            throw DataDirectory.Problem(description: "another copy of it is in its place")
-                        }
-                        try store.takeIn(file.fileID, database, write)
+                        try store.takeIn(facts.file, database, write)
                     } else {
+                        guard try store.holds(facts.file) else { throw OfflineStore.Untakeable.isDamaged }
                         try database.writeBlocking(write)
                     }
                     treated.append(Treated(fileID: file.fileID, problem: nil))

@@ -82,8 +82,12 @@ struct RestoreTarget {
         let stage = directory.restoring
         let staged = OfflineStore(directory: stage + "/store")
         let store = try OfflineStore.make(directory: directory.store)
-        try staged.forEachFile { try staged.move($0, to: store) }
-        try store.synchronizeNames()
+        var moved: Set<String> = []
+        try staged.forEachFile { fileID in
+            try staged.move(fileID, to: store)
+            moved.insert(String(fileID.prefix(2)))
+        }
+        try store.synchronizeNames(moved)
         try PrivateFile.write(Array(DataDirectory.format.utf8), to: directory.formatFile)
         try PrivateFile.synchronizeFolder(stage + "/keys")
         try move(stage + "/keys", to: directory.keys)

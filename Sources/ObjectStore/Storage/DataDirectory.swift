@@ -99,8 +99,13 @@ struct DataDirectory: Sendable {
         if unlink(path) != 0 && errno != ENOENT { throw .last() }
     }
 
+    /// What is there under that id already, another copy of it, stays beside it.
     func quarantine(_ fileID: String) throws {
-        try move(path(of: fileID), to: "\(quarantinePath)/\(fileID)")
+        let target = "\(quarantinePath)/\(fileID)"
+        if access(target, F_OK) == 0 {
+            guard rename(target, "\(target).\(Hex.lower(Random.bytes(4)))") == 0 else { throw StorageFailure.last() }
+        }
+        try move(path(of: fileID), to: target)
     }
 
     /// Back to its path.

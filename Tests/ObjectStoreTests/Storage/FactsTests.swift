@@ -57,6 +57,17 @@ import Testing
         #expect(try store.store.data.removeQuarantined(fileID) == false)
     }
 
+    @Test func quarantineKeepsEveryCopy() async throws {
+        let fileID = try await describedFile()
+        let data = store.store.data
+        try data.quarantine(fileID)
+        try Data("another".utf8).write(to: URL(filePath: store.path(fileID)))
+        try data.quarantine(fileID)
+        let kept = try FileManager.default.contentsOfDirectory(atPath: data.quarantinePath)
+        #expect(kept.count == 2)
+        #expect(try data.quarantined().map(\.size) == [7])
+    }
+
     @Test func nothingIsRemovedBesideAnOlderDatabase() async throws {
         let fileID = try await describedFile()
         try change(store, "UPDATE store_identity SET generation = generation - 1")
