@@ -1,0 +1,169 @@
+"""The store at a kill and on a full disk: what was acknowledged is there, and nothing else is left behind."""
+
+import os
+import random
+import sqlite3
+import subprocess
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from support.gateway import Gateway, eventually
+from support.oss import Part
+from support.parties import Fleet
+from support.raw import RawStore
+from support.uploads import Upload, content
+
+PART_SIZE = 256 * 1024
+PARALLEL = 4
+#: Uploads that are under way at each kill; 200 in the long form.
+UPLOADS = 4
+KILLS, FULL_KILLS = 3, 50
+
+
+class Sender:
+    """One multipart upload, its parts sent by four threads, with a note of what was acknowledged."""
+
+    def __init__(self, uploader, seed: int):
+        self.upload = Upload.create(uploader)
+        self.data = content(6 * PART_SIZE + 777 * seed, seed=seed)
+        self.pieces = [self.data[start : start + PART_SIZE] for start in range(0, len(self.data), PART_SIZE)]
+        self.multipart_id: str | None = None
+        self.etags: dict[int, str] = {}
+        self.whole: str | None = None
+
+    def run(self) -> None:
+        """Goes as far as it comes."""
+        try:
+            if self.multipart_id is None:
+                self.multipart_id = RawStore(self.upload.credentials).request("POST", [("uploads", "")]).text("UploadId")
+            missing = [number for number in range(1, len(self.pieces) + 1) if number not in self.etags]
+            with ThreadPoolExecutor(PARALLEL) as pool:
+                list(pool.map(self._send, missing))
+            if len(self.etags) == len(self.pieces):
+                self.whole = self.upload.store.complete(
+                    self.multipart_id, [Part(number, etag) for number, etag in sorted(self.etags.items())]
+                )
+        except Exception:
+            pass  # The kill came; what was acknowledged before it counts.
+
+    def _send(self, number: int) -> None:
+        query = [("partNumber", str(number)), ("uploadId", self.multipart_id)]
+        answer = RawStore(self.upload.credentials).request("PUT", query, self.pieces[number - 1])
+        if answer.status == 200:
+            self.etags[number] = answer.headers["ETag"]
+
+    def check(self) -> None:
+        """All that was acknowledged is there."""
+        if self.whole is not None:
+            assert self.upload.store.head().etag == self.whole
+            assert self.upload.store.get() == self.data
+        elif self.multipart_id:
+            listed = {part.number: part.etag for part in self.upload.store.list_parts(self.multipart_id).parts}
+            assert {number: listed.get(number) for number in self.etags} == self.etags
+            # What was stored and never answered counts as sent, as it does for the SDKs.
+            self.etags = listed
+
+    def finish(self) -> None:
+        """Sends what is missing, and completes; every byte is read back, those from before the kill among them."""
+        if self.whole is None:
+            self.run()
+        assert self.whole is not None
+        assert self.upload.store.get() == self.data
+        self.upload.complete(
+            file_size=len(self.data), completed_part_count=len(self.pieces), oss_object_etag=self.whole
+        )
+
+
+def files_and_rows(gateway: Gateway) -> tuple[set[str], set[str]]:
+    """The data files, and those that a row speaks of."""
+    database = sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)
+    try:
+        rows = set()
+        for table in ("store_objects", "store_multiparts", "store_parts"):
+            rows |= {row[0] for row in database.execute(f"SELECT file_id FROM {table} WHERE file_id IS NOT NULL")}
+    finally:
+        database.close()
+    return {path.name for path in gateway.data.glob("store/data/*/*")}, rows
+
+
+def test_kills_lose_no_acknowledged_part_and_leave_no_file(gateway_with, login, is_full):
+    gateway = gateway_with({"uploads": {"part_size_bytes": PART_SIZE}})
+    fleet = Fleet.create(login(gateway))
+    moments = random.Random(7)
+    acknowledged = 0
+    for kill in range(FULL_KILLS if is_full else KILLS):
+        senders = [Sender(fleet.uploader(), UPLOADS * kill + number) for number in range(UPLOADS)]
+        threads = [threading.Thread(target=sender.run) for sender in senders]
+        for thread in threads:
+            thread.start()
+        # Not a wait for anything: the moment of the kill is what is tried.
+        threading.Event().wait(moments.uniform(0, 1.0))
+        gateway.kill()
+        for thread in threads:
+            thread.join()
+        gateway.start()
+        for sender in senders:
+            acknowledged += len(sender.etags)
+            sender.check()
+        # An upload that is given up in the middle leaves nothing either.
+        given_up = senders.pop()
+        if given_up.whole is None:
+            given_up.upload.uploader.abort(given_up.upload.logical_id)
+        for sender in senders:
+            sender.finish()
+        files, rows = eventually(lambda: (found := files_and_rows(gateway))[0] == found[1] and found)
+        assert files == rows
+        fleet = Fleet.create(login(gateway))
+    assert acknowledged
+    gateway.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 48 MiB."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", path], capture_output=True, text=True)
+    if mounted.returncode != 0:
+        pytest.skip(f"needs the right to mount a tmpfs: {mounted.stderr.strip()}")
+    yield path
+    subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def test_a_full_disk_is_told_and_got_over(binary, small_disk, login, stubs):
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(16 << 20))
+    config = {"uploads": {"part_size_bytes": 1 << 20}, "object_store": {"min_free_bytes": 0}}
+    gateway = Gateway(binary, small_disk, config).start()
+    try:
+        upload = Upload.create(Fleet.create(login(gateway)).uploader())
+        data = content(36 << 20)
+        pieces = [data[start : start + (1 << 20)] for start in range(0, len(data), 1 << 20)]
+        multipart_id = upload.store.initiate()
+        etags: dict[int, str] = {}
+
+        def send(number: int) -> int:
+            query = [("partNumber", str(number)), ("uploadId", multipart_id)]
+            answer = RawStore(upload.credentials).request("PUT", query, pieces[number - 1])
+            if answer.status == 200:
+                etags[number] = answer.headers["ETag"]
+            else:
+                assert answer.error() == (503, "ServiceUnavailable")
+            return answer.status
+
+        numbers = range(1, len(pieces) + 1)
+        statuses = [send(number) for number in numbers]
+        assert {200, 503} == set(statuses)
+        listed = {part.number: part.etag for part in upload.store.list_parts(multipart_id).parts}
+        assert listed == etags
+        action = upload.recovery().next_action
+        assert action == stubs.gateway.UPLOAD_RECOVERY_ACTION_CONTINUE
+        os.remove(ballast)
+        assert {send(number) for number in numbers if number not in etags} == {200}
+        etag = upload.store.complete(multipart_id, [Part(number, etags[number]) for number in numbers])
+        assert upload.store.get() == data
+        upload.complete(file_size=len(data), completed_part_count=len(pieces), oss_object_etag=etag)
+    finally:
+        gateway.close()

@@ -1,0 +1,133 @@
+"""What the size of an object costs: its bytes, and nothing else. Memory, syncs and the cost of completing do not grow."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import pytest
+
+from support.faults import SYNC, WRITE, Faults
+from support.gateway import Gateway
+from support.oss import Part
+from support.parties import Fleet, unique
+from support.raw import RawStore
+from support.uploads import Upload, content
+
+MIB = 1 << 20
+#: MiB of the large object.
+SIZE, FULL_SIZE = 320, 5 * 1024
+PART_SIZE = 64 * MIB
+#: Bytes that the gateway may have resident, at its peak.
+MEMORY = 100 * MIB
+
+
+class Large:
+    """An object of parts that differ in their first bytes, sent over four connections."""
+
+    def __init__(self, uploader, mebibytes: int, part_size: int):
+        self.upload = Upload.create(uploader)
+        self.part_size = part_size
+        self.base = content(part_size)
+        self.size = mebibytes * MIB
+        self.count = -(-self.size // part_size)
+
+    def piece(self, number: int) -> bytes:
+        length = min(self.part_size, self.size - (number - 1) * self.part_size)
+        return number.to_bytes(8) + self.base[8:length]
+
+    def send(self) -> None:
+        self.multipart_id = self.upload.store.initiate()
+
+        def send(number: int) -> Part:
+            query = [("partNumber", str(number)), ("uploadId", self.multipart_id)]
+            answer = RawStore(self.upload.credentials).request("PUT", query, self.piece(number))
+            assert answer.status == 200, answer.body
+            return Part(number, answer.headers["ETag"])
+
+        with ThreadPoolExecutor(4) as pool:
+            self.parts = list(pool.map(send, range(1, self.count + 1)))
+
+    def complete_multipart(self) -> float:
+        """Returns the seconds that it took."""
+        began = time.monotonic()
+        self.etag = self.upload.store.complete(self.multipart_id, self.parts)
+        return time.monotonic() - began
+
+    def complete(self, run: str = "") -> None:
+        self.upload.complete(
+            {"run": run}, file_size=self.size, completed_part_count=self.count, oss_object_etag=self.etag
+        )
+
+
+def peak_memory(gateway: Gateway) -> int:
+    """Bytes that were resident at the most."""
+    with open(f"/proc/{gateway.process.pid}/status") as status:
+        (line,) = (line for line in status if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+
+def test_memory_and_completion_do_not_grow_with_the_object(gateway_with, login, is_full):
+    gateway = gateway_with({"uploads": {"part_size_bytes": PART_SIZE}})
+    user = login(gateway)
+    fleet, run = Fleet.create(user), unique("run")
+    small = Large(fleet.uploader(), 10, PART_SIZE)
+    small.send()
+    small_seconds = small.complete_multipart()
+    large = Large(fleet.uploader(), FULL_SIZE if is_full else SIZE, PART_SIZE)
+    large.send()
+    large_seconds = large.complete_multipart()
+    large.complete(run)
+    (found,) = user.list_all(filter=f"raw_tags.run={run}")
+    (location,) = user.objects("RequestDownload", file_ids=[found.file_id]).files
+    uri = urlsplit(location.read.uri)
+    connection = HTTPConnection(uri.netloc, timeout=20)
+    connection.request("GET", f"{uri.path}?{uri.query}")
+    answer = connection.getresponse()
+    for number in range(1, large.count + 1):
+        piece = large.piece(number)
+        assert answer.read(len(piece)) == piece, f"part {number} differs"
+    assert answer.read() == b""
+    connection.close()
+    peak = peak_memory(gateway)
+    print(f"peak {peak / MIB:.0f} MiB; completing {small_seconds * 1000:.1f} and {large_seconds * 1000:.1f} ms")
+    assert peak < MEMORY
+    if is_full:
+        assert large_seconds < 2 * small_seconds + 0.005
+    gateway.close()
+
+
+@pytest.fixture
+def counted(binary, tmp_path):
+    """A gateway whose calls to the disk are counted."""
+    gateway = Gateway(binary, tmp_path, {"uploads": {"part_size_bytes": 65536}})
+    faults = Faults(tmp_path, gateway.data)
+    gateway.environment = faults.environment
+    yield gateway.start(), faults
+    gateway.close()
+
+
+def test_completing_syncs_and_writes_little_whatever_the_size(counted, login):
+    gateway, faults = counted
+    uploader = Fleet.create(login(gateway)).uploader()
+
+    def cost(kind: int, act) -> int:
+        faults.arm(kind, 0, 0)
+        act()
+        return faults.counted
+
+    costs = {}
+    for kind in (SYNC, WRITE):
+        for mebibytes in (1, 8):
+            tries = []
+            for _ in range(3):
+                large = Large(uploader, mebibytes, 65536)
+                large.send()
+                tries.append((cost(kind, large.complete_multipart), cost(kind, large.complete)))
+            # The gateway's own work now and then may come in between.
+            costs[kind, mebibytes] = tuple(map(min, zip(*tries, strict=True)))
+    assert 0 < min(costs[SYNC, 8]) and max(costs[SYNC, 8]) < 5
+    assert costs[SYNC, 8] == costs[SYNC, 1]
+    # Rows have their places in pages: one more or less may be touched.
+    for small, large in zip(costs[WRITE, 1], costs[WRITE, 8], strict=True):
+        assert large <= small + 4, costs
