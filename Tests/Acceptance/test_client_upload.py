@@ -9,7 +9,7 @@ import pytest
 
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage, end
 from support.gateway import eventually
-from support.parties import Fleet, init_device, unique
+from support.parties import Fleet, Uploader, init_device, unique
 from support.uploads import FILE_NAME_TAG, content
 
 PART = 256 * 1024
@@ -40,8 +40,8 @@ def initialized(binary, network, home, tmp_path_factory) -> Device:
 def device(initialized, tmp_path, network) -> Device:
     yield initialized.copy(tmp_path / "device")
     for proxy in network.proxies:
+        proxy.forget()
         proxy.release()
-        proxy._hooks.clear()
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +174,12 @@ def test_a_wrong_key_says_so(device, tmp_path):
     (device.folder / "archebase-config.json").write_text(json.dumps(wrong))
     message = device.refused(REFUSED, "upload", file_with(tmp_path, 10))
     assert "AUTH_INVALID_CREDENTIAL" in message and "--reinit" in message
+
+
+def test_a_folder_that_cannot_hold_journals_says_so(device, tmp_path):
+    (device.folder / "uploads").write_text("a file")
+    message = device.refused(REFUSED, "upload", file_with(tmp_path, 10))
+    assert f"cannot open {device.folder}/uploads/" in message and "Not a directory" in message
 
 
 @pytest.mark.parametrize("damage", ["{", '{"api_key": 1, "tags": {}}', '{"tags": {}}'])
@@ -333,6 +339,25 @@ def test_two_at_once_do_not_upload_the_same_file(device, network, user, run, tmp
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
 
 
+def test_a_person_sees_how_far_it_is(device, network, tmp_path):
+    path = file_with(tmp_path, SIZE)
+    stage = Stage()
+    network.store.before("partNumber=3&", stage)
+    terminal, client_side = os.openpty()
+    client = device.start("upload", path, stderr=client_side)
+    os.close(client_side)
+    stage.wait()
+    seen = b""
+    while b" 66%  524 kB/788 kB" not in seen:
+        seen += os.read(terminal, 4096)
+    assert b"drive.mcap  [#############.......]" in seen
+    stage.let_go()
+    output, _ = client.communicate(timeout=60)
+    os.close(terminal)
+    assert client.returncode == OK
+    assert output.startswith(f"uploaded {path}: 788 kB in 0:")
+
+
 # A file that changes
 
 
@@ -378,9 +403,7 @@ def test_a_file_that_was_deleted_after_its_last_part_is_completed(device, networ
     assert arrived(user, run, tmp_path) == [data]
 
 
-def test_an_upload_that_an_operator_aborted_says_so(device, network, home, user, run, tmp_path, initialized):
-    from support.parties import Uploader
-
+def test_an_upload_that_was_aborted_elsewhere_says_so(device, network, home, run, tmp_path):
     path = file_with(tmp_path, SIZE)
     stage = Stage()
     network.store.before("partNumber=3&", stage)

@@ -52,10 +52,7 @@ private struct FakeGateway {
         return .stored(upload: attempt.upload, etag: etag, parts: parts)
     }
 
-    mutating func complete() -> UploadEvent {
-        completions = 1
-        return .completed
-    }
+    mutating func complete() { completions = 1 }
 
     var recovery: GetUploadRecoveryResponse {
         func answer(_ action: UploadRecoveryAction) -> GetUploadRecoveryResponse {
@@ -86,11 +83,15 @@ private struct FakeDevice {
         return state
     }
 
+    /// A place where the device may be cut off.
+    private mutating func survive() throws {
+        guard let left = crashAfter else { return }
+        guard left > 0 else { throw Crash() }
+        crashAfter = left - 1
+    }
+
     private mutating func record(_ event: UploadEvent) throws {
-        if let left = crashAfter {
-            guard left > 0 else { throw Crash() }
-            crashAfter = left - 1
-        }
+        try survive()
         journal.append(event)
         _ = try replayed()
     }
@@ -111,8 +112,8 @@ private struct FakeDevice {
                 else {
                     throw UploadState.Misplaced()
                 }
-                try record(gateway.complete())
-            case .done: return
+                gateway.complete()
+                return try survive()
             case .fail: throw UploadState.Misplaced()
             }
         }

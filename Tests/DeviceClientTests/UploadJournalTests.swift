@@ -14,7 +14,7 @@ import Transfer
         .created(logical: "l1", attempt: attempt), .initiated(multipart: "m"),
         .acknowledged(part: StorePart(number: 1, size: 7, etag: "\"E\"", crc64: .max)),
         .held(parts: [StorePart(number: 1, size: 7, etag: "\"E\"", crc64: nil)]), .lost,
-        .stored(upload: "u1", etag: "\"E-1\"", parts: 1), .completed, .ended(reason: "r"),
+        .stored(upload: "u1", etag: "\"E-1\"", parts: 1),
     ]
 
     private func withFolder(_ test: (String) throws -> Void) throws {

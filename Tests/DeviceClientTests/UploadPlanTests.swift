@@ -46,8 +46,7 @@ import Transfer
                 == .join(Self.attempt, multipart: "m", [Self.part(1, 100), Self.part(2, 100), Self.part(3, 50)]))
         try state.apply(.stored(upload: "u1", etag: "\"E-3\"", parts: 3))
         #expect(state.step == .complete(Self.attempt, etag: "\"E-3\"", parts: 3))
-        try state.apply(.completed)
-        #expect(state.step == .done)
+        #expect(state.acknowledgedBytes == 250)
     }
 
     @Test(arguments: [0, 1, 100] as [Int64])
@@ -96,16 +95,21 @@ import Transfer
     }
 
     @Test func eventsThatCannotComeAreRefused() throws {
-        let ended: [UploadEvent] = [Self.created, .ended(reason: "x")]
-        let completed: [UploadEvent] = [Self.created, .stored(upload: "u1", etag: "e", parts: 0), .completed]
+        let stored: [UploadEvent] = [Self.created, .stored(upload: "u1", etag: "e", parts: 0)]
         let wrong: [[UploadEvent]] = [
-            [.initiated(multipart: "m")], [.completed], [Self.created, .acknowledged(part: Self.part(1, 100))],
-            [Self.created, .completed], ended + [Self.created], completed + [.lost], completed + [Self.created],
+            [.initiated(multipart: "m")], [.lost], [Self.created, .acknowledged(part: Self.part(1, 100))],
+            [Self.created, .held(parts: [])], [.stored(upload: "u1", etag: "e", parts: 0)], stored + [.lost],
+            stored + [.initiated(multipart: "m")],
         ]
         for events in wrong {
             #expect(throws: UploadState.Misplaced.self) { try Self.state(size: 250, events) }
         }
-        #expect(throws: UploadState.Misplaced.self) { try UploadState(.completed) }
+        #expect(throws: UploadState.Misplaced.self) { try UploadState(.lost) }
+        #expect(throws: UploadState.Misplaced.self) { try Self.begun(size: -1) }
+        let nothing = UploadAttempt(upload: "u", endpoint: "e", region: "", bucket: "b", key: "k", partSize: 0)
+        #expect(throws: UploadState.Misplaced.self) {
+            try Self.state(size: 1, [.created(logical: "l", attempt: nothing)])
+        }
     }
 
     // MARK: the rows of GetUploadRecovery

@@ -47,6 +47,15 @@ public struct DeviceFolder: Sendable {
         try write(endpoints, to: endpointsPath)
     }
 
+    /// Makes the folder of the journals, where it is missing.
+    func makeUploads() throws(Failure) {
+        do {
+            try PrivateFile.makeFolder(uploadsPath)
+        } catch {
+            throw Failure("cannot make \(uploadsPath): \(error.reason)")
+        }
+    }
+
     private func read<Content: Decodable>(_ file: String) throws(Failure) -> Content? {
         let bytes: [UInt8]
         do throws(FileReader.Failure) {

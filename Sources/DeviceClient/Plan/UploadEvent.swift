@@ -1,6 +1,7 @@
 import Transfer
 
-/// What is true of an upload from now on. The journal is a list of these, and the state what they leave.
+/// What is true of an upload from now on. The journal is a list of these, and the state what they leave. The journal of an
+/// upload that is over is removed: until then, its last step may be repeated.
 public enum UploadEvent: Codable, Sendable, Hashable {
     /// Somebody asked for the upload of a file, with these tags: those of the device included, all together. `key` is
     /// CreateLogicalUpload's idempotency key, so that one whose answer is lost leaves no second upload.
@@ -17,10 +18,6 @@ public enum UploadEvent: Codable, Sendable, Hashable {
     case lost
     /// The object is whole in the store; `parts` is 0 for one that was put whole.
     case stored(upload: String, etag: String, parts: Int)
-    /// CompleteUpload was answered.
-    case completed
-    /// The upload will never complete.
-    case ended(reason: String)
 }
 
 /// One physical attempt: what an upload id stands for, the same for its whole life.

@@ -12,11 +12,9 @@ public struct UploadState: Sendable, Equatable {
         /// Parts by number, as far as they were acknowledged.
         case sending(UploadAttempt, multipart: String, parts: [Int: StorePart])
         case stored(UploadAttempt, etag: String, parts: Int)
-        case completed
-        case ended(reason: String)
     }
 
-    /// An event that cannot come here: the journal is not one of this program's.
+    /// An event that cannot come here, or says what cannot be: the journal is not one of this program's.
     public struct Misplaced: Error, Equatable {}
 
     public let source: SourceIdentity
@@ -29,7 +27,7 @@ public struct UploadState: Sendable, Equatable {
 
     /// - Parameter first: how every journal begins.
     public init(_ first: UploadEvent) throws(Misplaced) {
-        guard case .begun(let source, let tags, let key) = first else { throw Misplaced() }
+        guard case .begun(let source, let tags, let key) = first, source.size >= 0 else { throw Misplaced() }
         self.source = source
         self.tags = tags
         self.key = key
@@ -37,13 +35,9 @@ public struct UploadState: Sendable, Equatable {
 
     public mutating func apply(_ event: UploadEvent) throws(Misplaced) {
         switch (phase, event) {
-        case (.completed, _), (.ended, _), (_, .begun):
-            throw Misplaced()
-        case (_, .created(let logical, let attempt)):
+        case (_, .created(let logical, let attempt)) where attempt.partSize > 0:
             logicalID = logical
             phase = .created(attempt)
-        case (_, .ended(let reason)):
-            phase = .ended(reason: reason)
         case (.created(let attempt), .initiated(let multipart)):
             phase = .sending(attempt, multipart: multipart, parts: [:])
         case (.sending(let attempt, let multipart, var parts), .acknowledged(let part)):
@@ -58,8 +52,6 @@ public struct UploadState: Sendable, Equatable {
             (.sending(let attempt, _, _), .stored(let upload, let etag, let parts)),
             (.stored(let attempt, _, _), .stored(let upload, let etag, let parts)):
             phase = .stored(attempt.continued(as: upload), etag: etag, parts: parts)
-        case (.stored, .completed):
-            phase = .completed
         default:
             throw Misplaced()
         }
@@ -69,16 +61,16 @@ public struct UploadState: Sendable, Equatable {
     public var attempt: UploadAttempt? {
         switch phase {
         case .created(let attempt), .sending(let attempt, _, _), .stored(let attempt, _, _): attempt
-        case .begun, .completed, .ended: nil
+        case .begun: nil
         }
     }
 
     /// Bytes of the file that the store has acknowledged.
     public var acknowledgedBytes: Int64 {
         switch phase {
-        case .begun, .created, .ended: 0
-        case .sending(_, _, let parts): parts.values.reduce(0) { $0 + $1.size }
-        case .stored, .completed: source.size
+        case .begun, .created: 0
+        case .sending(_, _, let parts): parts.values.reduce(0) { $0 &+ $1.size }
+        case .stored: source.size
         }
     }
 }

@@ -14,7 +14,7 @@ public enum UploadStep: Sendable, Equatable {
     case join(UploadAttempt, multipart: String, [StorePart])
     /// CompleteUpload.
     case complete(UploadAttempt, etag: String, parts: Int)
-    case done
+    /// There is none: the rest of a sentence that begins with the file says why.
     case fail(reason: String)
 }
 
@@ -24,9 +24,9 @@ public struct PartRange: Sendable, Hashable {
     public let number: Int
     public let bytes: Range<Int64>
 
-    /// The parts of a file of `size` bytes, each but the last with `partSize`, which is at least 1.
+    /// The parts of a file of `size` bytes, each but the last with `partSize`, which is above 0.
     public static func all(size: Int64, partSize: Int64) -> [PartRange] {
-        stride(from: 0, to: size, by: Int64.Stride(max(1, partSize))).enumerated().map { index, start in
+        stride(from: 0, to: size, by: Int64.Stride(partSize)).enumerated().map { index, start in
             PartRange(number: index + 1, bytes: start..<start + min(partSize, size - start))
         }
     }
@@ -42,7 +42,7 @@ extension UploadState {
         case .created(let attempt):
             if source.size <= attempt.partSize {
                 .put(attempt)
-            } else if (source.size - 1) / max(1, attempt.partSize) >= Self.maximumParts {
+            } else if (source.size - 1) / attempt.partSize >= Self.maximumParts {
                 .fail(reason: "has \(source.size) bytes, more than 10,000 parts of \(attempt.partSize) bytes")
             } else {
                 .initiate(attempt)
@@ -50,8 +50,6 @@ extension UploadState {
         case .sending(let attempt, let multipart, let parts):
             sending(attempt, multipart, parts)
         case .stored(let attempt, let etag, let parts): .complete(attempt, etag: etag, parts: parts)
-        case .completed: .done
-        case .ended(let reason): .fail(reason: reason)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Transfer
 
 /// The file that an upload's events are kept in: one line of JSON each, on the disk before the next step is taken.
 ///
@@ -17,6 +18,16 @@ final class UploadJournal {
     /// Where the journal of the upload of `source` (absolute) is.
     static func path(of source: String, in folder: DeviceFolder) -> String {
         "\(folder.uploadsPath)/\(Hex.lower(Digest.sha256(Array(source.utf8)).prefix(16))).jsonl"
+    }
+
+    /// The file that the journal at `path` is about, whoever has it; `nil` where no upload has begun.
+    static func source(at path: String) throws -> SourceIdentity? {
+        let first = try FileReader(path).contents(limit: 1 << 20).split(
+            separator: 0x0A, omittingEmptySubsequences: false)
+        guard first.count > 1,
+            case .begun(let source, _, _) = try? JSONDecoder().decode(UploadEvent.self, from: Data(first[0]))
+        else { return nil }
+        return source
     }
 
     /// Opens the journal, and makes it where there is none.

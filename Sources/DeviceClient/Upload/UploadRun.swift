@@ -13,6 +13,7 @@ struct UploadRun: Sendable {
     let ledger: UploadLedger
     let service: DataGatewayServiceClient<DeviceCalls>
     let clock: any WallClock
+    /// Of the store's requests; the calls see to themselves.
     let retrying: Retrying
     let parallel: Int
     let connectionOptions: HTTPConnection.Options
@@ -96,10 +97,9 @@ struct UploadRun: Sendable {
                     uploadID: attempt.upload, fileSize: state.source.size, rawTags: state.tags,
                     completedPartCount: Int32(clamping: parts), ossObjectEtag: etag,
                     partSizeBytes: attempt.partSize))
-            try await ledger.record(.completed)
             return (attempt, etag, parts)
-        case .done, .fail:
-            throw SourceFailure("\(state.source.path) \(state.failure)")
+        case .fail(let reason):
+            throw SourceFailure("\(state.source.path) \(reason)")
         }
         return nil
     }
@@ -167,7 +167,8 @@ struct UploadRun: Sendable {
         case .complete(let upload, let etag, let parts):
             try await ledger.record(.stored(upload: upload, etag: etag, parts: parts))
         case .end(let reason):
-            try await ledger.record(.ended(reason: "was aborted: \(reason.isEmpty ? "no reason was given" : reason)"))
+            let reason = reason.isEmpty ? "no reason was given" : reason
+            throw SourceFailure("the upload of \(state.source.path) was aborted: \(reason)")
         case .refuse(let reason):
             throw TransferFailure.unusable(reason)
         }
@@ -214,11 +215,5 @@ struct UploadRun: Sendable {
             }
         }
         return held
-    }
-}
-
-extension UploadState {
-    fileprivate var failure: String {
-        if case .fail(let reason) = step { reason } else { "was uploaded already" }
     }
 }

@@ -58,14 +58,18 @@ public struct Uploader: Sendable {
         let endpoints = try folder.endpoints() ?? Endpoints()
         let loop = EventLoop(name: "device")
         let authorities = try endpoints.authorities(options.authorities)
-        retrying = Retrying(policy: options.retries, outlook: { Remedy($0).outlook }) { what, reason, delay in
-            notice(.waiting(what: what, reason: reason, delay: delay))
+        func retrying(_ outlook: @escaping @Sendable (any Error) -> Retrying.Outlook) -> Retrying {
+            Retrying(policy: options.retries, outlook: outlook) { what, reason, delay in
+                notice(.waiting(what: what, reason: reason, delay: delay))
+            }
         }
+        // A call for fresh credentials has been repeated by itself.
+        self.retrying = retrying { $0 is CallFailure ? .lasts : Remedy($0).outlook }
         service = DataGatewayServiceClient(
             DeviceCalls(
                 gateway: GatewayChannel(to: endpoints.gateway, authorities: authorities, loop: loop),
                 auth: GatewayChannel(to: endpoints.auth, authorities: authorities, loop: loop),
-                credential: configuration.apiKey, clock: clock, retrying: retrying))
+                credential: configuration.apiKey, clock: clock, retrying: retrying { Remedy($0).outlook }))
         self.folder = folder
         self.configuration = configuration
         self.options = options
@@ -77,8 +81,7 @@ public struct Uploader: Sendable {
     public func unfinished() throws -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.uploadsPath)) ?? []
         return try names.filter { $0.hasSuffix(".jsonl") }.sorted().compactMap { name in
-            let events = try UploadJournal("\(folder.uploadsPath)/\(name)").events
-            return try events.first.map { try UploadState($0).source.path }
+            try UploadJournal.source(at: "\(folder.uploadsPath)/\(name)")?.path
         }
     }
 
@@ -87,8 +90,7 @@ public struct Uploader: Sendable {
     /// - Parameter tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
     public func upload(_ path: String, tags: [String: String], _ beginning: Beginning) async throws -> Outcome {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
-        try FileManager.default.createDirectory(
-            atPath: folder.uploadsPath, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try folder.makeUploads()
         if case .afresh = beginning { try await giveUp(absolute) }
         let ledger = try open(absolute, tags, beginning)
         let state = await ledger.state

@@ -84,18 +84,27 @@ public final class RPCChannel: CallTransport, @unchecked Sendable {
     public func unary<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions
     ) async throws -> Output {
-        try await Task(executorPreference: loop) { [self] in
-            try await connection.unary(method, request, options: options) as Output
-        }.value
+        try await onLoop { [self] in try await connection.unary(method, request, options: options) }
     }
 
     public func serverStreaming<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions,
         receive: @escaping @Sendable (Output) async throws -> Void
     ) async throws {
-        try await Task(executorPreference: loop) { [self] in
+        try await onLoop { [self] in
             try await connection.serverStreaming(method, request, options: options, receive: receive)
-        }.value
+        }
+    }
+
+    /// The caller's cancellation is the call's.
+    private func onLoop<Result: Sendable>(_ call: @escaping @Sendable () async throws -> Result) async throws -> Result
+    {
+        let task = Task(executorPreference: loop, operation: call)
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
     }
 }
 

@@ -55,7 +55,13 @@ public struct FileDownload: Sendable {
     public func run() async throws -> Int64 {
         let file = try PartialFile(path + ".part")
         for isLast in [false, true] {
-            let object = try await fetch(file)
+            let object: Description
+            do {
+                object = try await fetch(file)
+            } catch {
+                file.removeIfEmpty()
+                throw error
+            }
             guard let crc64 = object.crc64, crc64 != file.crc64 else {
                 try file.finish(as: path)
                 return object.size

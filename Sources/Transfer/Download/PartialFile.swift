@@ -51,6 +51,11 @@ final class PartialFile: @unchecked Sendable {
         }
     }
 
+    /// There is nothing to go on from.
+    func removeIfEmpty() {
+        if size == 0 { unlink(path) }
+    }
+
     func truncate() throws {
         guard ftruncate(descriptor, 0) == 0 else { throw Failure.last("empty", path) }
         digest = ContentDigest()

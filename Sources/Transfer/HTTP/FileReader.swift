@@ -23,7 +23,8 @@ public final class FileReader: Sendable {
 
     public init(_ path: String) throws(Failure) {
         self.path = path
-        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A named pipe that nobody writes to is not waited for.
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(path) }
     }
 

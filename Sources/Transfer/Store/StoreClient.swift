@@ -76,9 +76,8 @@ public struct StoreClient: Sendable {
             }
             let before = parts.last?.number ?? 0
             for part in page.children where part.name == "Part" {
-                guard let number = part["PartNumber"].flatMap({ Int($0) }),
-                    let size = part["Size"].flatMap({ Int64($0) }),
-                    let etag = part["ETag"]
+                guard let number = part["PartNumber"].flatMap({ Int($0) }), (1...10_000).contains(number),
+                    let size = part["Size"].flatMap({ Int64($0) }), let etag = part["ETag"]
                 else { throw Self.misunderstood("Part") }
                 parts.append(
                     StorePart(

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .gateway import ADMIN_PASSWORD, Gateway
@@ -21,8 +21,9 @@ class Network:
 
     def __init__(self, gateway_with, config: dict | None = None):
         self.auth, self.rpc, self.device_init = Proxy(), Proxy(), Proxy()
-        self.store = Proxy(http=True)
-        config = {"object_store": {"public_endpoint": f"http://{self.store.address}"}} | (config or {})
+        self.store = Proxy(http="tls" not in (config or {}))
+        scheme = "http" if self.store.http else "https"
+        config = {"object_store": {"public_endpoint": f"{scheme}://{self.store.address}"}} | (config or {})
         self.gateway: Gateway = gateway_with(config)
         self.point_at(self.gateway)
 
@@ -52,6 +53,9 @@ class Device:
     network: Network
     folder: Path
     device_id: str = ""
+    #: Of the endpoints other than auth.
+    scheme: str = "http"
+    environment: dict[str, str] = field(default_factory=dict)
 
     @property
     def config(self) -> dict:
@@ -79,19 +83,25 @@ class Device:
         return self.run(
             "init",
             device_id,
-            *("--auth", f"http://{network.auth.address}", "--gateway", f"http://{network.rpc.address}"),
-            *("--device-init", f"http://{network.device_init.address}"),
+            *("--auth", f"http://{network.auth.address}"),
+            *("--gateway", f"{self.scheme}://{network.rpc.address}"),
+            *("--device-init", f"{self.scheme}://{network.device_init.address}"),
             *options,
         )
 
-    def start(self, *arguments) -> subprocess.Popen:
+    def start(self, *arguments, stderr: int = subprocess.PIPE) -> subprocess.Popen:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "DATA_GATEWAY_DEVICE_DIR": str(self.folder),
+        }
         return subprocess.Popen(
             [str(self.binary), *map(str, arguments)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
             text=True,
-            env={"PATH": os.environ["PATH"], "HOME": str(self.folder), "DATA_GATEWAY_DEVICE_DIR": str(self.folder)},
+            env=environment | self.environment,
         )
 
     def run(self, *arguments) -> subprocess.CompletedProcess:

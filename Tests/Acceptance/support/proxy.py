@@ -45,6 +45,8 @@ class Proxy:
         self.http = http
         #: Bytes from clients that were passed on.
         self.sent = 0
+        #: Bytes to clients that were passed on.
+        self.received = 0
         self.connections = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = "127.0.0.1:%d" % self._listener.getsockname()[1]
@@ -52,6 +54,7 @@ class Proxy:
         self._sockets: set[socket.socket] = set()
         self._hooks: list[Hook] = []
         self._cut_at: list[int] = []
+        self._on_received: list[tuple[int, Callable[[], None]]] = []
         self._held: dict[str, threading.Event] = {}
         self._open = threading.Event()
         self._open.set()
@@ -71,6 +74,16 @@ class Proxy:
         """Cuts every connection each time when so many bytes from clients have passed in all."""
         with self._lock:
             self._cut_at = sorted(self._cut_at + list(totals))
+
+    def on_received(self, total: int, action: Callable[[], None]) -> None:
+        """Calls `action` once, when so many bytes to clients have passed in all, before more do."""
+        with self._lock:
+            self._on_received.append((total, action))
+
+    def forget(self) -> None:
+        """No hook is called any more."""
+        with self._lock:
+            self._hooks, self._cut_at, self._on_received = [], [], []
 
     def hold(self, direction: str) -> threading.Event:
         """From now on nothing passes `up` or `down`; the event says that something waits. `release` ends it."""
@@ -138,7 +151,7 @@ class Proxy:
                     return
                 if direction == "down":
                     self._reply(exchange)
-                    sink.sendall(data)
+                    self._pass_down(data, sink)
                 else:
                     for piece in self._requests(data, exchange) if self.http else [data]:
                         if not self._pass_up(piece, sink):
@@ -163,6 +176,19 @@ class Proxy:
         if cut is not None:
             self.cut()
         return cut is None
+
+    def _pass_down(self, data: bytes, sink: socket.socket) -> None:
+        with self._lock:
+            start = self.received
+            due = next((each for each in self._on_received if start <= each[0] <= start + len(data)), None)
+            if due is not None:
+                self._on_received.remove(due)
+            first = data if due is None else data[: due[0] - start]
+            self.received += len(first)
+        sink.sendall(first)
+        if due is not None:
+            due[1]()
+            self._pass_down(data[len(first) :], sink)
 
     def _requests(self, data: bytes, exchange: Exchange):
         """The bytes in pieces that end where a hook is called."""

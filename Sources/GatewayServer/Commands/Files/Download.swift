@@ -40,7 +40,7 @@ struct Download: Command {
         var file = folder
         do {
             try makeFolder()
-            let gateway = try await SignedInConnection(connection, listener: .gateway, in: environment)
+            let gateway = Presigner(connection, environment)
             for id in fileIDs {
                 file = id
                 try await download(id, gateway, http, reporter)
@@ -64,7 +64,7 @@ struct Download: Command {
     }
 
     private func download(
-        _ id: String, _ gateway: SignedInConnection, _ http: HTTPConnection, _ reporter: TransferReporter
+        _ id: String, _ gateway: Presigner, _ http: HTTPConnection, _ reporter: TransferReporter
     ) async throws {
         // It becomes a name in a folder: nothing that leads out of it.
         guard !id.isEmpty, id != ".", id != "..", !id.contains("/"), !id.utf8.contains(0) else {
@@ -75,22 +75,13 @@ struct Download: Command {
         reporter.event("begun", [("file_id", .string(id)), ("file", .string(path))])
         let size = try await FileDownload(
             to: path, over: http, retrying: retrying(reporter),
-            location: { try await Self.location(of: id, gateway) },
+            location: { try await gateway.location(of: id) },
             progress: { reporter.set($0, total: $1) }
         ).run()
         reporter.end()
         reporter.event(
             "completed", [("file_id", .string(id)), ("file", .string(path)), ("size_bytes", .number(size))])
         reporter.line("downloaded \(path): \(ByteCount.text(size))")
-    }
-
-    private static func location(of id: String, _ gateway: SignedInConnection) async throws -> FileDownload.Location {
-        let reply = try await DataGatewayObjectServiceClient(gateway).requestDownload(
-            RequestDownloadRequest(fileIDs: [id]))
-        let read = try reply.files.first.present("files").read.present("read")
-        var fields = HTTPFields()
-        for (name, value) in read.headers { fields.append(name, value) }
-        return FileDownload.Location(url: read.uri, fields: fields)
     }
 
     private func retrying(_ reporter: TransferReporter) -> Retrying {
@@ -111,5 +102,43 @@ struct Download: Command {
                     ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
                 ])
         }
+    }
+}
+
+/// Asks the gateway for URLs, over a connection that is opened anew when it broke.
+private actor Presigner {
+    private let options: ConnectionOptions
+    private let environment: CommandEnvironment
+    private var connection: SignedInConnection?
+
+    init(_ options: ConnectionOptions, _ environment: CommandEnvironment) {
+        self.options = options
+        self.environment = environment
+    }
+
+    func location(of id: String) async throws -> FileDownload.Location {
+        do {
+            let open: SignedInConnection
+            if let connection {
+                open = connection
+            } else {
+                open = try await SignedInConnection(options, listener: .gateway, in: environment)
+            }
+            connection = open
+            let reply = try await DataGatewayObjectServiceClient(open).requestDownload(
+                RequestDownloadRequest(fileIDs: [id]))
+            let read = try reply.files.first.present("files").read.present("read")
+            return FileDownload.Location(url: read.uri, fields: HTTPFields(read.headers))
+        } catch let failure as ClientFailure where failure.exitCode == .unreachable {
+            connection = nil
+            throw failure
+        }
+    }
+}
+
+extension HTTPFields {
+    fileprivate init(_ headers: [String: String]) {
+        self.init()
+        for (name, value) in headers { append(name, value) }
     }
 }

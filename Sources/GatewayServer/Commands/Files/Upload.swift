@@ -20,7 +20,9 @@ struct Upload: Command {
     static var parameters: [Parameter<Self>] {
         [
             .arguments("FILE", \.files, "What to upload", isRequired: false),
-            .repeated("--tag", "KEY=VALUE", \.tags, "A tag, beside those of the device"),
+            .repeated(
+                "--tag", "KEY=VALUE", \.tags,
+                "A tag, beside those of the device; an upload that is resumed keeps its own"),
             .option("--parallel", "N", \.parallel, "Parts that are sent at once: 1 to 64 (default: 1)"),
             .flag("--resume", \.isResuming, "Go on with uploads that broke off; begin those of other files"),
             .flag("--afresh", \.isAfresh, "Give up what an earlier upload of the file has stored, and begin anew"),

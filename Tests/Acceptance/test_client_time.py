@@ -1,0 +1,135 @@
+"""The device's half while time passes: tokens, credentials and sessions that end, and a gateway that dies and comes back."""
+
+import time
+
+import pytest
+
+from support.certificates import Authority
+from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage
+from support.parties import Fleet, Uploader, unique
+from support.uploads import content
+
+PART = 256 * 1024
+SIZE = 4 * PART + 99
+#: Seconds that tokens and credentials live.
+LIFETIME = 2
+
+
+@pytest.fixture
+def scene(binary, gateway_with, login, tmp_path):
+    """Makes a device of a gateway with a configuration of its own, and somebody who sees what arrived."""
+    networks = []
+
+    def make(config: dict) -> tuple[Device, SignedIn, Fleet]:
+        network = Network(gateway_with, config | {"uploads": {"part_size_bytes": PART} | config.get("uploads", {})})
+        networks.append(network)
+        fleet = Fleet.create(login(network.gateway))
+        device = Device(binary, network, tmp_path / "device")
+        assert device.init(fleet.register().device_id).returncode == OK
+        return device, SignedIn(binary, network.gateway, tmp_path), fleet
+
+    yield make
+    for network in networks:
+        network.close()
+
+
+@pytest.fixture
+def run() -> str:
+    return unique("run")
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "drive.mcap"
+    path.write_bytes(content(SIZE))
+    return path
+
+
+def assert_arrived(user: SignedIn, run: str, path, tmp_path) -> None:
+    (found,) = user.objects(f"raw_tags.run={run}")
+    user.done("download", found["file_id"], "--to", tmp_path / "arrived")
+    assert (tmp_path / "arrived" / found["file_id"]).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("after", [0, PART // 2])
+def test_tokens_and_credentials_that_end_on_the_way_are_replaced(scene, run, path, tmp_path, after):
+    config = {"auth": {"access_token_lifetime_seconds": LIFETIME}, "uploads": {"credential_lifetime_seconds": LIFETIME}}
+    device, user, _ = scene(config)
+    # The network takes so long that what was valid when the request was signed is no more when it arrives.
+    for part in (2, 4):
+        device.network.store.before(f"partNumber={part}&", lambda: time.sleep(LIFETIME + 1), after)
+    events = device.events_of("upload", path, "--tag", f"run={run}")
+    assert events[-1]["event"] == "completed"
+    assert not any(event["event"] == "restarted" for event in events)
+    assert_arrived(user, run, path, tmp_path)
+
+
+def test_a_key_that_was_replaced_elsewhere_stops_the_upload_and_the_new_one_goes_on(scene, run, path, tmp_path):
+    device, user, fleet = scene({})
+    stage = Stage()
+    device.network.store.before("partNumber=3&", stage)
+    client = device.start("upload", path, "--tag", f"run={run}")
+    stage.wait()
+    before = device.network.store.sent
+    other = Device(device.binary, device.network, tmp_path / "other")
+    assert other.init(device.device_id, "--reinit").returncode == OK
+    stage.let_go()
+    _, errors = client.communicate(timeout=60)
+    assert client.returncode == REFUSED
+    assert "AUTH_INVALID_CREDENTIAL" in errors and "--reinit" in errors
+    (device.folder / "archebase-config.json").write_bytes((other.folder / "archebase-config.json").read_bytes())
+    device.done("upload", "--resume")
+    assert device.network.store.sent - before < SIZE - 2 * PART + PART
+    assert_arrived(user, run, path, tmp_path)
+
+
+def test_a_session_that_ended_begins_again(scene, run, path, tmp_path):
+    seconds = 2
+    device, user, fleet = scene({"uploads": {"session_idle_seconds": seconds, "session_total_seconds": seconds}})
+    stage = Stage()
+    device.network.store.before("partNumber=3&", stage)
+    stage.kill(device.start("upload", path, "--tag", f"run={run}"), device.network)
+    time.sleep(seconds + 1)
+    events = device.events_of("upload", "--resume")
+    assert [event["event"] for event in events].count("restarted") == 1
+    assert_arrived(user, run, path, tmp_path)
+
+
+@pytest.mark.parametrize("line", ["partNumber=1&", "partNumber=3&", r"POST .*\?uploadId"])
+def test_a_gateway_that_is_killed_and_comes_back(scene, run, path, tmp_path, line):
+    device, user, _ = scene({})
+    network = device.network
+    stage = Stage()
+    network.store.before(line, stage)
+    client = device.start("upload", path, "--tag", f"run={run}")
+    stage.wait()
+    network.gateway.kill()
+    for proxy in network.proxies:
+        proxy.cut()
+    stage.let_go()
+    network.gateway.start()
+    network.point_at(network.gateway)
+    _, errors = client.communicate(timeout=90)
+    assert client.returncode == OK, errors
+    assert "trying again" in errors
+    assert network.store.sent - SIZE < PART
+    assert_arrived(user, run, path, tmp_path)
+
+
+def test_over_tls(binary, gateway_with, login, path, tmp_path):
+    authority = Authority(tmp_path, "authority")
+    certificate, key, _ = authority.issue("server", ("127.0.0.1",))
+    tls = {"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["device-init", "gateway", "object-store"]}}
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}} | tls)
+    trust = {"DATA_GATEWAY_CA": str(authority.path)}
+    fleet = Fleet.create(login(network.gateway))
+    device = Device(binary, network, tmp_path / "device", scheme="https", environment=trust)
+    device_id = fleet.register().device_id
+    assert device.init(device_id).returncode == OK
+    (event,) = [each for each in device.events_of("upload", path) if each["event"] == "completed"]
+    assert event["part_count"] == 5
+    device.environment = {"DATA_GATEWAY_CA": str(tmp_path / "nothing.pem")}
+    assert "DATA_GATEWAY_CA" in device.refused(USAGE, "upload", path)
+    device.environment = {"DATA_GATEWAY_CA": str(Authority(tmp_path, "other").path)}
+    assert "certificate" in device.refused(UNREACHABLE, "upload", path, "--patience", "0")
+    network.close()
