@@ -92,7 +92,8 @@ final class HandlerTask: @unchecked Sendable {
         sleep.take()?.resume(returning: hasWork)
     }
 
-    private func work() async {
+    /// It and what it calls stay on the loop anyway, and need not look for their executor at each step.
+    nonisolated(nonsending) private func work() async {
         repeat {
             tasks.arrived()
             while !isCancelled, let call = tasks.next() { await call.handle(in: self) }
@@ -100,7 +101,7 @@ final class HandlerTask: @unchecked Sendable {
         task = nil
     }
 
-    private func hasMoreWork() async -> Bool {
+    nonisolated(nonsending) private func hasMoreWork() async -> Bool {
         guard !isCancelled, tasks.park(self) else { return false }
         return await withUnsafeContinuation { sleep = $0 }
     }

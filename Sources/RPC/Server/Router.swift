@@ -118,7 +118,7 @@ class CallDriver {
     func receiveEnd(for call: ServerCall) {}
 
     /// Runs the handler, after `ServerCall.run`.
-    func handle(_ call: ServerCall, _ context: CallContext) async throws {}
+    nonisolated(nonsending) func handle(_ call: ServerCall, _ context: CallContext) async throws {}
 
     /// What was written has been sent.
     func drained() {}

@@ -15,6 +15,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     /// Owns the session that owns this stream, until the stream is closed.
     private let connection: ServerConnection
+    private let server: RPCServer
     private var state = State.head
     private var head = RequestHead()
     private var deframer: MessageDeframer
@@ -38,7 +39,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     init(connection: ServerConnection) {
         self.connection = connection
-        self.deframer = MessageDeframer(limit: connection.server.limits.maxMessageSize)
+        server = connection.server
+        deframer = MessageDeframer(limit: connection.server.limits.maxMessageSize)
     }
 
     /// The method's path, for messages.
@@ -50,18 +52,18 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         guard case .head = state else { return }
-        head.add(name, value, server: connection.server)
+        head.add(name, value, server: server)
     }
 
     override func receiveHeadersEnd(isTrailers: Bool) {
         guard case .head = state else { return }
-        if case .tooLarge = head.fault { connection.refusedHeaders() }
-        if !head.isGRPC, let refusal = head.findFront(for: connection.server) {
+        if head.fault == .tooLarge { connection.refusedHeaders() }
+        if !head.isGRPC, let refusal = head.findFront(for: server) {
             state = .ended
             put(refusal)
             return
         }
-        if let status = head.refusedByHTTP {
+        if let status = head.fault.httpStatus {
             state = .ended
             respondAndFinish(ResponseHeaders.http(status))
             return
@@ -77,8 +79,12 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         let context = CallContext(
             method: method.descriptor, metadata: head.metadata, peer: connection.peer, deadline: deadline)
         do throws(RPCError) {
-            try head.checkProtocol()
-            for interceptor in connection.server.interceptors { try interceptor.admit(context) }
+            if let fault = head.front?.request.fault { throw fault }
+            try head.fault.check()
+            guard head.front != nil || head.takesTrailers else {
+                throw RPCError(bare: .internalError, "the request lacks te: trailers; does a proxy drop trailers?")
+            }
+            for interceptor in server.interceptors { try interceptor.admit(context) }
         } catch {
             state = .open(context, hasResponded: false)
             fail(error)
@@ -126,7 +132,6 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         let change = (held > 4096 ? held : 0) - counted
         guard change != 0 else { return }
         counted += change
-        let server = connection.server
         guard !server.metrics.requestBytesChanged(by: change, limit: server.limits.maxRequestBytes), change > 0
         else { return }
         server.metrics.limitReached("request_bytes")
@@ -164,7 +169,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             throw RPCError(bare: .internalError, "a message is compressed, and no header field says how")
         }
         do {
-            return try encoding.decompress(message, limit: connection.server.limits.maxMessageSize)
+            return try encoding.decompress(message, limit: server.limits.maxMessageSize)
         } catch {
             throw error.rpcError
         }
@@ -204,8 +209,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Has the handler run; it sends its messages, and its return or throw ends the call.
     func run() {
         guard case .open(let context, _) = state else { return }
-        guard connection.server.metrics.handlerStarts(limit: connection.server.limits.maxHandlers) else {
-            connection.server.metrics.limitReached("handlers")
+        guard server.metrics.handlerStarts(limit: server.limits.maxHandlers) else {
+            server.metrics.limitReached("handlers")
             fail(RPCError.overloaded(context.method))
             return
         }
@@ -214,7 +219,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     }
 
     /// Runs the handler, unless the call is over already.
-    func handle(in task: HandlerTask) async {
+    nonisolated(nonsending) func handle(in task: HandlerTask) async {
         if case .open(let context, _) = state, let driver {
             self.task = task
             do {
@@ -227,7 +232,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             }
         }
         connection.handlers -= 1
-        connection.server.metrics.handlerEnded()
+        server.metrics.handlerEnded()
     }
 
     /// Sends a message that has its prefix, after the response's header section.
@@ -320,9 +325,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
                 driver?.cancel()
                 task?.cancel()
             }
-            _ = connection.server.metrics.requestBytesChanged(by: -counted, limit: 0)
-            connection.server.metrics.callEnded(status)
-            for interceptor in connection.server.interceptors {
+            _ = server.metrics.requestBytesChanged(by: -counted, limit: 0)
+            server.metrics.callEnded(status)
+            for interceptor in server.interceptors {
                 interceptor.finished(context, status: status, error: error)
             }
         }
@@ -334,25 +339,22 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     }
 }
 
-extension RequestHead {
+extension RequestHead.Fault {
     /// The HTTP status for a request that is no call at all.
-    fileprivate var refusedByHTTP: Int? {
-        switch fault {
+    fileprivate var httpStatus: Int? {
+        switch self {
         case .tooLarge: 431
         case .notPost: 405
         default: nil
         }
     }
 
-    fileprivate func checkProtocol() throws(RPCError) {
-        if let fault = front?.request.fault { throw fault }
-        switch fault {
+    fileprivate func check() throws(RPCError) {
+        switch self {
         case .badTimeout:
             throw .invalidArgument("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
         case .encoding:
             throw .unimplemented("grpc-encoding must be identity, gzip or deflate")
-        case .none where front == nil && !takesTrailers:
-            throw RPCError(bare: .internalError, "the request lacks te: trailers; does a proxy drop trailers?")
         case .none, .tooLarge, .notPost:
             break
         }

@@ -33,7 +33,7 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
     /// The handler runs from the first, so that it takes the messages as they come.
     override func begin(_ call: ServerCall) { call.run() }
 
-    override func handle(_ call: ServerCall, _ context: CallContext) async throws {
+    nonisolated(nonsending) override func handle(_ call: ServerCall, _ context: CallContext) async throws {
         try await handler(
             RequestStream { [self] in try await next(of: call, context) },
             ResponseWriter { [self] message in try await write(message, to: call) },

@@ -37,7 +37,7 @@ private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
 
     override func receiveEnd(for call: ServerCall) { call.run() }
 
-    override func handle(_ call: ServerCall, _ context: CallContext) async throws {
+    nonisolated(nonsending) override func handle(_ call: ServerCall, _ context: CallContext) async throws {
         guard hasInput else { throw RPCError.invalidArgument("\(context.method.path) takes one message") }
         context.requestWasCompressed = wasCompressed
         var request = Input()
