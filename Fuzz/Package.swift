@@ -12,6 +12,7 @@ let package = Package(
             dependencies: ["CLibFuzzer", .product(name: "WireTesting", package: "data-gateway")]),
         .executableTarget(name: "fuzz-protobuf", dependencies: ["FuzzDriver"]),
         .executableTarget(name: "fuzz-json", dependencies: ["FuzzDriver"]),
+        .executableTarget(name: "fuzz-web", dependencies: ["FuzzDriver"]),
     ],
     swiftLanguageModes: [.v6]
 )

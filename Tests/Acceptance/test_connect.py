@@ -54,6 +54,7 @@ def methods(testing):
         "unary": method("UnaryCall", "Simple", StreamType.UNARY),
         "download": method("StreamingOutputCall", "StreamingOutputCall", StreamType.SERVER_STREAM),
         "upload": method("StreamingInputCall", "StreamingInputCall", StreamType.CLIENT_STREAM),
+        "duplex": method("FullDuplexCall", "StreamingOutputCall", StreamType.BIDI_STREAM),
         "missing": method("Missing", "Simple", StreamType.UNARY),
     }
 
@@ -124,6 +125,13 @@ def test_client_streaming(client, methods, testing):
         request=iter(requests), method=methods["upload"], timeout_ms=TIMEOUT_MS
     )
     assert response.aggregated_payload_size == 74922
+
+
+def test_all_at_once_and_back(client, methods, testing):
+    """Half of what bidirectional streaming is: over HTTP/1.1 and in browsers there is no more."""
+    requests = [testing.StreamingOutputCallRequest(response_parameters=[{"size": size}]) for size in SIZES]
+    responses = client.execute_bidi_stream(request=iter(requests), method=methods["duplex"], timeout_ms=TIMEOUT_MS)
+    assert [len(response.payload.body) for response in responses] == list(SIZES)
 
 
 def test_compression_both_ways(compressing, methods, testing):

@@ -237,6 +237,19 @@ def test_what_pages_may_read(curl, origin, is_allowed):
         assert ("grpc-status" in answer.fields.get("access-control-expose-headers", "")) == is_allowed
 
 
+def test_calls_are_counted_as_over_grpc(curl, open_gateway, version):
+    def refused() -> int:
+        address = f"http://{open_gateway.listeners['ops']}/metrics"
+        text = subprocess.run(["curl", "--silent", address], capture_output=True, check=True).stdout.decode()
+        listener = "web" if version == "http1" else "gateway"
+        sample = f'grpc_server_handled_total{{listener="{listener}",grpc_code="UNAUTHENTICATED"}} '
+        return int(text.split(sample)[1].split("\n")[0])
+
+    before = refused()
+    assert curl(f"{OBJECTS}/ListObjects").status == 401
+    assert refused() == before + 1
+
+
 def test_without_configuration_no_page_may_call(gateway):
     command = ["curl", "--silent", "--include", "-X", "OPTIONS", "-H", f"Origin: {ORIGIN}"]
     command += ["-H", "Access-Control-Request-Method: POST", f"http://{gateway.listeners['web']}/{CHECK}"]

@@ -22,7 +22,7 @@ def authority(tmp_path_factory):
 def secured(gateway_with, authority):
     certificate, key, _ = authority.issue("server")
     return gateway_with(
-        {"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["auth", "gateway"]}}
+        {"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["auth", "gateway", "web"]}}
     )
 
 
@@ -62,6 +62,13 @@ def test_calls_go_over_tls(secured, authority, stubs):
         with pytest.raises(grpc.RpcError) as refusal:
             stubs.auth.AuthServiceStub(over).ExchangeCredential(large, timeout=20)
         assert refusal.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_the_web_listener_speaks_it(secured, authority):
+    address = f"https://localhost:{secured.listeners['web'].rsplit(':', 1)[1]}"
+    command = ["curl", "--silent", "--cacert", str(authority.path), "-d", "{}", "-H", "Content-Type: application/json"]
+    answer = subprocess.run([*command, f"{address}/grpc.health.v1.Health/Check"], capture_output=True, check=True)
+    assert answer.stdout == b'{"status":"SERVING"}'
 
 
 def test_a_listener_that_is_not_named_speaks_cleartext(secured, stubs):

@@ -22,4 +22,18 @@ struct FuzzFindingsTests {
         #expect(inputs.count > 100)
         for input in inputs { CodecProperties.checkJSON(input) }
     }
+
+    @Test func web() throws {
+        // Each with every byte changed in turn: a small form of what the fuzzer does.
+        for input in try Self.findings("web") + WebProperties.seeds {
+            WebProperties.check(input)
+            for index in input.indices {
+                for byte in [0, 0x25, 0x3D, 0x3B, 0xFF] as [UInt8] {
+                    var changed = input
+                    changed[index] = byte
+                    WebProperties.check(changed)
+                }
+            }
+        }
+    }
 }
