@@ -27,8 +27,9 @@ def lines(files: descriptor_pb2.FileDescriptorSet) -> set[str]:
             }
         for service in file.service:
             for method in service.method:
-                assert not method.client_streaming and not method.server_streaming
-                types = " ".join(name.removeprefix(".") for name in (method.input_type, method.output_type))
+                takes = "stream " * method.client_streaming + method.input_type.removeprefix(".")
+                gives = "stream " * method.server_streaming + method.output_type.removeprefix(".")
+                types = f"{takes} {gives}"
                 found.add(f"{file.package}.{service.name}/{method.name} {types}")
     return found
 
