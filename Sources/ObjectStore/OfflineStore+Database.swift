@@ -53,16 +53,23 @@ extension OfflineStore {
     /// Has a database go with this store, whose rows may be older than the files: finished objects' files that it does
     /// not know as such go into quarantine, none is removed, and from then on both count as of one age.
     ///
-    /// - Returns: how many files went into quarantine; nil where the store is no other than the database's own by its id.
-    public func settle(_ database: Database) throws -> Int? {
+    /// - Parameter isListed: whether the catalog has an object of that file. What was completed and is in no list would be
+    ///   swept with the session that its row still has.
+    /// - Returns: how many files went into quarantine; nil where the store is not the database's own.
+    public func settle(
+        _ database: Database, isListed: (Connection, String) throws -> Bool
+    ) throws -> Int? {
         guard let recorded = try database.read({ try StoreIdentity.recorded(in: $0) }), let identity,
             recorded.id == identity.id
         else { return nil }
         var quarantined = 0
         for folder in DataDirectory.folders {
             let uses = try database.read { try StoreRecords($0).files(withPrefix: folder) }
-            for entry in try data.files(inFolder: folder)
-            where uses[entry.fileID]?.kind != .object && data.isFinished(entry) {
+            for entry in try data.files(inFolder: folder) where data.isFinished(entry) {
+                let isKnown =
+                    try uses[entry.fileID]?.kind == .object
+                    && (!data.hasFacts(of: entry.fileID) || database.read { try isListed($0, entry.fileID) })
+                if isKnown { continue }
                 try data.quarantine(entry.fileID)
                 quarantined += 1
                 // What a row takes for an upload under way is to be restarted.

@@ -107,14 +107,22 @@ public struct OfflineStore: Sendable {
     }
 
     /// Moves a whole file of this one's to the store `other` on the same disk; what is in its place there goes into
-    /// quarantine. Facts that are there already stay.
+    /// quarantine.
     public func move(_ fileID: String, to other: OfflineStore) throws {
         if other.holdsFile(fileID) { try other.data.quarantine(fileID) }
         guard rename(data.path(of: fileID), other.data.path(of: fileID)) == 0 else { throw StorageFailure.last() }
-        if data.hasFacts(of: fileID), !other.data.hasFacts(of: fileID) {
-            guard rename(data.factsPath(of: fileID), other.data.factsPath(of: fileID)) == 0 else {
-                throw StorageFailure.last()
+    }
+
+    /// Moves all facts, where the store `other` has none of the file.
+    public func moveFacts(to other: OfflineStore) throws {
+        for folder in DataDirectory.folders {
+            let missing = try data.factsIDs(inFolder: folder).filter { !other.data.hasFacts(of: $0) }
+            for fileID in missing {
+                guard rename(data.factsPath(of: fileID), other.data.factsPath(of: fileID)) == 0 else {
+                    throw StorageFailure.last()
+                }
             }
+            if !missing.isEmpty { try PrivateFile.synchronizeFolder("\(other.data.path)/facts/\(folder)") }
         }
     }
 
@@ -124,7 +132,6 @@ public struct OfflineStore: Sendable {
     public func synchronizeNames(_ prefixes: Set<String>) throws {
         for folder in prefixes {
             try PrivateFile.synchronizeFolder("\(data.path)/data/\(folder)")
-            try PrivateFile.synchronizeFolder("\(data.path)/facts/\(folder)")
         }
     }
 

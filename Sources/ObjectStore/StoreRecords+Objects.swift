@@ -46,8 +46,7 @@ extension StoreRecords {
     /// Takes over an object whose file is at its place, whatever the rows say of it.
     func adopt(_ object: StoredObject, partSize: Int64) throws {
         try removed([object.fileID])
-        let isKnown = try connection.execute("UPDATE store_objects SET lost = 0 WHERE file_id = $1", object.fileID) > 0
-        guard !isKnown else { return }
+        guard try storedFile(object.fileID) == nil else { return try markLost(object.fileID, false) }
         if let multipartID = object.multipartID {
             try adopt(object, multipartID: multipartID, partSize: partSize)
         }

@@ -19,7 +19,9 @@ extension Doctor {
     /// - Returns: how many files went there.
     public func settle() throws -> Int {
         try writing { database in
-            guard let quarantined = try OfflineStore(directory: directory.store).settle(database) else {
+            let store = OfflineStore(directory: directory.store)
+            let quarantined = try store.settle(database) { try DoctorRecords(connection: $0).isListed($1) }
+            guard let quarantined else {
                 throw DataDirectory.Problem(
                     description: """
                         \(directory.store) is not the store of this database, or is not there: is its disk mounted?

@@ -21,6 +21,10 @@ struct DoctorRecords {
         ) { $0.text(0) }
     }
 
+    func isListed(_ fileID: String) throws -> Bool {
+        try connection.first("SELECT 1 FROM objects WHERE file_id = $1", fileID) { _ in true } ?? false
+    }
+
     /// Objects that are listed and that the store's rows do not have.
     func withoutStoredObject() throws -> [String] {
         try connection.query(

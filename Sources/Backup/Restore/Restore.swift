@@ -67,7 +67,8 @@ public struct Restore {
         if store.identity == nil, let identity = try database.read({ try StoreIdentity.recorded(in: $0) }) {
             try store.setIdentity(identity)
         }
-        guard let quarantined = try store.settle(database) else {
+        let quarantined = try store.settle(database) { try DoctorRecords(connection: $0).isListed($1) }
+        guard let quarantined else {
             throw DataDirectory.Problem(description: "the store in \(target.directory.store) is another gateway's")
         }
         outcome.quarantined = quarantined
@@ -115,7 +116,7 @@ public struct Restore {
         _ file: StoredFile, _ facts: [UInt8]?, _ stage: RestoreStage, _ live: OfflineStore, _ outcome: inout Outcome
     ) throws {
         if try live.holds(file) {
-            if let facts, live.facts(of: file.fileID) == nil { try live.writeFacts(facts, of: file.fileID) }
+            if let facts { try stage.store.writeFacts(facts, of: file.fileID) }
             outcome.found += 1
             return
         }

@@ -88,6 +88,7 @@ struct RestoreTarget {
             moved.insert(String(fileID.prefix(2)))
         }
         try store.synchronizeNames(moved)
+        try staged.moveFacts(to: store)
         try PrivateFile.write(Array(DataDirectory.format.utf8), to: directory.formatFile)
         try PrivateFile.synchronizeFolder(stage + "/keys")
         try move(stage + "/keys", to: directory.keys)

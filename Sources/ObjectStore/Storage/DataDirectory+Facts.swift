@@ -17,6 +17,11 @@ extension DataDirectory {
         PrivateFile.read(factsPath(of: fileID))
     }
 
+    /// The files that have some, in one of the ``folders``.
+    func factsIDs(inFolder folder: String) throws(StorageFailure) -> [String] {
+        try files(at: "\(path)/facts/\(folder)").map(\.fileID)
+    }
+
     func hasFacts(of fileID: String) -> Bool {
         access(factsPath(of: fileID), F_OK) == 0
     }

@@ -127,7 +127,7 @@ struct DataDirectory: Sendable {
         try files(at: quarantinePath)
     }
 
-    private func files(at path: String) throws(StorageFailure) -> [Entry] {
+    func files(at path: String) throws(StorageFailure) -> [Entry] {
         guard let listing = opendir(path) else { throw .last() }
         defer { closedir(listing) }
         var entries: [Entry] = []
