@@ -96,7 +96,7 @@ public final class DataDirectory: Sendable {
     /// Each missing folder of the path, its name synced before anything is in it.
     static func make(_ path: String) throws(Problem) {
         guard !exists(path) else { return }
-        let parent = (path as NSString).deletingLastPathComponent
+        let parent = Path.folder(of: path)
         if !parent.isEmpty { try make(parent) }
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(path)

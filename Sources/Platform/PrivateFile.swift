@@ -18,7 +18,7 @@ public enum PrivateFile {
     /// Makes `path` with mode 0700; an existing folder is taken as it is.
     public static func makeFolder(_ path: String) throws(Failure) {
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw .last() }
-        try synchronizeFolder((path as NSString).deletingLastPathComponent)
+        try synchronizeFolder(Path.folder(of: path))
     }
 
     /// Writes a new file beside `path` with mode 0600, syncs it, renames it over `path`, and syncs the folder.
@@ -33,7 +33,7 @@ public enum PrivateFile {
             unlink(fresh)
             throw error
         }
-        try synchronizeFolder((path as NSString).deletingLastPathComponent)
+        try synchronizeFolder(Path.folder(of: path))
     }
 
     private static func writeSynced(_ bytes: [UInt8], to path: String) throws(Failure) {

@@ -58,7 +58,7 @@ public final class ArchiveDestination: @unchecked Sendable {
         guard fsync(descriptor) == 0, !DataDirectory.exists(path), rename(partial, path) == 0 else {
             throw DataDirectory.Problem(description: "cannot finish \(path): \(String(cString: strerror(errno)))")
         }
-        try PrivateFile.synchronizeFolder((path as NSString).deletingLastPathComponent)
+        try PrivateFile.synchronizeFolder(Path.folder(of: path))
         return summary
     }
 

@@ -99,7 +99,7 @@ final class UploadJournal {
 
     private func synchronizeFolder() throws(DeviceFolder.Failure) {
         do {
-            try PrivateFile.synchronizeFolder((path as NSString).deletingLastPathComponent)
+            try PrivateFile.synchronizeFolder(Path.folder(of: path))
         } catch {
             throw DeviceFolder.Failure("cannot keep \(path): \(error.reason)")
         }

@@ -117,7 +117,7 @@ public struct Uploader: Sendable {
     private func open(_ path: String, _ tags: [String: String], _ beginning: Beginning) throws -> UploadLedger {
         let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder)) {
             var all = configuration.tags.merging(tags) { $1 }
-            all[Self.fileNameTag] = (path as NSString).lastPathComponent
+            all[Self.fileNameTag] = Path.name(of: path)
             return .begun(source: try SourceIdentity(FileReader(path)), tags: all, key: Hex.lower(Random.bytes(16)))
         }
         guard let ledger else { throw UnfinishedUpload(path: path) }

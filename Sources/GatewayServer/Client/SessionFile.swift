@@ -50,7 +50,7 @@ struct SessionFile: Sendable {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
             try FileManager.default.createDirectory(
-                atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true,
+                atPath: Path.folder(of: path), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             try PrivateFile.write(Array(try encoder.encode(session)) + [0x0A], to: path)
         } catch {

@@ -67,7 +67,7 @@ final class PartialFile: @unchecked Sendable {
         guard fsync(descriptor) == 0 else { throw Failure.last("write", path) }
         guard rename(path, final) == 0 else { throw Failure.last("rename", path) }
         do {
-            try PrivateFile.synchronizeFolder((final as NSString).deletingLastPathComponent)
+            try PrivateFile.synchronizeFolder(Path.folder(of: final))
         } catch {
             throw Failure(message: "cannot keep \(final): \(error.reason)")
         }

@@ -1,5 +1,6 @@
 import DeviceClient
 import Foundation
+import Platform
 import RPC
 import Transfer
 
@@ -125,7 +126,7 @@ struct Upload: Command {
         switch notice {
         case .began(let state, let acknowledged):
             let source = state.source
-            reporter.begin((source.path as NSString).lastPathComponent, total: source.size, done: acknowledged)
+            reporter.begin(Path.name(of: source.path), total: source.size, done: acknowledged)
             reporter.event(
                 "begun",
                 [

@@ -1,0 +1,22 @@
+/// The halves of a path. (Foundation's traps on a name of one character.)
+public enum Path {
+    /// What the last name stands in: `/a` for `/a/b`, empty for a name alone.
+    public static func folder(of path: String) -> String {
+        let path = trimmed(path[...])
+        guard let slash = path.lastIndex(of: "/") else { return "" }
+        return String(trimmed(path[...slash]))
+    }
+
+    /// The last name: `b` for `/a/b`.
+    public static func name(of path: String) -> String {
+        let path = trimmed(path[...])
+        return String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
+    }
+
+    /// Without slashes at its end, but for the root's.
+    private static func trimmed(_ path: Substring) -> Substring {
+        var path = path
+        while path.last == "/", path.count > 1 { path.removeLast() }
+        return path
+    }
+}
