@@ -1,20 +1,24 @@
-"""Bytes per second of a durable part PUT and of a GET on loopback, beside the MD5 of the same bytes on one core."""
+"""Bytes per second of a durable part PUT and of a GET on loopback.
 
+The peers: the MD5 of the same bytes on one core, and single-threaded servers in C (sink.c) that take the same PUTs."""
+
+import contextlib
 import hashlib
 import http.client
 import os
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from measuring import cpu_seconds, figure, gateway, resident_mebibytes
+from measuring import CLIENT_CORE, SERVER_CORE, cpu_seconds, figure, gateway, resident_mebibytes
 
 from support import stubs as stubs_module
 from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet, User
-from support.raw import RawStore
+from support.raw import RawStore, fetch
 from support.uploads import Upload
 
 ROUNDS = 7
@@ -42,16 +46,38 @@ def download(url: str, buffer: bytearray) -> None:
     assert reply.status == 200 and filled == PART_SIZE, (reply.status, filled)
 
 
+@contextlib.contextmanager
+def sinks():
+    """The addresses of the servers in C, by their mode; on the server's core, their files where the gateway has its own."""
+    source = Path(__file__).with_name("sink.c")
+    with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-") as directory:
+        program = Path(directory) / "sink"
+        flags = ["-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run(["cc", *flags, "-o", program, source, "-lcrypto", "-llzma"], check=True)
+        running = {}
+        try:
+            os.sched_setaffinity(0, {SERVER_CORE})
+            for mode in ("receive", "hash", "durable"):
+                running[mode] = subprocess.Popen([program, mode, directory], stdout=subprocess.PIPE, text=True)
+            os.sched_setaffinity(0, {CLIENT_CORE})
+            yield {mode: f"127.0.0.1:{int(process.stdout.readline())}" for mode, process in running.items()}
+        finally:
+            for process in running.values():
+                process.kill()
+                process.communicate()
+
+
 def main(binary: str) -> None:
     stubs = stubs_module.load(Path(__file__).resolve().parents[1] / "protos", Path(tempfile.mkdtemp()))
     data = os.urandom(PART_SIZE)
-    with gateway(binary) as ours:
+    with gateway(binary) as ours, sinks() as peers:
         pid = ours.process.pid
         user = User.login(ours, stubs, "system", "admin", ADMIN_PASSWORD)
         upload = Upload.create(Fleet.create(user).uploader())
         multipart = upload.store.initiate()
         raw = RawStore(upload.credentials)
         puts, md5s, gets, loaded = [], [], [], []
+        sunk = {mode: [] for mode in peers}
         put_cpu = cpu_seconds(pid)
         for number in range(1, ROUNDS + 1):
             query = [("partNumber", str(number)), ("uploadId", multipart)]
@@ -63,6 +89,12 @@ def main(binary: str) -> None:
             puts.append(rate(put))
             md5s.append(rate(lambda: hashlib.md5(data).digest()))
             loaded.append(resident_mebibytes(pid))
+            for mode, address in peers.items():
+
+                def sink() -> None:
+                    assert fetch(address, "PUT", "/part", data).status == 200
+
+                sunk[mode].append(rate(sink))
         put_cpu = cpu_seconds(pid) - put_cpu
         single = Upload.create(upload.uploader).put(data)
         single.complete()
@@ -76,6 +108,9 @@ def main(binary: str) -> None:
         assert bytes(buffer) == data
         gigabytes = ROUNDS * PART_SIZE / 1e9
         figure("object_store.put_part_64MiB", puts, "MB/s", "MD5 of the same bytes, one core", md5s)
+        figure("object_store.put_part_64MiB", puts, "MB/s", "C: MD5, CRC-64, buffered, synced", sunk["durable"])
+        figure("object_store.put_part_64MiB", puts, "MB/s", "C: MD5 and CRC-64", sunk["hash"])
+        figure("object_store.put_part_64MiB", puts, "MB/s", "C: receives", sunk["receive"])
         figure("object_store.put_part_64MiB.cpu", [put_cpu / gigabytes], "s/GB")
         figure("object_store.get_64MiB", gets, "MB/s", "MD5 of the same bytes, one core", md5s)
         figure("object_store.get_64MiB.cpu", [get_cpu / gigabytes], "s/GB")
