@@ -70,7 +70,7 @@ def test_a_key_that_was_replaced_elsewhere_stops_the_upload_and_the_new_one_goes
     device.network.store.before("partNumber=3&", stage)
     client = device.start("upload", path, "--tag", f"run={run}")
     stage.wait()
-    before = device.network.store.sent
+    before = device.network.store.bodies
     other = Device(device.binary, device.network, tmp_path / "other")
     assert other.init(device.device_id, "--reinit").returncode == OK
     stage.let_go()
@@ -79,7 +79,7 @@ def test_a_key_that_was_replaced_elsewhere_stops_the_upload_and_the_new_one_goes
     assert "AUTH_INVALID_CREDENTIAL" in errors and "--reinit" in errors
     (device.folder / "archebase-config.json").write_bytes((other.folder / "archebase-config.json").read_bytes())
     device.done("upload", "--resume")
-    assert device.network.store.sent - before < SIZE - 2 * PART + PART
+    assert device.network.store.bodies - before < SIZE - 2 * PART + PART
     assert_arrived(user, run, path, tmp_path)
 
 
@@ -112,7 +112,7 @@ def test_a_gateway_that_is_killed_and_comes_back(scene, run, path, tmp_path, lin
     _, errors = client.communicate(timeout=90)
     assert client.returncode == OK, errors
     assert "trying again" in errors
-    assert network.store.sent - SIZE < PART
+    assert network.store.bodies - SIZE < PART
     assert_arrived(user, run, path, tmp_path)
 
 

@@ -45,6 +45,8 @@ class Proxy:
         self.http = http
         #: Bytes from clients that were passed on.
         self.sent = 0
+        #: Those of them that were bodies of PUTs: objects and parts.
+        self.bodies = 0
         #: Bytes to clients that were passed on.
         self.received = 0
         self.connections = 0
@@ -153,8 +155,8 @@ class Proxy:
                     self._reply(exchange)
                     self._pass_down(data, sink)
                 else:
-                    for piece in self._requests(data, exchange) if self.http else [data]:
-                        if not self._pass_up(piece, sink):
+                    for piece, is_body in self._requests(data, exchange) if self.http else [(data, False)]:
+                        if not self._pass_up(piece, sink, is_body):
                             return
         except OSError:
             pass
@@ -165,13 +167,14 @@ class Proxy:
                 except OSError:
                     pass
 
-    def _pass_up(self, data: bytes, sink: socket.socket) -> bool:
+    def _pass_up(self, data: bytes, sink: socket.socket, is_body: bool) -> bool:
         with self._lock:
             cut = next((total for total in self._cut_at if self.sent < total <= self.sent + len(data)), None)
             if cut is not None:
                 self._cut_at.remove(cut)
                 data = data[: cut - self.sent]
             self.sent += len(data)
+            self.bodies += len(data) if is_body else 0
         sink.sendall(data)
         if cut is not None:
             self.cut()
@@ -191,7 +194,7 @@ class Proxy:
             self._pass_down(data[len(first) :], sink)
 
     def _requests(self, data: bytes, exchange: Exchange):
-        """The bytes in pieces that end where a hook is called."""
+        """The bytes in pieces that end where a hook is called, and whether each is of a body."""
         while data:
             if exchange.body_left == 0:
                 exchange.head += data
@@ -205,13 +208,13 @@ class Proxy:
                 exchange.body_left, exchange.body_passed = int(length[1]) if length else 0, 0
                 exchange.waiting.append(exchange.line)
                 self._call(exchange.line, 0)
-                yield head
+                yield head, False
                 continue
             piece = data[: exchange.body_left]
             for hook in self._hooks:
                 if not hook.taken and hook.after and hook.pattern.search(exchange.line):
                     piece = piece[: max(0, hook.after - exchange.body_passed)] or piece
-            yield piece
+            yield piece, exchange.line.startswith("PUT ")
             data = data[len(piece) :]
             exchange.body_passed += len(piece)
             exchange.body_left -= len(piece)

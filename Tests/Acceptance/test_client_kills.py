@@ -1,0 +1,53 @@
+"""Uploads under `kill -9` of either side at moments drawn by lot: each file arrives, once, and little is sent again."""
+
+import random
+import time
+
+from support.client import OK, TIMEOUT, Device, Network
+from support.parties import Fleet
+from support.uploads import content
+
+PART = 256 * 1024
+KILLS, FULL_KILLS = 10, 300
+SEED = 1
+
+
+def test_kills_of_either_side(binary, gateway_with, login, is_full, tmp_path):
+    chance = random.Random(SEED)
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
+    user = login(network.gateway)
+    device = Device(binary, network, tmp_path / "device")
+    assert device.init(Fleet.create(user).register().device_id).returncode == OK
+    kills, sizes = 0, []
+    while kills < (FULL_KILLS if is_full else KILLS):
+        path = tmp_path / f"{len(sizes)}.mcap"
+        sizes.append(chance.randrange(1, 16 * PART))
+        path.write_bytes(content(sizes[-1], seed=len(sizes)))
+        before, killed = network.store.bodies, 0
+        # Once it has arrived, the same command would upload it another time.
+        while killed < 5 and len(user.list_all(page_size=1000)) < len(sizes):
+            client = device.start("upload", path, "--resume")
+            # When, is what is tried here.
+            time.sleep(chance.random() * 0.5)
+            killed += 1
+            if chance.random() < 0.3:
+                restart(network)
+            else:
+                client.kill()
+            client.communicate(timeout=TIMEOUT)
+        device.done("upload", *([] if len(user.list_all(page_size=1000)) == len(sizes) else [path]), "--resume")
+        kills += killed
+        # A whole part where the kill came between its last byte and its acknowledgement.
+        assert network.store.bodies - before - sizes[-1] <= killed * PART, f"seed {SEED}, file {len(sizes)}"
+        assert device.journals == []
+    network.close()
+    assert sorted(each.size_bytes for each in user.list_all(page_size=1000)) == sorted(sizes), f"seed {SEED}"
+
+
+def restart(network: Network) -> None:
+    """Kills the gateway, and starts it again."""
+    network.gateway.kill()
+    for proxy in network.proxies:
+        proxy.cut()
+    network.gateway.start()
+    network.point_at(network.gateway)
