@@ -15,7 +15,7 @@ public enum WebProperties {
         if let type = WebContentType(text), WebContentType(type.name) != type {
             fatalError("\(type.name) is not read as what it was written for")
         }
-        if let query = try? ConnectQuery(text[...]), query.message.count > input.count {
+        if let query = try? ConnectQuery(text[...]), query.message.count > text.utf8.count {
             fatalError("a query has more bytes than its text")
         }
         if let timeout = ConnectTimeout.parse(text), timeout < 0 { fatalError("a timeout is negative") }
