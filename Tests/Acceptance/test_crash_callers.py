@@ -20,11 +20,11 @@ DATA = content(5000)
 #: Each row of an object with its upload and its line in the audit log, which were written with it.
 HALVES = {
     "uploads without the line of their creation": """
-        SELECT id FROM uploads WHERE NOT EXISTS (
-            SELECT 1 FROM audit WHERE action = 'CreateLogicalUpload' AND target = 'uploads/' || uploads.id)""",
+        SELECT 'uploads/' || id FROM uploads
+        EXCEPT SELECT target FROM audit WHERE action = 'CreateLogicalUpload'""",
     "lines without their upload": """
-        SELECT target FROM audit WHERE action = 'CreateLogicalUpload' AND NOT EXISTS (
-            SELECT 1 FROM uploads WHERE target = 'uploads/' || uploads.id)""",
+        SELECT target FROM audit WHERE action = 'CreateLogicalUpload'
+        EXCEPT SELECT 'uploads/' || id FROM uploads""",
     "uploads without their logical one": """
         SELECT id FROM uploads WHERE logical_id NOT IN (SELECT id FROM logical_uploads)""",
     "completed uploads without an object": """
@@ -34,8 +34,8 @@ HALVES = {
     "objects without their tag": """
         SELECT upload_id FROM objects WHERE position NOT IN (SELECT position FROM object_tags)""",
     "completions without their line": """
-        SELECT upload_id FROM objects WHERE NOT EXISTS (
-            SELECT 1 FROM audit WHERE action = 'CompleteUpload' AND target = 'uploads/' || upload_id)""",
+        SELECT 'uploads/' || upload_id FROM objects
+        EXCEPT SELECT target FROM audit WHERE action = 'CompleteUpload'""",
 }
 
 
@@ -124,9 +124,8 @@ def test_kills_at_any_moment_lose_nothing_of_32_callers(binary, tmp_path, login,
         listed = {(file.file_id, file.size_bytes) for file in found}
         assert completed <= set(rows(gateway, "SELECT upload_id FROM objects"))
         assert len(listed) == len(rows(gateway, "SELECT upload_id FROM objects"))
-        for file_id, size in listed:
-            (path,) = gateway.data.glob(f"store/data/*/{file_id}")
-            assert path.stat().st_size == size == len(DATA)
+        files = {path.name: path.stat().st_size for path in gateway.data.glob("store/data/*/*")}
+        assert all(files[file_id] == size == len(DATA) for file_id, size in listed)
         for what, statement in HALVES.items():
             assert rows(gateway, statement) == [], what
         assert rows(gateway, "PRAGMA integrity_check") == ["ok"]
