@@ -7,7 +7,8 @@ enum FieldMaskText {
         var raises = false
         for character in path.unicodeScalars {
             switch character {
-            case "A"..."Z": return nil
+            // A comma would divide it into two paths, of which one may be empty.
+            case "A"..."Z", ",": return nil
             case "_":
                 if raises { return nil }
                 raises = true
