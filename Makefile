@@ -7,10 +7,10 @@ VENV          := .venv
 REQUIREMENTS  := Tests/Acceptance/requirements.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build test lint venv demo run generate conformance fuzz lab clean
+.PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb package-test docs clean
 
 help: ## List what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages that are missing (apt-get; asks sudo if you are not root)
 	@scripts/deps
@@ -44,8 +44,17 @@ conformance: deps ## Run protobuf's conformance suite on Wire (needs deb-src lin
 fuzz: deps ## Fuzz every parser for FUZZ_SECONDS=600 each
 	@scripts/fuzz $(or $(FUZZ_SECONDS),600)
 
-lab: deps venv ## Run the long form of the fault and crash tests (half an hour)
+lab: deps venv ## Run the laboratory: the long form of the model, fault, crash and load tests (some hours)
 	@scripts/lab
+
+deb: deps ## Build the Debian package, with the Swift runtime in it, in .build/package
+	@scripts/deb
+
+package-test: deps venv ## Build the package and try it in a bare Debian (needs root)
+	@scripts/package-test
+
+docs: deps ## Make the libraries' documentation from their comments, without a warning, in .build/documentation
+	@scripts/docs
 
 clean: ## Remove what was built (never ./data)
 	rm -rf .build $(VENV)

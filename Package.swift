@@ -8,8 +8,8 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func room(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
 func tests(_ room: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
@@ -54,17 +54,26 @@ let package = Package(
         room("Database", ["CSQLite"]),
         room("ObjectStore", ["Database", "Network", "Platform", "CLZMA", "CLinux"]),
         room("Accounts", ["RPC", "Proto", "Database", "Platform", "CArgon2"]),
-        room("DeviceInit", ["Accounts", "RPC", "Proto", "Database", "Platform"]),
+        room("Events", ["Accounts", "Transfer", "Network", "RPC", "Proto", "Database", "Platform"]),
+        room("DeviceInit", ["Events", "Accounts", "RPC", "Proto", "Database", "Platform"]),
         room("Catalog", ["Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
-        room("Uploads", ["Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
+        room("Uploads", ["Catalog", "Events", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
+        room(
+            "InternalStorage",
+            ["Uploads", "Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
         room("Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
+        room("Console", ["Network", "Proto", "Platform", "Wire"], resources: [.embedInCode("Assets")]),
         room("Transfer", ["ObjectStore", "Network", "Platform", "CCurl"]),
+        room(
+            "Copies",
+            ["Catalog", "Accounts", "Transfer", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
         room("DeviceClient", ["Transfer", "ObjectStore", "Network", "RPC", "Proto", "Wire", "Platform"]),
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
-                "Accounts", "Backup", "Catalog", "Database", "DeviceClient", "DeviceInit", "Network", "ObjectStore",
-                "Platform", "Proto", "RPC", "Transfer", "Uploads", "Wire",
+                "Accounts", "Backup", "Catalog", "Console", "Copies", "Database", "DeviceClient", "DeviceInit",
+                "Events",
+                "InternalStorage", "Network", "ObjectStore", "Platform", "Proto", "RPC", "Transfer", "Uploads", "Wire",
             ],
             swiftSettings: strict),
 
@@ -86,12 +95,23 @@ let package = Package(
         tests("Database"),
         tests("ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform", "RPC"], exclude: ["Vectors"]),
         tests("Accounts"),
+        tests("Events", ["Accounts", "Database", "Platform", "RPC", "Transfer"]),
         tests("DeviceInit"),
         tests("Catalog", ["Accounts", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
-        tests("Uploads", ["Accounts", "Catalog", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
+        tests(
+            "Copies",
+            ["Accounts", "Catalog", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Transfer", "Wire"]),
+        tests(
+            "Uploads",
+            [
+                "Accounts", "Catalog", "Database", "DeviceClient", "ObjectStore", "Platform", "Proto", "RPC",
+                "Transfer", "Wire",
+            ]),
+        tests("InternalStorage", ["RPC"]),
         tests("Backup", ["Database", "ObjectStore", "Platform"]),
         tests("Transfer", ["HTTPTestClient", "Network", "ObjectStore", "Platform"]),
         tests("DeviceClient", ["Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Platform"]),
+        tests("Console", ["Network", "Platform", "Proto", "Wire"]),
         tests("GatewayServer", ["Network", "Platform", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]

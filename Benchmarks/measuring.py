@@ -18,12 +18,26 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
-def gateway(binary: str, config: dict | None = None):
-    """A running gateway with an empty data directory, on the server's core; this process goes to the client's."""
+def on_cores(cores: set[int]):
+    """This process, and those that it starts meanwhile, run there; then it goes back."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+@contextlib.contextmanager
+def gateway(
+    binary: str, config: dict | None = None, cores: set[int] = frozenset({SERVER_CORE}), environment: dict | None = None
+):
+    """A running gateway with an empty data directory, on the server's core."""
     with tempfile.TemporaryDirectory(prefix="data-gateway-benchmark-") as directory:
-        os.sched_setaffinity(0, {SERVER_CORE})
-        running = Gateway(Path(binary), Path(directory), config).start()
-        os.sched_setaffinity(0, {CLIENT_CORE})
+        running = Gateway(Path(binary), Path(directory), config)
+        running.environment = environment or {}
+        with on_cores(cores):
+            running.start()
         try:
             yield running
         finally:

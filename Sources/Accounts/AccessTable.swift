@@ -8,6 +8,8 @@ public enum Access: Sendable, Hashable {
     case user(Role)
     /// By an admin or a service account of the SYSTEM organization.
     case systemAdmin
+    /// By the same, or by a program whose certificate the listener's authorities signed.
+    case systemAdminOrCertificate
 }
 
 /// The one place that says which RPC is open to whom. What is not in it is closed to everybody.
@@ -83,7 +85,13 @@ public enum AccessTable {
             "archebase.data_gateway.v1.ObjectManagementService", .user(.admin),
             ["DeleteObject", "SetRetention", "GetRetention", "ListBadObjects"]
         ),
+        ("archebase.events.v1.EventService", .user(.admin), ["ListDeadLetters", "RedeliverEvent"]),
+        ("archebase.data_gateway.v1.ObjectManagementService", .user(.viewer), ["GetObject", "GetStatistics"]),
+        ("archebase.data_gateway.v1.UploadManagementService", .user(.viewer), ["ListUploads"]),
         ("archebase.data_gateway.v1.BackupService", .systemAdmin, ["Backup"]),
-        ("archebase.data_gateway.v1.InternalStorageService", .systemAdmin, ["PresignObject", "ReadObject"]),
+        (
+            "archebase.data_gateway.v1.InternalStorageService", .systemAdminOrCertificate,
+            ["PresignObject", "ReadObject"]
+        ),
     ]
 }

@@ -11,6 +11,9 @@ public struct Authenticator: Interceptor {
     let tokens: AccessTokens
     let deferred: DeferredRecords
     let clock: any WallClock
+    /// Whether a client's certificate stands in the place of a token where the access table takes one: where the listener
+    /// has authorities for just that.
+    public var trustsCertificates = false
 
     public func admit(_ context: CallContext) throws(RPCError) {
         guard let access = AccessTable.access(to: context.method.path) else {
@@ -21,11 +24,19 @@ public struct Authenticator: Interceptor {
         case .apiKey: context.identity = try keyOwner(of: try token([.apiKey], in: context))
         case .user(let role):
             try admit(context, needing: "the role \(role)") { $0.role >= role }
-        case .systemAdmin:
-            try admit(context, needing: "the role admin in the organization system") {
-                $0.isSystem && $0.role >= .admin
+        case .systemAdmin: try admitSystemAdmin(context)
+        case .systemAdminOrCertificate:
+            // Who shows both is known by the token.
+            if trustsCertificates, let subject = context.clientCertificate, context.metadata["authorization"] == nil {
+                context.identity = Principal.certificate(subject: subject)
+            } else {
+                try admitSystemAdmin(context)
             }
         }
+    }
+
+    private func admitSystemAdmin(_ context: CallContext) throws(RPCError) {
+        try admit(context, needing: "the role admin in the organization system") { $0.isSystem && $0.role >= .admin }
     }
 
     private func admit(

@@ -22,7 +22,6 @@ public struct Caller: Sendable {
     /// That the call did its work on `target`.
     public func did(to target: String) -> AuditEntry {
         AuditEntry(
-            actor: "user:\(user.home.name)/\(user.name)", organization: user.organization.name, action: action,
-            target: target, peer: peer)
+            actor: user.auditName, organization: user.organization.name, action: action, target: target, peer: peer)
     }
 }

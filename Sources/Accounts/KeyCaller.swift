@@ -5,12 +5,15 @@ import RPC
 /// log says.
 public struct KeyCaller: Sendable {
     public let owner: KeyOwner
+    /// The call's step in its client's trace, for requests that are made because of it; `nil` where it told none.
+    public let traceparent: String?
     private let action: String
     private let peer: String
 
     /// - Throws: UNAUTHENTICATED where the call was not made with an API key's token.
     public init(_ context: CallContext) throws(RPCError) {
         owner = try context.keyOwner
+        traceparent = context.trace?.traceparent
         action = context.method.name
         peer = context.peer.host
     }
@@ -18,17 +21,17 @@ public struct KeyCaller: Sendable {
     /// That the call did its work on `target`.
     public func did(to target: String, in connection: Connection) throws -> AuditEntry {
         AuditEntry(
-            actor: owner.auditName,
+            actor: owner.principal.name,
             organization: try OrganizationRecords.name(id: owner.organizationID, in: connection) ?? "",
             action: action, target: target, peer: peer)
     }
 }
 
 extension KeyOwner {
-    fileprivate var auditName: String {
+    fileprivate var principal: Principal {
         switch self {
-        case .device(let device): "device:\(device.deviceID)"
-        case .site(let site): "site:\(site.siteID)"
+        case .device(let device): .device(device)
+        case .site(let site): .site(site)
         }
     }
 }

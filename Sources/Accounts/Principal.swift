@@ -5,6 +5,38 @@ public enum Principal: Sendable, Hashable {
     case device(DevicePrincipal)
     case site(SitePrincipal)
     case user(UserPrincipal)
+    /// A program, by the certificate that it showed.
+    case certificate(subject: String)
+}
+
+extension Principal {
+    /// As the audit log and the server's log name it: `device:261121-000001`, `site:7`, `user:system/admin`.
+    public var name: String {
+        switch self {
+        case .device(let device): "device:\(device.deviceID)"
+        case .site(let site): "site:\(site.siteID)"
+        case .user(let user): user.auditName
+        case .certificate(let subject): "certificate:\(subject.prefix(256))"
+        }
+    }
+
+    public var siteID: Int64? {
+        switch self {
+        case .device(let device): device.siteID
+        case .site(let site): site.siteID
+        case .user, .certificate: nil
+        }
+    }
+
+    /// The organization that the call is about; `nil` = any.
+    public var organizationID: Int64? {
+        switch self {
+        case .device(let device): device.organizationID
+        case .site(let site): site.organizationID
+        case .user(let user): user.organization.id
+        case .certificate: nil
+        }
+    }
 }
 
 /// An API key as what is issued to its owner names it: worth nothing once the key's epoch is another.
@@ -86,6 +118,9 @@ public struct UserPrincipal: Sendable, Hashable {
         self.organization = organization ?? home
     }
 
+    /// As the audit log has it.
+    var auditName: String { "user:\(home.name)/\(name)" }
+
     /// The organization whose objects the user sees; `nil` = every one's, for SYSTEM that named none.
     public var objectScope: Int64? {
         isSystem && organization == home ? nil : organization.id
@@ -116,7 +151,7 @@ extension CallContext {
             switch principal {
             case .device(let device): return .device(device)
             case .site(let site): return .site(site)
-            case .user, nil: throw RPCError(.unauthenticated, "an API key's token is needed")
+            case .user, .certificate, nil: throw RPCError(.unauthenticated, "an API key's token is needed")
             }
         }
     }

@@ -112,6 +112,20 @@ static inline int tls_speaks_h2(const SSL *connection) {
     return count == 2 && name[0] == 'h' && name[1] == '2';
 }
 
+/// The subject of the certificate that the peer proved to have, as RFC 2253 writes it, to be freed; NULL = it has none.
+static inline char *tls_peer_subject(SSL *connection) {
+    X509 *certificate = SSL_get0_peer_certificate(connection);
+    if (certificate == NULL || SSL_get_verify_result(connection) != X509_V_OK) return NULL;
+    BIO *output = BIO_new(BIO_s_mem());
+    char *bytes = NULL, *text = NULL;
+    if (output != NULL && X509_NAME_print_ex(output, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253) >= 0) {
+        long count = BIO_get_mem_data(output, &bytes);
+        text = OPENSSL_strndup(count > 0 ? bytes : "", count > 0 ? (size_t)count : 0);
+    }
+    BIO_free(output);
+    return text;
+}
+
 static inline void tls_expect_host(SSL *connection, const char *host) {
     X509_VERIFY_PARAM *rules = SSL_get0_param(connection);
     if (X509_VERIFY_PARAM_set1_ip_asc(rules, host) == 1) return;

@@ -21,7 +21,9 @@ public struct Catalog: Sendable {
         let tokens = PageTokens(keyring: keyring)
         scrubber = Scrubber(database: database, store: store, clock: clock, configuration: configuration)
         removal = ObjectRemoval(database: database, store: store, clock: clock)
-        management = ObjectManagementService(removal: removal, database: database, tokens: tokens)
+        management = ObjectManagementService(
+            removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
+            tokens: tokens)
         service = ObjectService(
             listing: ObjectListing(database: database, tokens: tokens, configuration: configuration),
             downloads: Downloads(

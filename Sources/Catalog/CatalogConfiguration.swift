@@ -1,3 +1,5 @@
+import Platform
+
 /// How the catalog answers.
 public struct CatalogConfiguration: Sendable {
     /// Seconds that a presigned URL holds.
@@ -12,9 +14,9 @@ public struct CatalogConfiguration: Sendable {
     public var pageVisits = 2000
 
     /// How fast objects are read again to see whether their bytes are still right; bytes a second, 0 = never.
-    public var scrubRate: Int64 = 8 << 20
+    @Live public var scrubRate: Int64 = 8 << 20
     /// Seconds from the beginning of one pass over all objects to that of the next, at least.
-    public var scrubInterval: Int64 = 86_400
+    @Live public var scrubInterval: Int64 = 86_400
     /// Told of an object's file id and what is wrong with it; `nil` = it is right again.
     public var onScrubbed: @Sendable (String, String?) -> Void = { _, _ in }
     /// Told why the objects could not be read again; it is tried again after a while.

@@ -6,9 +6,6 @@ import RPC
 
 /// The rules of RequestDownload.
 struct Downloads: Sendable {
-    /// Longer than any that was ever issued.
-    static let longestID = 128
-
     let database: Database
     let store: ObjectStore
     let endpoint: StoreEndpoint
@@ -22,16 +19,10 @@ struct Downloads: Sendable {
     }
 
     func request(_ fileIDs: [String], by caller: Caller) async throws -> Download {
-        try check(fileIDs)
+        try FileIDs.check(fileIDs, limit: configuration.downloadFiles)
         let user = caller.user
         let objects = try database.read { connection in
-            let records = ObjectRecords(connection)
-            return try fileIDs.map { id in
-                guard let object = try records.object(fileID: id, scope: user.objectScope) else {
-                    throw RPCError.notFound("there is no file \(id)")
-                }
-                return object
-            }
+            try ObjectRecords(connection).objects(fileIDs: fileIDs, scope: user.objectScope)
         }
         let lifetime = configuration.downloadLifetime
         let now = clock.now()
@@ -46,20 +37,11 @@ struct Downloads: Sendable {
         // Before anybody can read: a download that the log does not have must not happen.
         try await database.write { connection in
             for id in fileIDs { try Audit.record(caller.did(to: "files/\(id)"), at: now, in: connection) }
+            for (organizationID, objects) in Dictionary(grouping: objects, by: \.organizationID) {
+                let amount = Amount(objects: Int64(objects.count), bytes: objects.reduce(0) { $0 + $1.size })
+                try StatisticsRecords(connection).addRequested(amount, organizationID: organizationID, at: now)
+            }
         }
         return Download(files: files, expiresAt: expiresAt)
-    }
-
-    private func check(_ fileIDs: [String]) throws(RPCError) {
-        guard (1...configuration.downloadFiles).contains(fileIDs.count) else {
-            throw .invalidArgument("file_ids must be 1 to \(configuration.downloadFiles) ids, not \(fileIDs.count)")
-        }
-        var seen: Set<String> = []
-        for (index, id) in fileIDs.enumerated() {
-            guard (1...Self.longestID).contains(id.utf8.count) else {
-                throw .invalidArgument("file_ids[\(index)] must be 1 to \(Self.longestID) bytes")
-            }
-            guard seen.insert(id).inserted else { throw .invalidArgument("file_ids[\(index)] repeats \(id)") }
-        }
     }
 }

@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import Platform
 import Proto
 import RPC
 
@@ -9,12 +10,13 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     private static let mostDays: Int32 = 36_500
 
     let removal: ObjectRemoval
+    let statistics: Statistics
     let database: Database
     let tokens: PageTokens
 
     func deleteObject(_ request: DeleteObjectRequest, context: CallContext) async throws -> DeleteObjectResponse {
-        guard (1...Downloads.longestID).contains(request.fileID.utf8.count) else {
-            throw RPCError.invalidArgument("file_id must be 1 to \(Downloads.longestID) bytes")
+        guard (1...FileIDs.longest).contains(request.fileID.utf8.count) else {
+            throw RPCError.invalidArgument("file_id must be 1 to \(FileIDs.longest) bytes")
         }
         try FieldRules.note(request.reason, field: "reason", limit: 512)
         try await removal.delete(request.fileID, reason: request.reason, by: try Caller(context))
@@ -48,5 +50,46 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         return ListBadObjectsResponse(
             objects: found.prefix(page.size).map { DataObject($0.object) },
             nextPageToken: page.next(after: found) { String($0.position) })
+    }
+
+    func getObject(_ request: GetObjectRequest, context: CallContext) async throws -> ObjectDetails {
+        let user = try context.user
+        let found = try database.read {
+            try ObjectRecords($0).details(fileID: request.fileID, scope: user.objectScope)
+        }
+        guard let found else { throw RPCError.notFound("there is no file \(request.fileID)") }
+        return ObjectDetails(found)
+    }
+
+    func getStatistics(_ request: GetStatisticsRequest, context: CallContext) async throws -> GetStatisticsResponse {
+        guard (0...Statistics.maximumDays).contains(request.days) else {
+            throw RPCError.invalidArgument("days must be 0 to \(Statistics.maximumDays)")
+        }
+        let days = try statistics.days(
+            request.days == 0 ? Statistics.defaultDays : request.days, for: try context.user)
+        let stored = days.last?.stored ?? Amount()
+        return GetStatisticsResponse(
+            storedObjects: stored.objects, storedBytes: stored.bytes, days: days.map(DailyStatistics.init))
+    }
+}
+
+extension ObjectDetails {
+    init(_ details: ObjectDetailsRecord) {
+        let object = details.object
+        self.init(
+            object: DataObject(object), tags: details.tags, deviceID: object.deviceID ?? "", siteID: object.siteID,
+            organization: details.organization, uploadID: object.uploadID, bucket: object.bucket, objectKey: object.key)
+    }
+}
+
+extension DailyStatistics {
+    init(_ day: Statistics.Day) {
+        let record = day.record
+        self.init(
+            date: CivilTime(UnixTime(seconds: record.day * 86_400)).date(), storedObjects: day.stored.objects,
+            storedBytes: day.stored.bytes,
+            arrivedObjects: record.arrived.objects, arrivedBytes: record.arrived.bytes,
+            deletedObjects: record.deleted.objects, deletedBytes: record.deleted.bytes,
+            requestedObjects: record.requested.objects, requestedBytes: record.requested.bytes)
     }
 }

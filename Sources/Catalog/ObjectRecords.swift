@@ -3,7 +3,7 @@ import Platform
 
 /// A verified object, as the catalog keeps it. It takes its owner from the upload, and keeps it wherever the device moves.
 public struct CatalogObject: Sendable, Hashable {
-    /// 36 characters, as ``Identifiers`` makes them.
+    /// 36 characters, as `Identifiers` makes them.
     public let id: String
     /// What clients ask for it by; also the name of its data file in the store.
     public let fileID: String
@@ -46,6 +46,14 @@ public struct CatalogObject: Sendable, Hashable {
         self.verifiedAt = verifiedAt
         self.isBad = isBad
     }
+}
+
+/// An object and what is known of it beside.
+struct ObjectDetailsRecord: Sendable {
+    let object: CatalogObject
+    let tags: [String: String]
+    /// Its organization's name.
+    let organization: String
 }
 
 /// All the SQL of the catalog, and its tables. Times are microseconds since 1970.
@@ -116,6 +124,7 @@ public struct ObjectRecords {
                 ) STRICT;
                 """),
         ScrubRecords.migration,
+        StatisticsRecords.migration,
     ]
 
     let connection: Connection
@@ -150,6 +159,24 @@ public struct ObjectRecords {
             SELECT \(Self.columns) FROM objects o
             WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id) AND o.bad_at IS NULL
             """, fileID, scope, row: Self.object)
+    }
+
+    /// An object with its tags and its organization's name, good or bad.
+    ///
+    /// - Parameter scope: the organization that must have it; `nil` = whichever.
+    func details(fileID: String, scope: Int64?) throws -> ObjectDetailsRecord? {
+        let found = try connection.first(
+            """
+            SELECT \(Self.columns), n.name FROM objects o JOIN organizations n ON n.id = o.organization_id
+            WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id)
+            """, fileID, scope
+        ) { (position: $0.int64(0), object: Self.object($0), organization: $0.text(16)) }
+        guard let found else { return nil }
+        let tags = try connection.query(
+            "SELECT key, value FROM object_tags WHERE position = $1", found.position
+        ) { ($0.text(0), $0.text(1)) }
+        return ObjectDetailsRecord(
+            object: found.object, tags: Dictionary(uniqueKeysWithValues: tags), organization: found.organization)
     }
 
     /// What an upload was completed to, good or bad.

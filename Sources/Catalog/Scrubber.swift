@@ -24,10 +24,9 @@ struct Scrubber: Sendable {
 
     /// Passes one after the other; returns when its task is cancelled.
     func run() async {
-        guard configuration.scrubRate > 0 else { return }
         while !Task.isCancelled {
             do {
-                try await pass()
+                if configuration.scrubRate > 0 { try await pass() }
             } catch is CancellationError {
                 return
             } catch {
@@ -76,8 +75,7 @@ struct Scrubber: Sendable {
 
     private func examine(_ object: CatalogObject) async throws {
         let condition = try await store.examine(uploadID: object.uploadID) { bytes in
-            try await sleep(.nanoseconds(Int64(Double(bytes) / Double(configuration.scrubRate) * 1e9)))
-            try Task.checkCancellation()
+            try await wait(for: bytes)
             metrics.update { $0.bytes += bytes }
         }
         metrics.update { $0.objects += 1 }
@@ -86,6 +84,17 @@ struct Scrubber: Sendable {
         case .bad(let trouble): if !object.isBad { try await mark(object, because: trouble) }
         case .gone: break
         }
+    }
+
+    /// As long as the rate has it that so many bytes take; where that is 0, until it is something else.
+    private func wait(for bytes: Int) async throws {
+        var rate = configuration.scrubRate
+        while rate == 0 {
+            try await sleep(Self.pause)
+            rate = configuration.scrubRate
+        }
+        try await sleep(.nanoseconds(Int64(Double(bytes) / Double(rate) * 1e9)))
+        try Task.checkCancellation()
     }
 
     /// - Parameter trouble: `nil` = the object is right again.

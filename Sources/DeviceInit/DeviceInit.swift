@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import Events
 import Platform
 import RPC
 
@@ -31,11 +32,11 @@ public final class DeviceInit: Sendable {
 
     public init(
         database: Database, accounts: Accounts, keyring: Keyring, clock: any WallClock,
-        configuration: Configuration = Configuration()
+        outbox: Outbox = .closed, configuration: Configuration = Configuration()
     ) {
         initService = DeviceInitService(
             initialization: Initialization(
-                database: database, accounts: accounts, clock: clock, policy: configuration.reinit,
+                database: database, accounts: accounts, outbox: outbox, clock: clock, policy: configuration.reinit,
                 reinitAllow: configuration.reinitAllow,
                 callsOfDevice: Throttle(perMinute: configuration.callsOfDevice),
                 unknownIDsOfAddress: Throttle(perMinute: configuration.unknownIDsOfAddress),

@@ -8,14 +8,14 @@ public struct DeviceInitService: DeviceInitServiceHandler {
     public func initDevice(_ request: InitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
         let issued = try await initialization.run(
             .initialize, deviceID: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform,
-            peer: context.peer.host)
+            peer: context.peer.host, traceparent: context.trace?.traceparent)
         return InitDeviceResponse(apiKey: issued.credential.exposedText, tags: issued.tags)
     }
 
     public func reinitDevice(_ request: ReinitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
         let issued = try await initialization.run(
             .reinitialize, deviceID: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform,
-            peer: context.peer.host)
+            peer: context.peer.host, traceparent: context.trace?.traceparent)
         return InitDeviceResponse(apiKey: issued.credential.exposedText, tags: issued.tags)
     }
 }

@@ -11,7 +11,7 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
         _ request: CreateDeviceSuiteRequest, context: CallContext
     ) async throws -> DeviceSuite {
         try FieldRules.title(request.displayName, field: "display_name")
-        try FieldRules.note(request.description, field: "description", limit: 1024)
+        try DeviceRules.description(request.description)
         return try await registry.createSuite(
             siteID: request.siteID, displayName: request.displayName, description: request.description,
             by: try Caller(context)
@@ -48,9 +48,9 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
     public func registerDevice(_ request: RegisterDeviceRequest, context: CallContext) async throws -> Device {
         let caller = try Caller(context)
         let id = request.deviceID.isEmpty ? nil : try DeviceID(request.deviceID)
-        try FieldRules.note(request.displayName, field: "display_name", limit: 128)
-        try FieldRules.note(request.description, field: "description", limit: 1024)
-        try TagRules.check(request.tags, field: "tags", maximum: TagRules.maximumOfDevice)
+        try DeviceRules.displayName(request.displayName)
+        try DeviceRules.description(request.description)
+        try DeviceRules.tags(request.tags)
         let suiteID = request.suite.isEmpty ? nil : try ResourceName.suiteID(request.suite, field: "suite")
         return try await registry.register(
             id, suiteID: suiteID, displayName: request.displayName, description: request.description,
@@ -83,8 +83,8 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
     public func updateDevice(_ request: UpdateDeviceRequest, context: CallContext) async throws -> Device {
         let caller = try Caller(context)
         let id = try ResourceName.deviceID(request.name, field: "name")
-        try FieldRules.note(request.displayName ?? "", field: "display_name", limit: 128)
-        try FieldRules.note(request.description ?? "", field: "description", limit: 1024)
+        try DeviceRules.displayName(request.displayName ?? "")
+        try DeviceRules.description(request.description ?? "")
         return try await registry.describe(
             id, displayName: request.displayName, description: request.description, tags: request.tags,
             replacingTags: request.replaceTags, by: caller

@@ -121,7 +121,7 @@ struct DeviceRegistry: Sendable {
     ) async throws -> DeviceView {
         try await change(id, by: caller) { device, now, connection in
             let tags = replacingTags ? tags : device.tags.merging(tags) { _, new in new }
-            try TagRules.check(tags, field: "tags", maximum: TagRules.maximumOfDevice)
+            try DeviceRules.tags(tags)
             try DeviceRecords.describe(
                 id, displayName: displayName ?? device.displayName, description: description ?? device.description,
                 tags: tags, at: now, in: connection)

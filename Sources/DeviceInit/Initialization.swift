@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import Events
 import Platform
 import RPC
 
@@ -12,6 +13,7 @@ struct Initialization: Sendable {
 
     let database: Database
     let accounts: Accounts
+    let outbox: Outbox
     let clock: any WallClock
     let policy: ReinitPolicy
     /// From where a device's key may be replaced; empty = from everywhere.
@@ -24,7 +26,8 @@ struct Initialization: Sendable {
     let repeatsOfUnknownID: Throttle
 
     func run(
-        _ request: InitializationRule.Request, deviceID: String, sdkVersion: String, platform: String, peer: String
+        _ request: InitializationRule.Request, deviceID: String, sdkVersion: String, platform: String, peer: String,
+        traceparent: String?
     ) async throws -> Issued {
         let now = clock.now()
         do {
@@ -48,6 +51,10 @@ struct Initialization: Sendable {
                 try DeviceRecords.noteInitialization(
                     id, sdkVersion: sdkVersion, platform: platform, at: now, in: connection)
                 try Audit.record(entry, at: now, in: connection)
+                try outbox.record(
+                    .deviceInitialized(
+                        device.place, sdkVersion: sdkVersion, platform: platform,
+                        isReinit: request == .reinitialize, traceparent: traceparent), at: now, in: connection)
                 return Issued(credential: credential, tags: device.tags)
             }
         } catch let refusal as RPCError {

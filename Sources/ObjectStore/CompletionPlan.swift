@@ -8,12 +8,13 @@ struct CompletionPlan: Equatable {
     /// - Parameters:
     ///   - list: nil to take every stored part.
     ///   - stored: in order.
+    ///   - partSize: of each part but the last; 0 = whatever it is.
     init(_ list: CompletionList?, stored: [PartRecord], partSize: Int64) throws(StoreError) {
         let parts = try list.map { list throws(StoreError) in try Self.listed(list, in: stored) } ?? stored
         guard !parts.isEmpty, parts.enumerated().allSatisfy({ $0.offset + 1 == $0.element.number }) else {
             throw StoreError(.invalidPart, "The parts must be contiguous, from part number 1.")
         }
-        if let short = parts.dropLast().first(where: { $0.size != partSize }) {
+        if partSize > 0, let short = parts.dropLast().first(where: { $0.size != partSize }) {
             throw StoreError(
                 .entityTooSmall,
                 "Part \(short.number) has \(short.size) bytes; each part but the last must have \(partSize).")

@@ -8,10 +8,9 @@ final class ObjectPut {
     private let permit: WritePermit
     private let etags: ETag.Form
     private let contentType: String?
-    private let writer: BlockWriter
+    private let body: BodyPipeline
     private let fileID: String
     private var isKept = false
-    private var digest: BodyDigest
     private var failure: (any Error)?
 
     init(
@@ -23,12 +22,11 @@ final class ObjectPut {
         self.store = store
         self.permit = permit
         self.etags = etags
-        digest = BodyDigest(payload.checks)
         self.contentType = contentType
         let share = try store.share(length: payload.length)
         let (fileID, file) = try store.data.create()
         self.fileID = fileID
-        writer = store.writer(to: file, share: share)
+        body = store.pipeline(payload.checks, into: file, share: share)
     }
 
     deinit {
@@ -38,9 +36,8 @@ final class ObjectPut {
     func receive(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         do {
-            try Self.checkSize(digest.count + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
-            digest.update(bytes)
-            try writer.append(bytes)
+            try Self.checkSize(body.count + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
+            try body.append(bytes)
         } catch {
             failure = error
         }
@@ -49,9 +46,8 @@ final class ObjectPut {
     func finish() throws -> StoredObject {
         defer { abandon() }
         if let failure { throw failure }
-        let stored = try digest.finalize()
-        try writer.finish()
-        try writer.synchronizeAndClose()
+        let stored = try body.finish()
+        try body.synchronizeAndClose()
         let claims = permit.claims
         let object = StoredObject(
             bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
@@ -73,7 +69,7 @@ final class ObjectPut {
     func abandon() {
         guard !isKept else { return }
         isKept = true
-        writer.cancel()
+        body.cancel()
         // Where even that fails, the sweep takes it.
         _ = try? store.data.remove(fileID)
     }

@@ -154,10 +154,12 @@ extension ObjectStore {
 
     private func assemble(_ multipart: MultipartRecord, _ plan: CompletionPlan) throws {
         let file = try data.open(multipart.fileID, for: .writing)
+        var place: Int64 = 0
         for part in plan.parts {
+            defer { place += part.size }
             guard let fileID = part.fileID else { continue }
             let source = try data.open(fileID, for: .reading)
-            try file.copy(source, length: part.size, to: Int64(part.number - 1) * multipart.partSize)
+            try file.copy(source, length: part.size, to: place)
         }
         try file.truncate(to: plan.size)
         try file.synchronizeAndClose()

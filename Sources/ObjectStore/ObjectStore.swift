@@ -6,7 +6,7 @@ import Synchronization
 /// The gateway's objects: bytes in a local directory, what they are in the database.
 ///
 /// What a request was told to be stored survives `kill -9` and power loss: bytes are synced before their row commits,
-/// and the row commits before the answer leaves. The order is written down in ``PartUpload``.
+/// and the row commits before the answer leaves. The order is written down in `PartUpload`.
 public final class ObjectStore: Sendable {
     public struct Configuration: Sendable {
         /// The largest object that one PUT makes; bytes.
@@ -21,6 +21,8 @@ public final class ObjectStore: Sendable {
         var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
         /// Memory for the bodies that are being received, of all requests together; bytes.
         public var bufferBytes: Int64 = 256 << 20
+        /// Of operators' own tools; their ids differ.
+        public var staticKeys: [StaticKey] = []
         var calls = FileCalls()
 
         public init() {}
@@ -40,7 +42,8 @@ public final class ObjectStore: Sendable {
     let clock: any WallClock
     let writes = WritesInFlight()
     let space: FreeSpace
-    private let writers: BlockWriters
+    private let threads: BlockThreads
+    private let staticKeys: [String: StaticKey]
     /// Unlinking a large file takes a while, which no event loop has.
     private let removals = DispatchQueue(label: "store.removals")
     /// How many want that no file goes; a removal that has begun is not held up.
@@ -57,7 +60,8 @@ public final class ObjectStore: Sendable {
         self.clock = clock
         self.configuration = configuration
         issuer = CredentialIssuer(keyring: keyring)
-        writers = BlockWriters(memory: configuration.bufferBytes)
+        threads = BlockThreads(memory: configuration.bufferBytes)
+        staticKeys = Dictionary(configuration.staticKeys.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         data = try DataDirectory(path: directory, directIO: configuration.directIO, calls: configuration.calls)
         space = FreeSpace(floor: configuration.minimumFreeBytes, clock: clock) {
             try configuration.freeBytes(directory)
@@ -67,6 +71,12 @@ public final class ObjectStore: Sendable {
 
     /// Whether a new upload may begin. Where the disk cannot be asked, its own errors will tell.
     public var hasRoomForNewUpload: Bool { (try? space.hasRoomForNewUpload()) ?? true }
+
+    /// Bytes that are free where the objects are; `nil` where the disk cannot be asked.
+    public var freeBytes: Int64? { try? space.free() }
+
+    /// Bytes below which no new upload begins; 0 = there is no floor.
+    public var minimumFreeBytes: Int64 { space.floor }
 
     /// Removes files whose rows are gone, some time soon; never before the transaction that discarded them committed.
     public func removeFiles(_ discarded: Discarded) {
@@ -136,22 +146,33 @@ public final class ObjectStore: Sendable {
         removals.sync {}
     }
 
+    /// The static key that a request names; whether it signed it is another question.
+    func staticKey(of authentication: Authentication) -> StaticKey? {
+        (authentication.securityToken ?? "").isEmpty ? staticKeys[authentication.accessKeyID] : nil
+    }
+
     /// Memory to receive a body with.
     ///
     /// - Parameter length: nil = not known.
     /// - Throws: `slowDown` where the bodies under way have it all.
-    func share(length: Int64?) throws(StoreError) -> BlockWriters.Share {
-        if let share = writers.share(length: length) { return share }
+    func share(length: Int64?) throws(StoreError) -> BlockThreads.Share {
+        if let share = threads.share(length: length) { return share }
         throw StoreError(.slowDown, "Too many bodies are being received. Reduce your request rate.")
     }
 
-    /// What writes a body into `file`; see ``BlockWriter``.
-    func writer(
-        to file: DataFile, at position: Int64 = 0, share: BlockWriters.Share? = nil,
-        permit: @escaping BlockWriter.Permit = { try $0() }
-    ) -> BlockWriter {
-        file.setDirect(data.writesDirectly && position.isMultiple(of: Int64(AlignedBlock.alignment)))
-        return BlockWriter(file, at: position, writers: writers, share: share, permit: permit)
+    /// What takes a body into `file`; see ``BodyPipeline``.
+    func pipeline(
+        _ checks: BodyChecks, into file: DataFile?, at position: Int64 = 0, share: BlockThreads.Share? = nil,
+        permit: @escaping BodyPipeline.Permit = { try $0() }
+    ) -> BodyPipeline {
+        file?.setDirect(data.writesDirectly && position.isMultiple(of: Int64(AlignedBlock.alignment)))
+        return BodyPipeline(checks, into: file, at: position, threads: threads, share: share, permit: permit)
+    }
+
+    /// Where the bytes of a finished object are. The file never changes; once open it can be read to its end, whatever
+    /// becomes of the object.
+    public func path(of object: StoredObject) -> String {
+        data.path(of: object.fileID)
     }
 
     /// A URL to read one object with, `lifetime` seconds long at most; Range is allowed with it.
@@ -160,13 +181,27 @@ public final class ObjectStore: Sendable {
     public func presignedGet(
         _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Int64
     ) throws -> PresignedRequest {
+        try presigned("GET", .read, claims, at: endpoint, lifetime: lifetime)
+    }
+
+    /// A URL to put one object with, whole; otherwise as ``presignedGet(_:at:lifetime:)``.
+    public func presignedPut(
+        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Int64
+    ) throws -> PresignedRequest {
+        try presigned("PUT", .write, claims, at: endpoint, lifetime: lifetime)
+    }
+
+    private func presigned(
+        _ method: String, _ operations: CredentialClaims.Operations, _ claims: CredentialClaims,
+        at endpoint: StoreEndpoint, lifetime: Int64
+    ) throws -> PresignedRequest {
         let now = clock.now()
         let lifetime = min(lifetime, claims.expiresAt.seconds - now.seconds)
         let narrowed = CredentialClaims(
-            uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: .read,
+            uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: operations,
             expiresAt: now.adding(seconds: lifetime), subject: claims.subject)
         return try PresignedRequest(
-            method: "GET", bucket: claims.bucket, key: claims.key, credentials: issuer.issue(narrowed),
+            method: method, bucket: claims.bucket, key: claims.key, credentials: issuer.issue(narrowed),
             endpoint: endpoint, at: now, lifetime: lifetime)
     }
 

@@ -10,18 +10,11 @@ import Platform
 final class PartUpload {
     private enum Destination {
         /// At its place in the multipart upload's file.
-        case place(BlockWriter)
-        /// In a file of its own: the place holds an acknowledged part, or another connection writes there.
-        case ownFile(BlockWriter, fileID: String)
+        case place
+        /// In a file of its own: the place holds an acknowledged part, another connection writes there, or there are none.
+        case ownFile(String)
         /// Nowhere: the client says that it sends the acknowledged bytes again.
         case nowhere
-
-        var writer: BlockWriter? {
-            switch self {
-            case .place(let writer), .ownFile(let writer, _): writer
-            case .nowhere: nil
-            }
-        }
     }
 
     private let store: ObjectStore
@@ -30,7 +23,7 @@ final class PartUpload {
     private let permit: WritePermit
     private let claim: WritesInFlight.Claim
     private var destination: Destination
-    private var digest: BodyDigest
+    private let body: BodyPipeline
     private var failure: (any Error)?
     private var hasEnded = false
 
@@ -47,10 +40,8 @@ final class PartUpload {
         self.permit = permit
         self.multipart = multipart
         self.number = number
-        digest = BodyDigest(payload.checks)
-        claim = store.writes.begin(part: number, of: multipart.id)
-        destination = .nowhere
-        let holding: BlockWriter.Permit = { [claim] in try claim.holding($0) }
+        let claim = store.writes.begin(part: number, of: multipart.id)
+        self.claim = claim
         do {
             // Read once the claim is there: a Complete or Abort that was faster shows, one that comes later revokes it.
             let earlier = try store.database.read { connection in
@@ -60,18 +51,22 @@ final class PartUpload {
                 try permit.admit(bytes: (payload.length ?? 0) - (earlier?.size ?? 0), in: connection)
                 return earlier
             }
+            var file: DataFile?
+            var position: Int64 = 0
             if let earlier, payload.checks.contentMD5 == earlier.md5, payload.length == earlier.size {
                 destination = .nowhere
-            } else if earlier == nil, claim.ownsPlace {
-                let file = try store.data.open(multipart.fileID, for: .writing)
-                let position = Int64(number - 1) * multipart.partSize
-                destination = .place(store.writer(to: file, at: position, share: share, permit: holding))
+            } else if earlier == nil, claim.ownsPlace, multipart.hasPlaces {
+                file = try store.data.open(multipart.fileID, for: .writing)
+                position = Int64(number - 1) * multipart.partSize
+                destination = .place
             } else {
-                let (fileID, file) = try store.data.create()
-                destination = .ownFile(store.writer(to: file, share: share, permit: holding), fileID: fileID)
+                let (fileID, own) = try store.data.create()
+                file = own
+                destination = .ownFile(fileID)
             }
+            body = store.pipeline(payload.checks, into: file, at: position, share: share) { try claim.holding($0) }
         } catch {
-            end()
+            store.writes.end(claim, part: number, of: multipart.id)
             throw error
         }
     }
@@ -83,9 +78,8 @@ final class PartUpload {
     func receive(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         do {
-            try Self.checkSize(digest.count + Int64(bytes.count), of: multipart)
-            digest.update(bytes)
-            try destination.writer?.append(bytes)
+            try Self.checkSize(body.count + Int64(bytes.count), of: multipart)
+            try body.append(bytes)
         } catch {
             failure = error
         }
@@ -95,18 +89,17 @@ final class PartUpload {
     func finish() throws -> PartRecord {
         defer { abandon() }
         if let failure { throw failure }
-        let stored = try digest.finalize()
         // Before the claim is held: each write holds it on its own.
-        try destination.writer?.finish()
+        let stored = try body.finish()
         let committed = try claim.holding {
             try claim.committing {
                 if let same = try acknowledged(as: stored) { return same }
                 switch destination {
-                case .place(let writer):
-                    try writer.synchronizeAndClose()
+                case .place:
+                    try body.synchronizeAndClose()
                     return try commit(stored, fileID: nil)
-                case .ownFile(let writer, let fileID):
-                    try writer.synchronizeAndClose()
+                case .ownFile(let fileID):
+                    try body.synchronizeAndClose()
                     let part = try commit(stored, fileID: fileID)
                     store.data.keep(fileID)
                     destination = .nowhere
@@ -125,8 +118,8 @@ final class PartUpload {
     /// speaks of it, and whoever sends the part next writes over it.
     func abandon() {
         // The place is somebody else's once the claim has ended: no write may be under way then.
-        destination.writer?.cancel()
-        if case .ownFile(_, let fileID) = destination {
+        body.cancel()
+        if case .ownFile(let fileID) = destination {
             // Where even that fails, the sweep takes it.
             _ = try? store.data.remove(fileID)
         }
@@ -170,13 +163,21 @@ final class PartUpload {
     }
 
     private static func checkSize(_ size: Int64, of multipart: MultipartRecord) throws(StoreError) {
-        guard size > multipart.partSize else { return }
+        guard size > multipart.maximumPartSize else { return }
         throw StoreError(
             .entityTooLarge,
-            "A part of this upload is at most \(multipart.partSize) bytes, the part size it was issued.")
+            "A part of this upload is at most \(multipart.maximumPartSize) bytes"
+                + (multipart.hasPlaces ? ", the part size it was issued." : "."))
     }
 }
 
 extension MultipartRecord {
     var isOpen: Bool { !isCompleted && !isLost }
+
+    /// Whether each part has its place in the file: where all have the size that was issued. Those of a static key have
+    /// whatever size its client likes, and come to their places at Complete.
+    var hasPlaces: Bool { partSize > 0 }
+
+    /// Bytes. Where none was issued, S3's own limit.
+    var maximumPartSize: Int64 { hasPlaces ? partSize : 5 << 30 }
 }

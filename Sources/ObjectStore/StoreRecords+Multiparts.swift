@@ -28,6 +28,16 @@ extension StoreRecords {
             uploadID, row: Self.multipart)
     }
 
+    /// Of static keys, with neither a beginning nor a part since then.
+    func idleDirectMultiparts(since limit: UnixTime) throws -> [String] {
+        try connection.query(
+            """
+            SELECT m.id FROM store_multiparts m WHERE m.part_size = 0 AND m.completed = 0 AND m.created_at < $1
+            AND NOT EXISTS (SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id AND p.stored_at >= $1)
+            """, limit.microseconds
+        ) { $0.text(0) }
+    }
+
     func markCompleted(_ id: String) throws {
         try connection.execute("UPDATE store_multiparts SET completed = 1 WHERE id = $1", id)
     }

@@ -19,6 +19,15 @@ extension StoreRecords {
             row: Self.object)
     }
 
+    /// Those with keys from `first` on and below `end`, in the order of their bytes.
+    func objects(bucket: String, from first: String, below end: String, limit: Int) throws -> [StoredObject] {
+        try connection.query(
+            """
+            SELECT \(Self.objectColumns) FROM store_objects
+            WHERE bucket = $1 AND object_key >= $2 AND object_key < $3 AND lost = 0 ORDER BY object_key LIMIT $4
+            """, bucket, first, end, limit, row: Self.object)
+    }
+
     func isObjectLost(uploadID: String) throws -> Bool {
         try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool(0) } ?? false
     }

@@ -45,6 +45,14 @@ public struct CivilTime: Sendable, Hashable {
         Self.floor(daysSinceEpoch, 7).remainder
     }
 
+    /// `2026-01-31`.
+    public func date(separator: String = "-") -> String {
+        [(year, 4), (month, 2), (day, 2)].map { number, digits in
+            let text = String(number)
+            return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+        }.joined(separator: separator)
+    }
+
     private var daysSinceEpoch: Int {
         let marchYear = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = Self.floor(marchYear, 400)

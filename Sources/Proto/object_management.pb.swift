@@ -14,6 +14,12 @@ public protocol ObjectManagementServiceHandler: Sendable {
 
     /// Objects whose bytes no longer match what was verified.
     func listBadObjects(_ request: ListBadObjectsRequest, context: Context) async throws -> ListBadObjectsResponse
+
+    /// One object with all that is known of it, good or bad.
+    func getObject(_ request: GetObjectRequest, context: Context) async throws -> ObjectDetails
+
+    /// What is stored, and what came and went on each of the last days.
+    func getStatistics(_ request: GetStatisticsRequest, context: Context) async throws -> GetStatisticsResponse
 }
 
 extension ObjectManagementServiceHandler {
@@ -23,6 +29,8 @@ extension ObjectManagementServiceHandler {
         registry.add(ObjectManagementServiceMethods.setRetention, unary: { try await self.setRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getRetention, unary: { try await self.getRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.listBadObjects, unary: { try await self.listBadObjects($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getObject, unary: { try await self.getObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getStatistics, unary: { try await self.getStatistics($0, context: $1) })
     }
 }
 
@@ -32,7 +40,9 @@ public enum ObjectManagementServiceMethods {
     public static let setRetention = MethodDescriptor(service: service, name: "SetRetention", kind: .unary)
     public static let getRetention = MethodDescriptor(service: service, name: "GetRetention", kind: .unary, isSideEffectFree: true)
     public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [deleteObject, setRetention, getRetention, listBadObjects]
+    public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
+    public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
+    public static let all: [MethodDescriptor] = [deleteObject, setRetention, getRetention, listBadObjects, getObject, getStatistics]
 }
 
 public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -55,6 +65,16 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
     /// Objects whose bytes no longer match what was verified.
     public func listBadObjects(_ request: ListBadObjectsRequest, options: CallOptions = CallOptions()) async throws -> ListBadObjectsResponse {
         try await transport.unary(ObjectManagementServiceMethods.listBadObjects, request, options: options)
+    }
+
+    /// One object with all that is known of it, good or bad.
+    public func getObject(_ request: GetObjectRequest, options: CallOptions = CallOptions()) async throws -> ObjectDetails {
+        try await transport.unary(ObjectManagementServiceMethods.getObject, request, options: options)
+    }
+
+    /// What is stored, and what came and went on each of the last days.
+    public func getStatistics(_ request: GetStatisticsRequest, options: CallOptions = CallOptions()) async throws -> GetStatisticsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getStatistics, request, options: options)
     }
 }
 
@@ -350,6 +370,293 @@ public struct ListBadObjectsResponse: Message {
     }
 }
 
+public struct GetObjectRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetObjectRequest" }
+
+    public var fileID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = ""
+    ) {
+        self.fileID = fileID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
+    }
+}
+
+public struct ObjectDetails: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectDetails" }
+
+    public var object: DataObject?
+    public var tags: [String: String] = [:]
+    /// Empty = uploaded by the site itself.
+    public var deviceID: String = ""
+    public var siteID: Int64 = 0
+    /// The organization's name.
+    public var organization: String = ""
+    public var uploadID: String = ""
+    /// Where the object store has it.
+    public var bucket: String = ""
+    public var objectKey: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        object: DataObject? = nil,
+        tags: [String: String] = [:],
+        deviceID: String = "",
+        siteID: Int64 = 0,
+        organization: String = "",
+        uploadID: String = "",
+        bucket: String = "",
+        objectKey: String = ""
+    ) {
+        self.object = object
+        self.tags = tags
+        self.deviceID = deviceID
+        self.siteID = siteID
+        self.organization = organization
+        self.uploadID = uploadID
+        self.bucket = bucket
+        self.objectKey = objectKey
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<DataObject>.merge(into: &self.object, from: &reader)
+            case 18: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
+            case 26: try ProtoString.merge(into: &self.deviceID, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 42: try ProtoString.merge(into: &self.organization, from: &reader)
+            case 50: try ProtoString.merge(into: &self.uploadID, from: &reader)
+            case 58: try ProtoString.merge(into: &self.bucket, from: &reader)
+            case 66: try ProtoString.merge(into: &self.objectKey, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<DataObject>.size(optional: self.object, tag: 10)
+        size += ProtoMap<ProtoString, ProtoString>.size(self.tags, tag: 18)
+        size += ProtoString.size(self.deviceID, tag: 26)
+        size += ProtoInt64.size(self.siteID, tag: 32)
+        size += ProtoString.size(self.organization, tag: 42)
+        size += ProtoString.size(self.uploadID, tag: 50)
+        size += ProtoString.size(self.bucket, tag: 58)
+        size += ProtoString.size(self.objectKey, tag: 66)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.objectKey, tag: 66, to: &writer)
+        ProtoString.write(self.bucket, tag: 58, to: &writer)
+        ProtoString.write(self.uploadID, tag: 50, to: &writer)
+        ProtoString.write(self.organization, tag: 42, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 32, to: &writer)
+        ProtoString.write(self.deviceID, tag: 26, to: &writer)
+        ProtoMap<ProtoString, ProtoString>.write(self.tags, tag: 18, to: &writer)
+        ProtoMessage<DataObject>.write(optional: self.object, tag: 10, to: &writer)
+    }
+}
+
+public struct GetStatisticsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetStatisticsRequest" }
+
+    /// 0 means 30, at most 400.
+    public var days: Int32 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0
+    ) {
+        self.days = days
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.days, tag: 8)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+public struct GetStatisticsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetStatisticsResponse" }
+
+    /// Verified objects, and their bytes, now.
+    public var storedObjects: Int64 = 0
+    public var storedBytes: Int64 = 0
+    /// Today, by UTC, and the days before it, oldest first; also those on which nothing happened.
+    public var days: [DailyStatistics] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        storedObjects: Int64 = 0,
+        storedBytes: Int64 = 0,
+        days: [DailyStatistics] = []
+    ) {
+        self.storedObjects = storedObjects
+        self.storedBytes = storedBytes
+        self.days = days
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.storedObjects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.storedBytes, from: &reader)
+            case 26: try ProtoMessage<DailyStatistics>.append(to: &self.days, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.storedObjects, tag: 8)
+        size += ProtoInt64.size(self.storedBytes, tag: 16)
+        size += ProtoMessage<DailyStatistics>.size(repeated: self.days, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<DailyStatistics>.write(repeated: self.days, tag: 26, to: &writer)
+        ProtoInt64.write(self.storedBytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.storedObjects, tag: 8, to: &writer)
+    }
+}
+
+public struct DailyStatistics: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DailyStatistics" }
+
+    /// `2026-01-31`.
+    public var date: String = ""
+    /// At the day's end.
+    public var storedObjects: Int64 = 0
+    public var storedBytes: Int64 = 0
+    /// Verified that day.
+    public var arrivedObjects: Int64 = 0
+    public var arrivedBytes: Int64 = 0
+    public var deletedObjects: Int64 = 0
+    public var deletedBytes: Int64 = 0
+    /// Files that RequestDownload handed out URLs for, and their sizes.
+    public var requestedObjects: Int64 = 0
+    public var requestedBytes: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        date: String = "",
+        storedObjects: Int64 = 0,
+        storedBytes: Int64 = 0,
+        arrivedObjects: Int64 = 0,
+        arrivedBytes: Int64 = 0,
+        deletedObjects: Int64 = 0,
+        deletedBytes: Int64 = 0,
+        requestedObjects: Int64 = 0,
+        requestedBytes: Int64 = 0
+    ) {
+        self.date = date
+        self.storedObjects = storedObjects
+        self.storedBytes = storedBytes
+        self.arrivedObjects = arrivedObjects
+        self.arrivedBytes = arrivedBytes
+        self.deletedObjects = deletedObjects
+        self.deletedBytes = deletedBytes
+        self.requestedObjects = requestedObjects
+        self.requestedBytes = requestedBytes
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.date, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.storedObjects, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.storedBytes, from: &reader)
+            case 32: try ProtoInt64.merge(into: &self.arrivedObjects, from: &reader)
+            case 40: try ProtoInt64.merge(into: &self.arrivedBytes, from: &reader)
+            case 48: try ProtoInt64.merge(into: &self.deletedObjects, from: &reader)
+            case 56: try ProtoInt64.merge(into: &self.deletedBytes, from: &reader)
+            case 64: try ProtoInt64.merge(into: &self.requestedObjects, from: &reader)
+            case 72: try ProtoInt64.merge(into: &self.requestedBytes, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.date, tag: 10)
+        size += ProtoInt64.size(self.storedObjects, tag: 16)
+        size += ProtoInt64.size(self.storedBytes, tag: 24)
+        size += ProtoInt64.size(self.arrivedObjects, tag: 32)
+        size += ProtoInt64.size(self.arrivedBytes, tag: 40)
+        size += ProtoInt64.size(self.deletedObjects, tag: 48)
+        size += ProtoInt64.size(self.deletedBytes, tag: 56)
+        size += ProtoInt64.size(self.requestedObjects, tag: 64)
+        size += ProtoInt64.size(self.requestedBytes, tag: 72)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.requestedBytes, tag: 72, to: &writer)
+        ProtoInt64.write(self.requestedObjects, tag: 64, to: &writer)
+        ProtoInt64.write(self.deletedBytes, tag: 56, to: &writer)
+        ProtoInt64.write(self.deletedObjects, tag: 48, to: &writer)
+        ProtoInt64.write(self.arrivedBytes, tag: 40, to: &writer)
+        ProtoInt64.write(self.arrivedObjects, tag: 32, to: &writer)
+        ProtoInt64.write(self.storedBytes, tag: 24, to: &writer)
+        ProtoInt64.write(self.storedObjects, tag: 16, to: &writer)
+        ProtoString.write(self.date, tag: 10, to: &writer)
+    }
+}
+
 extension FileDescriptor {
     /// `object_management.proto`
     public static let objectManagementProto = FileDescriptor(
@@ -363,13 +670,29 @@ extension FileDescriptor {
             aW9uUmVxdWVzdCIqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzIlMKFUxpc3RCYWRPYmplY3RzUmVx\
             dWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiKBAQoWTGlzdEJh\
             ZE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0Ugdv\
-            YmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbjLtAwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2US\
-            bwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNl\
-            LmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJvCgxTZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlc3BvbnNl\
-            EnQKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiA5ACARJ6Cg5MaXN0QmFkT2JqZWN0cxIwLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2Jq\
-            ZWN0c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw==
+            YmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIrChBHZXRPYmplY3RSZXF1ZXN0EhcKB2ZpbGVf\
+            aWQYASABKAlSBmZpbGVJZCL9AgoNT2JqZWN0RGV0YWlscxI9CgZvYmplY3QYASABKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkRhdGFPYmplY3RSBm9iamVjdBJGCgR0YWdzGAIgAygLMjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRh\
+            aWxzLlRhZ3NFbnRyeVIEdGFncxIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIi\
+            Cgxvcmdhbml6YXRpb24YBSABKAlSDG9yZ2FuaXphdGlvbhIbCgl1cGxvYWRfaWQYBiABKAlSCHVwbG9hZElkEhYKBmJ1Y2tldBgH\
+            IAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYCCABKAlSCW9iamVjdEtleRo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkS\
+            FAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIqChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVH\
+            ZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3RvcmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVz\
+            GAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlzGAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3Rp\
+            Y3NSBGRheXMi4QIKD0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1z\
+            dG9yZWRPYmplY3RzEiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5h\
+            cnJpdmVkT2JqZWN0cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgD\
+            Ug5kZWxldGVkT2JqZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMY\
+            CCABKANSEHJlcXVlc3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlczLPBQoXT2JqZWN0\
+            TWFuYWdlbWVudFNlcnZpY2USbwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RS\
+            ZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJvCgxTZXRSZXRlbnRpb24SLi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNl\
+            dFJldGVudGlvblJlc3BvbnNlEnQKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9u\
+            UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiA5ACARJ6Cg5MaXN0QmFkT2Jq\
+            ZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5MaXN0QmFkT2JqZWN0c1Jlc3BvbnNlIgOQAgESZwoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5HZXRPYmplY3RSZXF1ZXN0GiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIgOQAgESdwoNR2V0U3Rh\
+            dGlzdGljcxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9n\
+            YXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXNwb25zZSIDkAIBYgZwcm90bzM=
             """)
 }

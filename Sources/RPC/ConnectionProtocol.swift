@@ -22,6 +22,11 @@ public protocol ConnectionProtocol: AnyObject {
     /// The socket is to be closed at once, whatever waits.
     var isAborted: Bool { get }
 
+    /// The client has proved, by the transport, to have a certificate of whom this server trusts.
+    ///
+    /// - Parameter subject: the certificate's, as RFC 2253 writes it.
+    func clientProved(certificate subject: String)
+
     /// Bytes that were given out wait for room in the socket, or do no longer.
     func socketBlocked(_ isBlocked: Bool)
 
@@ -32,4 +37,8 @@ public protocol ConnectionProtocol: AnyObject {
     ///
     /// - Parameter reason: what `receive` or `nextOutput` threw, if that was why.
     func connectionLost(_ reason: ConnectionError?)
+}
+
+extension ConnectionProtocol {
+    public func clientProved(certificate subject: String) {}
 }

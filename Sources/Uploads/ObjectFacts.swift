@@ -28,6 +28,8 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
     let crc64: UInt64
     let multipartID: String?
     let contentType: String?
+    /// As ``Checksum`` describes itself; nil where no client asked for one.
+    let checksum: String?
     let createdAt: Int64
     let storedAt: Int64
     let verifiedAt: Int64
@@ -56,6 +58,7 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
         case crc64
         case multipartID = "multipart_id"
         case contentType = "content_type"
+        case checksum
         case createdAt = "created_at"
         case storedAt = "stored_at"
         case verifiedAt = "verified_at"
@@ -85,6 +88,7 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
         crc64 = stored.crc64
         multipartID = stored.multipartID
         contentType = stored.contentType
+        checksum = stored.checksum?.description
         createdAt = object.createdAt.microseconds
         storedAt = stored.createdAt.microseconds
         verifiedAt = object.verifiedAt.microseconds
@@ -93,7 +97,7 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
         self.tags = tags
     }
 
-    /// Nil for anything but what ``encoded`` makes, e.g. the half of it that a power loss left.
+    /// Nil for anything but what `encoded` makes, e.g. the half of it that a power loss left.
     public init?(_ bytes: [UInt8]) {
         guard let facts = try? JSONDecoder().decode(ObjectFacts.self, from: Data(bytes)) else { return nil }
         self = facts

@@ -1,15 +1,24 @@
+import Database
 import Platform
 
 /// The names of objects in the store.
-enum ObjectKey {
-    /// `uploads/<yyyy>/<mm>/<dd>/<upload id>`, the day in UTC.
-    static func of(uploadID: String, at time: UnixTime) -> String {
-        let day = CivilTime(time)
-        return "uploads/\(padded(day.year, to: 4))/\(padded(day.month, to: 2))/\(padded(day.day, to: 2))/\(uploadID)"
+public enum ObjectKey {
+    private static let prefix = "uploads/"
+
+    /// Whether an upload may have, or come to have, an object of that key.
+    public static func isOfUpload(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
+
+    /// The upload that a key was issued to, whatever became of it; `nil` = it is no upload's.
+    public static func uploadID(bucket: String, key: String, in connection: Connection) throws -> String? {
+        guard let last = key.split(separator: "/", omittingEmptySubsequences: false).last,
+            let upload = try UploadRecords(connection).upload(String(last)),
+            upload.location.bucket == bucket, upload.location.key == key
+        else { return nil }
+        return upload.id
     }
 
-    private static func padded(_ number: Int, to digits: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    /// `uploads/<yyyy>/<mm>/<dd>/<upload id>`, the day in UTC.
+    static func of(uploadID: String, at time: UnixTime) -> String {
+        "\(prefix)\(CivilTime(time).date(separator: "/"))/\(uploadID)"
     }
 }

@@ -4,30 +4,63 @@ import Database
 import ObjectStore
 import Platform
 
-/// What temporary credentials and presigned URLs may still do: asked at every request of the data plane.
+/// What temporary credentials and presigned URLs may still do, and static keys: asked at every request of the data plane.
 public struct StoreAccessPolicy: AccessPolicy {
     private let store: ObjectStore
     private let clock: any WallClock
+    private let configuration: UploadConfiguration
     private let sessions: SessionRules
-    private let quota: QuotaConfiguration
     private let users = UserAccessPolicy()
 
     public init(store: ObjectStore, clock: any WallClock, configuration: UploadConfiguration) {
         self.store = store
         self.clock = clock
+        self.configuration = configuration
         sessions = SessionRules(configuration)
-        quota = configuration.quota
     }
 
     public func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
-        guard case .apiKey(let id, let epoch) = claims.subject else {
-            return try users.decide(claims, in: connection)
+        switch claims.subject {
+        case .user: return try users.decide(claims, in: connection)
+        case .apiKey(let id, let epoch):
+            let key = APIKeyReference(id: id, epoch: epoch)
+            guard try Accounts.isLive(key, at: clock.now(), in: connection) else { return .denied }
+            return try decision(onUpload: claims.uploadID, in: connection)
+        case .system(let userID, let epoch):
+            guard try Accounts.isLive(userID: userID, epoch: epoch, in: connection) else { return .denied }
+            return try decision(onAnyObject: claims, in: connection)
+        case .certificate: return try decision(onAnyObject: claims, in: connection)
+        case .staticKey: return try decision(byStaticKey: claims, in: connection)
         }
+    }
+
+    /// What devices uploaded is read only, and only what is listed; what was put directly may be written over. Keys of
+    /// uploads to come are taken by nobody.
+    private func decision(byStaticKey claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+        if DirectObject.isOne(uploadID: claims.uploadID) {
+            return ObjectKey.isOfUpload(claims.key)
+                ? .readOnly(needsActivity: false) : .allowed(partSize: 0, needsActivity: false)
+        }
+        return try ObjectRecords(connection).holdsObject(uploadID: claims.uploadID)
+            ? .readOnly(needsActivity: false) : .noSuchUpload
+    }
+
+    /// A finished object is read and never written over; where there is none, an upload's key follows the upload.
+    private func decision(onAnyObject claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+        if let object = try store.object(bucket: claims.bucket, key: claims.key, in: connection) {
+            let listed = try ObjectRecords(connection).object(uploadID: object.uploadID)
+            return object.uploadID == claims.uploadID && listed?.isBad != true
+                ? .readOnly(needsActivity: false) : .noSuchUpload
+        }
+        if DirectObject.isOne(uploadID: claims.uploadID) {
+            return .allowed(partSize: configuration.partSize, needsActivity: false)
+        }
+        return try decision(onUpload: claims.uploadID, in: connection)
+    }
+
+    private func decision(onUpload id: String, in connection: Connection) throws -> AccessDecision {
         let now = clock.now()
-        guard try Accounts.isLive(APIKeyReference(id: id, epoch: epoch), at: now, in: connection) else {
-            return .denied
-        }
-        guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return .noSuchUpload }
+        guard let upload = try UploadRecords(connection).upload(id) else { return .noSuchUpload }
         switch upload.state {
         case .superseded, .aborted: return .noSuchUpload
         case .completed:
@@ -47,7 +80,7 @@ public struct StoreAccessPolicy: AccessPolicy {
 
     public func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
         guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
-        return try quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
+        return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
     public func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {

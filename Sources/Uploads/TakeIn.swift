@@ -87,6 +87,7 @@ public struct TakeIn: Sendable {
         StoredObject(
             bucket: facts.bucket, key: facts.objectKey, uploadID: facts.uploadID, size: facts.size, etag: facts.etag,
             partCount: facts.partCount, crc64: facts.crc64, createdAt: UnixTime(microseconds: facts.storedAt),
-            fileID: facts.fileID, multipartID: facts.multipartID, contentType: facts.contentType)
+            fileID: facts.fileID, multipartID: facts.multipartID, contentType: facts.contentType,
+            checksum: facts.checksum.flatMap { Checksum($0) })
     }
 }

@@ -1,4 +1,5 @@
 import ObjectStore
+import Platform
 
 /// How uploads are opened, and how long they live.
 public struct UploadConfiguration: Sendable {
@@ -13,7 +14,7 @@ public struct UploadConfiguration: Sendable {
     /// Seconds past its session's end for which an object made of parts waits for its CompleteUpload before the sweep
     /// takes it: every byte of it is here.
     public var wholeObjectGrace: Int64 = 604_800
-    public var quota = QuotaConfiguration()
+    @Live public var quota = QuotaConfiguration()
     /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     public var bucket = "data"
     /// What clients are told that they speak to.

@@ -46,6 +46,7 @@ struct UploadRecords {
                 """),
         UsageRecords.migration,
         idempotencyMigration,
+        underWayMigration,
     ]
 
     private static let select = """

@@ -38,6 +38,9 @@ extension UploadSessions {
                 uploadedAt: object.createdAt, verifiedAt: now)
             try ObjectRecords(connection).insert(listed, tags: claim.tags)
             try audit(caller, upload, at: now, in: connection)
+            try outbox.record(
+                .objectVerified(listed, of: upload, tags: claim.tags, traceparent: caller.traceparent), at: now,
+                in: connection)
             return (
                 ObjectFacts(listed, object, upload, tags: claim.tags),
                 try store.dropOtherMultiparts(uploadID: upload.id, in: connection)

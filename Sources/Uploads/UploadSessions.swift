@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import Events
 import ObjectStore
 import Platform
 import RPC
@@ -16,6 +17,7 @@ struct UploadSessions: Sendable {
     let clock: any WallClock
     let identifiers: Identifiers
     let configuration: UploadConfiguration
+    var outbox = Outbox.closed
 
     /// An upload with credentials for its object.
     struct Issued: Sendable {
@@ -85,6 +87,8 @@ struct UploadSessions: Sendable {
             upload.abortReason = AbortReason.clipped(reason)
             try records.update(upload)
             try audit(caller, upload, at: now, in: connection)
+            try outbox.record(
+                .uploadAborted(upload, traceparent: caller.traceparent), at: now, in: connection)
             return (upload, try store.discard(uploadID: upload.id, in: connection))
         }
         if let discarded { store.removeFiles(discarded) }

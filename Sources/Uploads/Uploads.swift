@@ -1,4 +1,6 @@
+import Accounts
 import Database
+import Events
 import ObjectStore
 import Platform
 import RPC
@@ -8,25 +10,33 @@ public struct Uploads: Sendable {
     public static var migrations: [Migration] { UploadRecords.migrations }
 
     private let service: UploadService
+    private let management: UploadManagementService
     private let sweeping: UploadSweep
 
     /// - Parameter endpoint: where clients reach the store; issued with every upload from now on. An upload that was
     ///   issued another one is to be restarted.
     public init(
-        database: Database, store: ObjectStore, endpoint: StoreEndpoint, clock: any WallClock,
-        identifiers: Identifiers, configuration: UploadConfiguration = UploadConfiguration()
+        database: Database, store: ObjectStore, endpoint: StoreEndpoint, keyring: Keyring, clock: any WallClock,
+        identifiers: Identifiers, outbox: Outbox = .closed, configuration: UploadConfiguration = UploadConfiguration()
     ) throws(UploadConfigurationError) {
         try configuration.check()
         service = UploadService(
             sessions: UploadSessions(
                 database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
-                configuration: configuration))
+                configuration: configuration, outbox: outbox))
+        management = UploadManagementService(
+            listing: UploadListing(database: database, store: store), tokens: PageTokens(keyring: keyring))
         sweeping = UploadSweep(database: database, store: store, clock: clock, configuration: configuration)
     }
 
     /// Enters DataGatewayService.
     public func register(in router: inout Router) {
         service.register(in: &router)
+    }
+
+    /// Enters UploadManagementService, for the admin listener.
+    public func registerManagement(in router: inout Router) {
+        management.register(in: &router)
     }
 
     /// Removes what uploads stored whose session has ended; to be called at start and every few minutes.

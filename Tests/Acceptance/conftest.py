@@ -1,5 +1,6 @@
 """The fixtures of the acceptance tests: a running gateway for the session, and parties of its own for each test."""
 
+import ssl
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from support.gateway import ADMIN_PASSWORD, Gateway
 from support.interop import InteropServer
 from support.parties import Fleet, Uploader, User, unique
 from support.uploads import Upload
+from support.webhooks import OLD_KEY, SECRET, Receiver
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Three parts are still quick, and 0.5 MiB is below one.
@@ -23,6 +25,8 @@ def pytest_addoption(parser):
         default=ROOT / ".build/debug/data-gateway",
         help="the gateway to test (default: the debug build)",
     )
+    parser.addoption("--package", type=Path, help="the Debian package to test (default: one of --binary)")
+    parser.addoption("--screenshots", type=Path, help="a folder for pictures of the console's pages; none without it")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
 
 
@@ -79,9 +83,23 @@ def gateway_with(binary, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def gateway(gateway_with) -> Gateway:
+def copy_root(tmp_path_factory) -> Path:
+    """The folder that copy jobs of the shared gateway may go to; beside it stands one that is missing, `absent`."""
+    return tmp_path_factory.mktemp("copies") / "root"
+
+
+@pytest.fixture(scope="session")
+def gateway(gateway_with, copy_root) -> Gateway:
     """The gateway that tests share; whoever stops or kills one makes one of their own with `gateway_with`."""
-    return gateway_with({"uploads": {"part_size_bytes": PART_SIZE}})
+    copy_root.mkdir()
+    roots = [{"kind": "directory", "root": str(root)} for root in (copy_root, copy_root.with_name("absent"))]
+    return gateway_with(
+        {
+            "uploads": {"part_size_bytes": PART_SIZE},
+            "listeners": {"internal": "127.0.0.1:0"},
+            "copy": {"destinations": roots},
+        }
+    )
 
 
 @pytest.fixture(scope="session")
@@ -128,5 +146,34 @@ def new_organization(admin, gateway, stubs):
             bootstrap_admin_password=password,
         )
         return User.login(gateway, stubs, name, "boss", password)
+
+    return make
+
+
+@pytest.fixture
+def receivers():
+    made: list[Receiver] = []
+
+    def make(context: ssl.SSLContext | None = None) -> Receiver:
+        made.append(Receiver(context))
+        return made[-1]
+
+    yield make
+    for receiver in made:
+        receiver.close()
+
+
+@pytest.fixture
+def told(gateway_with, login, receivers, tmp_path):
+    """Makes a gateway with webhooks, a receiver for each name, and a fleet."""
+
+    def make(webhooks: dict[str, dict] = {"all": {}}, **events):
+        (secret := tmp_path / "secret").write_text(f"{SECRET}\n{OLD_KEY.decode()}\n")
+        hooks = {name: receivers() for name in webhooks}
+        configured = {
+            name: {"url": hooks[name].url, "secret_file": str(secret)} | fields for name, fields in webhooks.items()
+        }
+        gateway = gateway_with({"webhooks": configured, "events": events})
+        return gateway, Fleet.create(login(gateway)), *hooks.values()
 
     return make

@@ -9,7 +9,6 @@ import socket
 import struct
 import threading
 import time
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from support.h2raw import (
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, PING, PREFACE, PRIORITY,
     RST_STREAM, SETTINGS, Peer, block, frame, literal,
 )
+from support.monitoring import metric
 
 #: How far the resident memory may be above what it was before an attack.
 MEMORY_BOUND = 50 * 1024 * 1024
@@ -90,11 +90,7 @@ def health(gateway, stubs, fresh: bool = False):
 
 def reached(gateway, limit: str) -> int:
     """How often the auth listener counted the limit."""
-    url = f"http://{gateway.listeners['ops']}/metrics"
-    with urllib.request.urlopen(url, timeout=20) as answer:
-        text = answer.read().decode()
-    prefix = f'data_gateway_limits_reached_total{{listener="auth",limit="{limit}"}} '
-    return sum(int(line.removeprefix(prefix)) for line in text.splitlines() if line.startswith(prefix))
+    return int(metric(gateway, "data_gateway_limits_reached_total", listener="auth", limit=limit))
 
 
 HEALTH = (":path", "/grpc.health.v1.Health/Check")

@@ -17,7 +17,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from support.commands import OK, REFUSED, USAGE, CommandLine
+from support.commands import OK, REFUSED, USAGE, CommandLine, offline
 from support.gateway import LISTENERS, Gateway, eventually
 from support.parties import Fleet, User, unique
 from support.raw import fetch_url
@@ -38,15 +38,6 @@ def gateway(gateway_with):
 @pytest.fixture
 def operator(binary, gateway, tmp_path) -> CommandLine:
     return CommandLine(binary, gateway, tmp_path).login()
-
-
-def offline(binary, *arguments, code: int = OK) -> dict:
-    """`restore` or `doctor`: what it prints with --json, or the message where it must be refused."""
-    done = subprocess.run(
-        [binary, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=TIMEOUT
-    )
-    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
-    return json.loads(done.stdout)
 
 
 def refused(binary, *arguments, code: int = REFUSED) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from support.certificates import Authority
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage
+from support.faults import wrong_clock
 from support.parties import Fleet, Uploader, unique
 from support.uploads import content
 
@@ -113,6 +114,18 @@ def test_a_gateway_that_is_killed_and_comes_back(scene, run, path, tmp_path, lin
     assert client.returncode == OK, errors
     assert "trying again" in errors
     assert network.store.bodies - SIZE < PART
+    assert_arrived(user, run, path, tmp_path)
+
+
+@pytest.mark.parametrize("size", [PART, SIZE])
+@pytest.mark.parametrize("ahead", [-10 * 365 * 86_400, -1000, 1000, 10 * 365 * 86_400])
+def test_a_wrong_clock_is_set_by_the_stores(scene, run, tmp_path, ahead, size):
+    device, user, _ = scene({"object_store": {"max_clock_skew_seconds": 900}})
+    path = tmp_path / "drive.mcap"
+    path.write_bytes(content(size))
+    device.environment = wrong_clock(tmp_path, ahead)
+    events = device.events_of("upload", path, "--tag", f"run={run}")
+    assert [event["event"] for event in events if event["event"] in ("waiting", "restarted")] == []
     assert_arrived(user, run, path, tmp_path)
 
 

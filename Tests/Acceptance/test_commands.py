@@ -21,6 +21,8 @@ COMMANDS = [
     ["device", "show"],
     ["user", "create"],
     ["user", "credential"],
+    ["copy", "create"],
+    ["copy", "show"],
     ["keys", "rotate"],
     ["backup"],
     ["restore"],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from support.gateway import ADMIN_PASSWORD
+from support.monitoring import metric
 
 ORIGIN = "https://app.example"
 OBJECTS = "archebase.data_gateway.v1.DataGatewayObjectService"
@@ -238,12 +239,10 @@ def test_what_pages_may_read(curl, origin, is_allowed):
 
 
 def test_calls_are_counted_as_over_grpc(curl, open_gateway, version):
-    def refused() -> int:
-        address = f"http://{open_gateway.listeners['ops']}/metrics"
-        text = subprocess.run(["curl", "--silent", address], capture_output=True, check=True).stdout.decode()
+    def refused() -> float:
         listener = "web" if version == "http1" else "gateway"
-        sample = f'grpc_server_handled_total{{listener="{listener}",grpc_code="UNAUTHENTICATED"}} '
-        return int(text.split(sample)[1].split("\n")[0])
+        labels = {"listener": listener, "grpc_method": "ListObjects", "grpc_code": "UNAUTHENTICATED"}
+        return metric(open_gateway, "grpc_server_handled_total", **labels)
 
     before = refused()
     assert curl(f"{OBJECTS}/ListObjects").status == 401

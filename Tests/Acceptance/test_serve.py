@@ -55,7 +55,7 @@ def test_sigterm_ends_it_with_zero_and_the_data_is_there_again(gateway_with, log
 
 def test_every_listener_has_a_port_of_its_own(gateway):
     ports = {address.rsplit(":", 1)[1] for address in gateway.listeners.values()}
-    assert len(ports) == len(LISTENERS)
+    assert len(ports) == len(gateway.listeners) >= len(LISTENERS)
     assert "0" not in ports
 
 

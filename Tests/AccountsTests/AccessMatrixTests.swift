@@ -16,7 +16,9 @@ import Wire
     private static let uploads: Set<String> = [
         "CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload",
     ]
-    private static let viewing: Set<String> = ["ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems"]
+    private static let viewing: Set<String> = [
+        "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetStatistics", "ListUploads",
+    ]
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",
         "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
@@ -27,6 +29,7 @@ import Wire
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
         "UpdateUser", "DeleteUser", "ListAuditLines", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
+        "ListDeadLetters", "RedeliverEvent",
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",

@@ -11,7 +11,8 @@ import Wire
         SessionServiceMethods.all, IdentityManagementServiceMethods.all, AuditServiceMethods.all,
         DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
-        DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, BackupServiceMethods.all,
+        DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, UploadManagementServiceMethods.all,
+        BackupServiceMethods.all, EventServiceMethods.all,
         HealthMethods.all,
         ServerReflectionMethods.all, V1AlphaServerReflectionMethods.all,
     ]

@@ -48,6 +48,27 @@ import Wire
         _ = try world.call(objects, token: user)
     }
 
+    @Test func aCertificateOpensInternalStorageAloneAndOnlyWhereItIsTrusted() async throws {
+        let world = try await World()
+        var trusting = world.accounts.authenticator
+        trusting.trustsCertificates = true
+        func admitted(_ method: MethodDescriptor, by door: Authenticator, _ subject: String?) async -> Principal? {
+            let context = CallContext(method: method, clientCertificate: subject)
+            return await refusal { try door.admit(context) } == nil ? context.principal : nil
+        }
+        let presign = InternalStorageServiceMethods.presignObject
+        #expect(await admitted(presign, by: trusting, "CN=worker") == .certificate(subject: "CN=worker"))
+        #expect(await admitted(presign, by: trusting, nil) == nil)
+        #expect(await admitted(presign, by: world.accounts.authenticator, "CN=worker") == nil)
+        for method in AccessTableTests.services.joined() where method.service != presign.service {
+            #expect(await admitted(method, by: trusting, "CN=worker") == nil, "\(method.path)")
+        }
+        // A token that is shown beside it has to be right.
+        let context = CallContext(
+            method: presign, metadata: Metadata([("authorization", "Bearer x")]), clientCertificate: "CN=worker")
+        #expect(await refusal { try trusting.admit(context) }?.detail == .unauthenticated)
+    }
+
     @Test func rolesIncludeTheOnesBelow() async throws {
         let world = try await World()
         let admin = try await world.login().accessToken

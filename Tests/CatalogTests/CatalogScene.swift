@@ -35,7 +35,8 @@ final class CatalogScene: Sendable {
         identifiers = Identifiers(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
         management = ObjectManagementService(
-            removal: removal, database: database, tokens: PageTokens(keyring: keyring))
+            removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
+            tokens: PageTokens(keyring: keyring))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
         service = ObjectService(

@@ -51,13 +51,19 @@ private final class Progress: Sendable {
             }
             // The writers are at work.
             while progress.written.withLock({ $0 }) < 50 { await Task.yield() }
-            let before = Set(try database.notes())
-            try await database.copy(to: target)
-            let writtenMeanwhile = progress.written.withLock { $0 }
+            // On a machine that is busy with other things the writers may get no turn during a copy: then another is taken.
+            var writtenMeanwhile = 0
+            for attempt in 0..<20 where writtenMeanwhile == 0 {
+                let path = "\(target)-\(attempt)"
+                let before = Set(try database.notes())
+                let written = progress.written.withLock { $0 }
+                try await database.copy(to: path)
+                writtenMeanwhile = progress.written.withLock { $0 } - written
+                #expect(before.isSubset(of: try bodies(at: path)))
+            }
             progress.isOver.withLock { $0 = true }
             try await group.waitForAll()
-            #expect(writtenMeanwhile > before.count - 4000)
-            #expect(before.isSubset(of: try bodies(at: target)))
+            #expect(writtenMeanwhile > 0)
         }
     }
 

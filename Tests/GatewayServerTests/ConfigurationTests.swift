@@ -4,16 +4,20 @@ import Testing
 @testable import GatewayServer
 
 @Suite struct ConfigurationTests {
-    private func read(_ json5: String, listen: [String: String] = [:]) throws -> Configuration {
+    private func read(
+        _ json5: String, listen: [String: String] = [:], variables: [String: String] = [:]
+    ) throws -> Configuration {
         let path = NSTemporaryDirectory() + "configuration-\(UUID().uuidString).json5"
         try json5.write(toFile: path, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: path) }
-        return try Configuration(ServeOptions(dataDirectory: "", configurationPath: path, listen: listen))
+        return try Configuration(ServeOptions(configurationPath: path, listen: listen), variables: variables)
     }
 
-    private func refusal(_ json5: String, listen: [String: String] = [:]) -> String {
+    private func refusal(
+        _ json5: String, listen: [String: String] = [:], variables: [String: String] = [:]
+    ) -> String {
         do {
-            _ = try read(json5, listen: listen)
+            _ = try read(json5, listen: listen, variables: variables)
             return "accepted"
         } catch {
             return "\(error)"
@@ -21,13 +25,13 @@ import Testing
     }
 
     @Test func nothingIsNeeded() throws {
-        let configuration = try Configuration(ServeOptions(dataDirectory: ""))
+        let configuration = try Configuration(ServeOptions())
         #expect(configuration.uploads.partSize == 67_108_864)
         #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
     }
 
     @Test func theStoreOnItsDisk() throws {
-        let standard = try Configuration(ServeOptions(dataDirectory: "")).store
+        let standard = try Configuration(ServeOptions()).store
         #expect(standard.minimumFreeBytes == 1 << 30)
         #expect(standard.directIO == .probe)
         let configured = try read("{object_store: {min_free_bytes: 0, direct_io: false}}").store
@@ -36,11 +40,66 @@ import Testing
     }
 
     @Test func howLongTheAuditLogIs() throws {
-        let standard = try Configuration(ServeOptions(dataDirectory: "")).accounts
+        let standard = try Configuration(ServeOptions()).accounts
         #expect((standard.auditDays, standard.auditLines) == (400, 10_000_000))
         let configured = try read("{audit: {retention_days: 30, max_lines: 1000}}").accounts
         #expect((configured.auditDays, configured.auditLines) == (30, 1000))
         #expect(refusal("{audit: {max_lines: 999}}").contains("audit.max_lines must be a whole number of lines, 1000"))
+    }
+
+    @Test func theInternalListenerIsOffUnlessItIsNamed() throws {
+        #expect(try Configuration(ServeOptions(dataDirectory: "")).listeners[.internalStorage] == nil)
+        #expect(try read("{listeners: {internal: \"off\"}}").listeners[.internalStorage] == nil)
+        let named = try read("{listeners: {internal: \"127.0.0.1:1\"}, internal: {max_read_bytes: 7}}")
+        #expect(named.address(.internalStorage).port == 1)
+        #expect(named.internalStorage.maximumReadBytes == 7)
+        #expect(refusal("{listeners: {auth: \"off\"}}").contains("HOST:PORT"))
+        #expect(refusal("{listeners: {internal: \"192.0.2.1:1\"}}").contains("reachable from other machines"))
+        #expect(refusal("{internal: {client_authorities: \"ca.pem\"}}").contains("needs TLS"))
+    }
+
+    @Test func webhooks() throws {
+        setenv("WEBHOOK_TEST_SECRET", "0123456789abcdef", 1)
+        defer { unsetenv("WEBHOOK_TEST_SECRET") }
+        func one(_ members: String) -> String { "{webhooks: {crm: {\(members)}}}" }
+        let (url, secret) = ("url: \"https://h/x?y=1\"", "secret_env: \"WEBHOOK_TEST_SECRET\"")
+        let events = try read(one("\(url), \(secret), events: [\"upload.aborted\"], organization: \"acme\"")).events
+        let webhook = try #require(events.webhooks.first)
+        #expect((webhook.name, webhook.url, webhook.organization) == ("crm", "https://h/x?y=1", "acme"))
+        #expect(webhook.types == [.uploadAborted])
+        #expect(webhook.keys.map(\.exposedText) == ["0123456789abcdef"])
+        #expect(!"\(events)".contains("0123456789abcdef"))
+        for (wrong, named) in [
+            (one(secret), "webhooks.crm.url"),
+            (one("url: \"ftp://h/\", \(secret)"), "webhooks.crm.url"),
+            (one("url: \"http://u:p@h/\", \(secret)"), "webhooks.crm.url"),
+            (one("url: \"http:///x\", \(secret)"), "webhooks.crm.url"),
+            (one(url), "secret_file or secret_env"),
+            (one("\(url), \(secret), secret_file: \"/x\""), "secret_file or secret_env"),
+            (one("\(url), secret_env: \"NOT_SET_ANYWHERE\""), "NOT_SET_ANYWHERE"),
+            (one("\(url), secret_file: \"/nowhere/secret\""), "/nowhere/secret"),
+            (one("\(url), \(secret), events: [\"object.gone\"]"), "object.verified, upload.aborted"),
+            (one("\(url), \(secret), ulr: \"x\""), "did you mean webhooks.crm.url"),
+            ("{webhooks: {CRM: {\(url), \(secret)}}}", "a-z, 0-9"),
+            ("{webhooks: {crm: 5}}", "webhooks.crm must be a section"),
+            ("{events: {give_up_seconds: 0}}", "events.give_up_seconds"),
+        ] {
+            #expect(refusal(wrong).contains(named), "\(wrong)")
+        }
+        let many = (0...16).map { "h\($0): {\(url), \(secret)}" }.joined(separator: ", ")
+        #expect(refusal("{webhooks: {\(many)}}").contains("16 at most"))
+    }
+
+    @Test func theConsoleIsOnLoopbackUnlessItIsSaid() throws {
+        let elsewhere = #"listeners: {web: "192.0.2.1:1", allow_cleartext: true}"#
+        #expect(try Configuration(ServeOptions(dataDirectory: "")).console != nil)
+        #expect(try read("{console: {enabled: false}}").console == nil)
+        #expect(try read("{\(elsewhere)}").console == nil)
+        #expect(try read("{\(elsewhere), console: {session_idle_seconds: 60}}").console == nil)
+        let console = try read("{\(elsewhere), console: {enabled: true, session_idle_seconds: 60}}").console
+        #expect(console?.sessionIdleSeconds == 60)
+        #expect(console?.sessionTotalSeconds == 43_200)
+        #expect(refusal("{console: {session_idle_seconds: 59}}").contains("60 to 86400"))
     }
 
     @Test func commentsAndTrailingCommas() throws {
@@ -78,13 +137,123 @@ import Testing
         ("{object_store: {bucket: 'A'}}", "object_store.bucket must be"),
         ("{object_store: {min_free_bytes: -1}}", "object_store.min_free_bytes must be a whole number of bytes, 0 to"),
         ("{object_store: {public_endpoint: 'store:80'}}", "object_store.public_endpoint: "),
-        ("{listeners: {auth: '127.0.0.1'}}", "the auth listener must be HOST:PORT"),
+        ("{object_store: {static_keys: {}}}", "object_store.static_keys must be a list of objects"),
+        ("{object_store: {static_keys: [{}]}}", "object_store.static_keys[0].id is missing"),
+        ("{object_store: {static_keys: [{id: 'a:b'}]}}", "object_store.static_keys[0] needs secret_file or secret_env"),
+        (
+            "{object_store: {static_keys: [{id: 'tools', secret_env: 'NO_SUCH_VARIABLE'}]}}",
+            "object_store.static_keys[0].secret_env must hold a secret of 16 bytes or more"
+        ),
+        ("{copy: {destinations: ['/srv']}}", "copy.destinations[0] must be an object"),
+        ("{copy: {destinations: [{kind: 'ftp'}]}}", "copy.destinations[0].kind must be one of directory, oss, s3"),
+        (
+            "{copy: {destinations: [{kind: 'directory', root: 'srv'}]}}",
+            "copy.destinations[0].root must be an absolute path"
+        ),
+        (
+            "{copy: {destinations: [{kind: 'directory', root: '/srv', rot: 1}]}}",
+            "there is no key copy.destinations[0].rot; did you mean root?"
+        ),
+        (
+            "{copy: {destinations: [{kind: 's3', endpoint: 's3.example.com'}]}}",
+            "copy.destinations[0].endpoint is not usable: an object-store endpoint begins with http://"
+        ),
+        ("{copy: {workers: 0}}", "copy.workers must be a whole number of items, 1 to"),
+        ("{listeners: {auth: '127.0.0.1'}}", "listeners.auth must be HOST:PORT"),
         ("{listeners: {allow_cleartext: 1}}", "listeners.allow_cleartext must be true or false"),
-        ("[]", "must be one object"),
-        ("{", "not readable as JSON5"),
+        ("[]", "the configuration must be one object"),
+        ("{\n  uploads: {\n    part_size_bytes: }\n}", ".json5, line 3, column 22: this is no value"),
     ])
     func refusals(json5: String, says: String) {
         #expect(refusal(json5).contains(says))
+    }
+
+    @Test func whereCopiesGoAndWhoMayReachTheStore() throws {
+        let secret = NSTemporaryDirectory() + "secret-\(UUID().uuidString)"
+        try "0123456789abcdef\n".write(toFile: secret, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(atPath: secret) }
+        let key = "id: 'tools', secret_file: '\(secret)', access: 'write'"
+        let configuration = try read(
+            """
+            {
+                object_store: { static_keys: [{ \(key), prefix: "tools/" }] },
+                copy: { retention_days: 2, destinations: [
+                    { kind: "directory", root: "/srv/copies" },
+                    { kind: "s3", endpoint: "https://s3.example.com", bucket: "cold", access_key_id: "AK",
+                      secret_file: "\(secret)" },
+                ] },
+            }
+            """)
+        #expect(configuration.store.staticKeys.map(\.prefix) == ["tools/"])
+        #expect(configuration.store.staticKeys.first?.secret.exposedText == "0123456789abcdef")
+        #expect(configuration.copies.retention == 172_800)
+        #expect(configuration.copies.destinations.count == 2)
+        guard case .bucket(let bucket) = configuration.copies.destinations.last else {
+            Issue.record("the second is no bucket")
+            return
+        }
+        #expect(bucket.region == "us-east-1" && bucket.partSize == 67_108_864 && bucket.dialect == .s3)
+        #expect(refusal("{object_store: {static_keys: [{\(key)}, {\(key)}]}}").contains("is another key's"))
+        #expect(refusal("{object_store: {static_keys: [{\(key), prefix: 'uploads/x'}]}}").contains("below uploads/"))
+        #expect(refusal("{object_store: {static_keys: [{\(key), prefix: '/x'}]}}").contains("prefix must be"))
+        #expect(refusal("{object_store: {static_keys: [{\(key), secret_env: 'HOME'}]}}").contains("one of them"))
+    }
+
+    @Test func variablesGoBeforeTheFileAndOptionsBeforeBoth() throws {
+        let variables = [
+            "DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES": "65536", "DATA_GATEWAY_LISTENERS__AUTH": "127.0.0.1:2",
+            "DATA_GATEWAY_LISTENERS__WEB": "127.0.0.1:4", "DATA_GATEWAY_LISTENERS__REFLECTION": "true",
+            "DATA_GATEWAY_RPC__CORS_ORIGINS": "https://a.example, https://b.example",
+            "DATA_GATEWAY_SCRUB__INTERVAL": "",
+            "DATA_GATEWAY_ADMIN": "127.0.0.1:9", "DATA_GATEWAY_SERVICE_PORT": "1", "OTHER__KEY": "1",
+        ]
+        let configuration = try read(
+            "{uploads: {part_size_bytes: 131072}, scrub: {interval_seconds: 7}}", listen: ["auth": "127.0.0.1:3"],
+            variables: variables)
+        #expect(configuration.uploads.partSize == 65_536)
+        #expect(configuration.address(.auth).port == 3)
+        #expect(configuration.address(.web).port == 4)
+        #expect(configuration.reflection == true)
+        #expect(configuration.crossOrigin?.origins == ["https://a.example", "https://b.example"])
+        let sources = configuration.settings.filter { $0.source != .standard }.map { "\($0.key) \($0.source)" }
+        #expect(
+            sources == [
+                "listeners.auth option --auth-listen", "listeners.web environment DATA_GATEWAY_LISTENERS__WEB",
+                "rpc.cors_origins environment DATA_GATEWAY_RPC__CORS_ORIGINS",
+                "uploads.part_size_bytes environment DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES",
+                "scrub.interval_seconds file",
+                "listeners.reflection environment DATA_GATEWAY_LISTENERS__REFLECTION",
+            ])
+    }
+
+    @Test(arguments: [
+        (
+            "UPLOADS__PART_SIZE_BYTE", "1",
+            "there is no variable DATA_GATEWAY_UPLOADS__PART_SIZE_BYTE; did you mean DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES?"
+        ),
+        (
+            "uploads__part_size_bytes", "65536",
+            "the variable DATA_GATEWAY_uploads__part_size_bytes must be DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES"
+        ),
+        (
+            "UPLOADS__PART_SIZE_BYTES", "64k",
+            "uploads.part_size_bytes must be a whole number of bytes, 65536 to 5368709120"
+                + " (DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES)"
+        ),
+        ("LISTENERS__REFLECTION", "yes", "listeners.reflection must be true or false (DATA_GATEWAY_"),
+        ("TLS__LISTENERS", "auth,ops", "tls.listeners may name auth, "),
+    ])
+    func refusedVariables(variable: String, value: String, says: String) {
+        let tls = "{tls: {certificate: 'a', key: 'b'}}"
+        #expect(refusal(tls, variables: ["DATA_GATEWAY_\(variable)": value]).contains(says))
+    }
+
+    @Test func whatIsSecretIsNotShown() throws {
+        let value = ConfigurationValue.list([
+            .object(["id": .text("tool"), "secret": .text("hush"), "access_key_secret": .text("hush")])
+        ])
+        #expect(value.shown == "{access_key_secret: ***, id: tool, secret: ***}")
+        #expect(ConfigurationValue.text("https://hook.example/a?token=hush").shown == "https://hook.example/a?***")
     }
 
     @Test func offLoopbackEverythingIsSaidInSoManyWords() {

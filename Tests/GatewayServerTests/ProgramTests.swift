@@ -98,8 +98,8 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is needed: serve, login, logout, init, upload, ls, download, site, device, user, object, keys, "
-                + "audit, backup, restore, doctor",
+            "a command is needed: serve, login, logout, init, upload, ls, download, site, device, user, object, copy, "
+                + "config, keys, events, audit, backup, restore, doctor",
             "data-gateway --help"
         ),
         ("device suite", "device suite needs a command: create, list, add, remove", "device suite --help"),

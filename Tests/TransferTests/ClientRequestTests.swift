@@ -15,8 +15,7 @@ import Testing
         ClientRequest(
             "PUT", bucket: "b-1", key: key, query: query, fields: fields, at: try StoreEndpoint(endpoint),
             region: region,
-            credentials: TemporaryCredentials(
-                accessKeyID: "AK", secret: secret, securityToken: "token", expiresAt: UnixTime(seconds: 9)),
+            credentials: SigningCredentials(accessKeyID: "AK", secret: secret, securityToken: "token"),
             now: UnixTime(seconds: 1_767_225_600))
     }
 
@@ -43,6 +42,30 @@ import Testing
         #expect(request.url == "http://b-1.oss-local.example.com/k")
         #expect(try isTaken(request, domains: ["oss-local.example.com"]))
         #expect(try self.request("k", endpoint: "http://localhost:1")?.url == "http://localhost:1/b-1/k")
+    }
+
+    @Test(arguments: ["k", "a b/ü+&?#%/日本//x/", "~-_."])
+    func whatIsSignedForS3IsTaken(key: String) throws {
+        for (endpoint, host) in [
+            ("http://127.0.0.1:50080", "127.0.0.1:50080"), ("https://s3.example.com:443", "s3.example.com"),
+        ] {
+            let request = try #require(
+                ClientRequest(
+                    "PUT", bucket: "b-1", key: key, query: [("partNumber", "3"), ("uploads", "")],
+                    fields: ["Content-MD5": "AAAA"], at: try StoreEndpoint(endpoint), region: "us-east-1", dialect: .s3,
+                    credentials: SigningCredentials(accessKeyID: "AK", secret: secret),
+                    now: UnixTime(seconds: 1_767_225_600)))
+            let path = try #require(request.url.firstRange(of: "/b-1/"))
+            var fields = request.fields
+            fields.append("Host", host)
+            let signed = SignedRequest(
+                method: "PUT",
+                target: try RequestTarget(String(request.url[path.lowerBound...]), host: host, domains: []),
+                fields: fields)
+            let authentication = try S3Authentication(request: signed, publicAuthority: nil).read()
+            #expect(authentication.isSigned(signed, by: secret) && authentication.securityToken == nil)
+            #expect(!authentication.isSigned(signed, by: Secret("another")))
+        }
     }
 
     @Test(arguments: ["", "/k", "a/../b", "a\u{0}"])

@@ -18,6 +18,9 @@ struct Caller: Sendable {
         self.service = try service ?? scene.service()
     }
 
+    /// Empty for a site.
+    var deviceID: String { if case .device(let device) = principal { device.deviceID } else { "" } }
+
     /// The same caller at a gateway that was started again.
     func at(_ service: UploadService) throws -> Caller {
         try Caller(scene: scene, principal: principal, service: service)

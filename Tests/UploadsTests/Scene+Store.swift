@@ -38,7 +38,8 @@ extension Scene {
         let etag = parts == 0 ? "\"0123456789ABCDEF0123456789ABCDEF\"" : "\"ABCDEF0123456789ABCDEF0123456789-\(parts)\""
         let object = StoredObject(
             bucket: location.bucket, key: location.key, uploadID: uploadID, size: size, etag: etag, partCount: parts,
-            crc64: 1, createdAt: clock.now(), fileID: Self.fileID(uploadID), multipartID: multipart, contentType: nil)
+            crc64: 1, createdAt: clock.now(), fileID: Self.fileID(uploadID), multipartID: multipart, contentType: nil,
+            checksum: parts == 0 ? nil : Checksum("CRC32:AAAAAA==-\(parts)"))
         try database.writeBlocking { connection in
             if let multipart { try StoreRecords(connection).markCompleted(multipart) }
             _ = try StoreRecords(connection).replaceObject(with: object)
@@ -69,7 +70,7 @@ extension Scene {
             switch caller.principal {
             case .device(let device): device.key
             case .site(let site): site.key
-            case .user: APIKeyReference(id: "", epoch: 0)
+            case .user, .certificate: APIKeyReference(id: "", epoch: 0)
             }
         let claims = CredentialClaims(
             uploadID: uploadID, bucket: configuration.bucket, key: "key", operations: [.read, .write],

@@ -12,6 +12,7 @@ import Testing
 final class Scene: Sendable {
     static let endpoint = "http://127.0.0.1:50080"
     static let partSize: Int64 = 65_536
+    static let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
     /// Of a key that nothing was done to, at a site of which the same is true.
     static let epoch: Int64 = (1 << 32) + 1
 
@@ -35,8 +36,7 @@ final class Scene: Sendable {
             path: directory.appending(path: "db").path,
             migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations)
         store = try ObjectStore(
-            directory: directory.appending(path: "store").path, database: database,
-            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock,
+            directory: directory.appending(path: "store").path, database: database, keyring: Self.keyring, clock: clock,
             configuration: storeConfiguration)
         identifiers = Identifiers(clock: clock)
         var configuration = UploadConfiguration()
@@ -44,8 +44,8 @@ final class Scene: Sendable {
         configure(&configuration)
         self.configuration = configuration
         uploads = try Uploads(
-            database: database, store: store, endpoint: StoreEndpoint(Self.endpoint), clock: clock,
-            identifiers: identifiers, configuration: configuration)
+            database: database, store: store, endpoint: StoreEndpoint(Self.endpoint),
+            keyring: Self.keyring, clock: clock, identifiers: identifiers, configuration: configuration)
         try database.writeBlocking { connection in
             for organization in 1...2 {
                 try connection.execute(

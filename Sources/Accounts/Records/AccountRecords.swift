@@ -117,11 +117,11 @@ enum AccountRecords {
 
 extension Row {
     /// A time that is never NULL.
-    func time(_ column: Int32) -> UnixTime {
+    public func time(_ column: Int32) -> UnixTime {
         UnixTime(microseconds: int64(column))
     }
 
-    func optionalTime(_ column: Int32) -> UnixTime? {
+    public func optionalTime(_ column: Int32) -> UnixTime? {
         optionalInt64(column).map(UnixTime.init(microseconds:))
     }
 }

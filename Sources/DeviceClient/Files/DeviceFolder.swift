@@ -73,14 +73,19 @@ public struct DeviceFolder: Sendable {
         }
     }
 
-    /// In one step, so that neither a crash nor a power loss leaves half a file; mode 0600.
-    private func write(_ content: some Encodable, to file: String) throws(Failure) {
+    /// How the files are written.
+    static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    /// In one step, so that neither a crash nor a power loss leaves half a file; mode 0600.
+    private func write(_ content: some Encodable, to file: String) throws(Failure) {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            try PrivateFile.write(Array(try encoder.encode(content)) + [0x0A], to: file)
+            try PrivateFile.write(Array(try Self.encoder.encode(content)) + [0x0A], to: file)
         } catch {
             let reason = (error as? PrivateFile.Failure)?.reason ?? error.localizedDescription
             throw Failure("cannot write \(file): \(reason)")

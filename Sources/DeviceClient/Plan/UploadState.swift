@@ -19,7 +19,7 @@ public struct UploadState: Sendable, Equatable {
 
     public let source: SourceIdentity
     public let tags: [String: String]
-    /// Of the first CreateLogicalUpload.
+    /// The idempotency key of the first CreateLogicalUpload.
     public let key: String
     /// `nil` before the gateway's first answer.
     public private(set) var logicalID: String?
@@ -56,6 +56,10 @@ public struct UploadState: Sendable, Equatable {
             throw Misplaced()
         }
     }
+
+    /// The idempotency key of a restart: one that is sent again, or arrives when the next attempt holds parts already,
+    /// restarts nothing a second time.
+    public func key(restartingFrom former: String) -> String { "\(key)-\(former)" }
 
     /// The attempt that is under way.
     public var attempt: UploadAttempt? {

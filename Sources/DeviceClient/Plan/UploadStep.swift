@@ -18,31 +18,14 @@ public enum UploadStep: Sendable, Equatable {
     case fail(reason: String)
 }
 
-/// A part of a file.
-public struct PartRange: Sendable, Hashable {
-    /// From 1.
-    public let number: Int
-    public let bytes: Range<Int64>
-
-    /// The parts of a file of `size` bytes, each but the last with `partSize`, which is above 0.
-    public static func all(size: Int64, partSize: Int64) -> [PartRange] {
-        stride(from: 0, to: size, by: Int64.Stride(partSize)).enumerated().map { index, start in
-            PartRange(number: index + 1, bytes: start..<start + min(partSize, size - start))
-        }
-    }
-}
-
 extension UploadState {
-    /// The most parts that a multipart upload may have.
-    static let maximumParts: Int64 = 10_000
-
     public var step: UploadStep {
         switch phase {
         case .begun: .create
         case .created(let attempt):
             if source.size <= attempt.partSize {
                 .put(attempt)
-            } else if (source.size - 1) / attempt.partSize >= Self.maximumParts {
+            } else if (source.size - 1) / attempt.partSize >= PartRange.maximumCount {
                 .fail(reason: "has \(source.size) bytes, more than 10,000 parts of \(attempt.partSize) bytes")
             } else {
                 .initiate(attempt)

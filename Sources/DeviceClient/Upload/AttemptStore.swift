@@ -11,12 +11,12 @@ struct AttemptStore: Sendable {
 
     private let object: StoreObject
     private let credentials: Renewable<TemporaryCredentials>
-    private let clock: any WallClock
+    private let clock: ServerClock
 
     /// - Parameter issued: the credentials that are at hand, if there are any.
     init(
         _ attempt: UploadAttempt, issued: UploadCredentials?, service: DataGatewayServiceClient<DeviceCalls>,
-        clock: any WallClock
+        clock: ServerClock
     ) throws {
         let endpoint: StoreEndpoint
         do {
@@ -36,20 +36,28 @@ struct AttemptStore: Sendable {
         }
     }
 
-    /// Does `operation` over `connection`; once more, with other credentials, where these are refused.
+    /// Does `operation` over `connection`; once more where the credentials are refused, with others, or the clock, by the
+    /// store's.
     func run<Result>(
         over connection: HTTPConnection, _ operation: (StoreClient) async throws -> Result
     ) async throws -> Result {
         let current = try await credentials.current()
         do {
             return try await operation(client(current.value, connection))
-        } catch let refusal as StoreRefusal where refusal.remedy == .refreshCredentials {
-            return try await operation(client(try await credentials.replacing(current).value, connection))
+        } catch let refusal as StoreRefusal {
+            switch refusal.remedy {
+            case .adoptTime(let time):
+                clock.adopt(time)
+                return try await operation(client(current.value, connection))
+            case .refreshCredentials:
+                return try await operation(client(try await credentials.replacing(current).value, connection))
+            case .retry, .startOver, .sendAgain, .none: throw refusal
+            }
         }
     }
 
     private func client(_ credentials: TemporaryCredentials, _ connection: HTTPConnection) -> StoreClient {
-        StoreClient(object, credentials: credentials, over: connection, clock: clock)
+        StoreClient(object, credentials: credentials.signing, over: connection, clock: clock)
     }
 }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 import Transfer
 
@@ -21,20 +20,11 @@ struct PartSource: Sendable {
 
     /// The bytes with their digests, ready to be sent.
     func piece(_ range: Range<Int64>) async throws -> StoreClient.Piece {
-        // Reading and hashing 64 MiB takes a moment, for which a thread of the tasks must not be held.
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result {
-                        try verify()
-                        guard let digest = try file.digest(of: range) else {
-                            throw SourceChange(identity.path, "became shorter")
-                        }
-                        return StoreClient.Piece(
-                            file: file, range: range, md5: digest.finalizedMD5(), crc64: digest.crc64)
-                    })
-            }
+        try await DiskWork.run { try verify() }
+        guard let piece = try await StoreClient.Piece(reading: range, of: file) else {
+            throw SourceChange(identity.path, "became shorter")
         }
+        return piece
     }
 }
 

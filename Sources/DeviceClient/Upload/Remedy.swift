@@ -19,7 +19,7 @@ enum Remedy: Equatable {
             switch refusal.remedy {
             case .retry, .sendAgain: self = .retry(after: nil)
             case .startOver: self = .askForRecovery
-            case .refreshCredentials, .none: self = .none
+            case .adoptTime, .refreshCredentials, .none: self = .none
             }
         case let failure as CallFailure: self.init(failure)
         default: self = .none

@@ -12,7 +12,7 @@ struct UploadRun: Sendable {
 
     let ledger: UploadLedger
     let service: DataGatewayServiceClient<DeviceCalls>
-    let clock: any WallClock
+    let clock: ServerClock
     /// Of the store's requests; the calls see to themselves.
     let retrying: Retrying
     let parallel: Int
@@ -21,7 +21,7 @@ struct UploadRun: Sendable {
     private let control: HTTPConnection
 
     init(
-        _ ledger: UploadLedger, service: DataGatewayServiceClient<DeviceCalls>, clock: any WallClock,
+        _ ledger: UploadLedger, service: DataGatewayServiceClient<DeviceCalls>, clock: ServerClock,
         retrying: Retrying, parallel: Int, connectionOptions: HTTPConnection.Options,
         notice: @escaping @Sendable (UploadNotice) -> Void
     ) {
@@ -70,7 +70,7 @@ struct UploadRun: Sendable {
         switch state.step {
         case .create:
             do {
-                store = try await create(hints: ["idempotency_key": state.key])
+                store = try await create(key: state.key)
             } catch let failure as CallFailure where failure.detail == .uploadNotRefreshable {
                 // What was created before, and never heard of here, has ended meanwhile.
                 store = try await create()
@@ -104,9 +104,10 @@ struct UploadRun: Sendable {
         return nil
     }
 
-    private func create(restartFrom former: String = "", hints: [String: String] = [:]) async throws -> AttemptStore {
+    private func create(restartFrom former: String = "", key: String? = nil) async throws -> AttemptStore {
         let reply = try await service.createLogicalUpload(
-            CreateLogicalUploadRequest(clientHints: hints, restartFromUploadID: former))
+            CreateLogicalUploadRequest(
+                clientHints: key.map { ["idempotency_key": $0] } ?? [:], restartFromUploadID: former))
         guard let issued = reply.credentials, !reply.uploadID.isEmpty, issued.partSizeBytes > 0 else {
             throw TransferFailure.unusable("the gateway's answer to CreateLogicalUpload has no credentials")
         }
@@ -159,7 +160,7 @@ struct UploadRun: Sendable {
         case .goOn:
             if let attempt = state.attempt { try await compare(state, through: try reach(&store, attempt)) }
         case .restart(let former):
-            store = try await create(restartFrom: former)
+            store = try await create(restartFrom: former, key: state.key(restartingFrom: former))
             notice(.restarted)
         case .beginAnew:
             store = try await create()

@@ -45,7 +45,7 @@ public struct Uploader: Sendable {
     private let configuration: DeviceConfiguration
     private let service: DataGatewayServiceClient<DeviceCalls>
     private let options: Options
-    private let clock: any WallClock
+    private let clock: ServerClock
     private let retrying: Retrying
     private let notice: @Sendable (UploadNotice) -> Void
 
@@ -73,7 +73,7 @@ public struct Uploader: Sendable {
         self.folder = folder
         self.configuration = configuration
         self.options = options
-        self.clock = clock
+        self.clock = ServerClock(clock)
         self.notice = notice
     }
 

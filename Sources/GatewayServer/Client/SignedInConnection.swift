@@ -49,6 +49,12 @@ final class SignedInConnection: CallTransport {
         try await connection.serverStreaming(method, request, options: signed(options), receive: receive)
     }
 
+    /// Where the session is from.
+    var authServer: PeerAddress? { PeerAddress(session.withLock { $0.authServer }) }
+
+    /// Whether the commands speak TLS.
+    var isSecure: Bool { environment[GatewayConnection.authoritiesVariable] != nil }
+
     private func signed(_ options: CallOptions) -> CallOptions {
         var options = options
         options.metadata.append(("authorization", "Bearer \(session.withLock { $0.accessToken })"))

@@ -36,6 +36,9 @@ enum Program {
                         .command(DeviceEnable.self),
                         .command(DeviceDisable.self),
                         .command(DeviceAllowReinit.self),
+                        .command(DeviceImport.self),
+                        .command(DeviceExport.self),
+                        .command(DeviceConfig.self),
                     ])),
             .group(
                 CommandGroup(
@@ -52,7 +55,24 @@ enum Program {
                                 "retention", "Manage how long objects are kept",
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
                     ])),
+            .group(
+                CommandGroup(
+                    "copy", "Copy objects to folders and buckets that the gateway's configuration lists",
+                    [
+                        .command(CopyCreate.self),
+                        .command(CopyShow.self),
+                        .command(CopyItems.self),
+                        .command(CopyCancel.self),
+                    ])),
+            .group(
+                CommandGroup(
+                    "config", "Look at a gateway's configuration",
+                    [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
+            .group(
+                CommandGroup(
+                    "events", "See what webhooks did not take",
+                    [.command(EventsDeadLetters.self), .command(EventsRedeliver.self)])),
             .command(AuditLog.self),
             .command(BackUp.self),
             .command(RestoreCommand.self),

@@ -17,22 +17,26 @@ struct Serve: Command {
         [
             .option(
                 "--data-dir", "DIR", \.options.dataDirectory, "Where everything is kept; made if it is missing",
-                isRequired: true),
-            .option("--config", "FILE", \.options.configurationPath, "The configuration, JSON5"),
-        ] + ListenerName.allCases.map(listenOption)
+                isRequired: true)
+        ] + ServeOptions.configurationParameters.map { $0.at(\.options) }
     }
 
-    private static func listenOption(_ listener: ListenerName) -> Parameter<Self> {
-        let name = listener.rawValue
-        return .option(
-            "--\(name)-listen", "HOST:PORT", \.options[listen: name],
-            "Where \(listener.offer) (default: \(listener.standardAddress))")
-    }
-
-    var options = ServeOptions(dataDirectory: "")
+    var options = ServeOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await ServeCommand.run(options) == 0 ? .success : .refused
+        await ServeCommand.run(options, variables: environment.variables) == 0 ? .success : .refused
+    }
+}
+
+extension ServeOptions {
+    /// Those that say how the gateway is configured.
+    static var configurationParameters: [Parameter<Self>] {
+        [.option("--config", "FILE", \.configurationPath, "The configuration, JSON5")]
+            + ListenerName.allCases.map { listener in
+                .option(
+                    listener.option, "HOST:PORT", \.[listen: listener.rawValue],
+                    "Where \(listener.offer) (default: \(listener.standardAddress))")
+            }
     }
 }
 
@@ -43,6 +47,7 @@ extension ListenerName {
         case .auth: "keys and passwords are exchanged for tokens"
         case .gateway: "uploads are opened and objects listed"
         case .admin: "operators manage sites, devices and users"
+        case .internalStorage: "trusted programs reach any object"
         case .deviceInit: "devices fetch their keys"
         case .objectStore: "parts and objects are sent and read"
         case .web: "the public keys of access tokens are published"

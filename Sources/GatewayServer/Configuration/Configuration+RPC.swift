@@ -31,12 +31,12 @@ extension Configuration {
 
     /// Which pages of other origins may call; `nil` where none is named.
     static func crossOrigin(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CrossOrigin? {
-        let origins = try reader.list("rpc.cors_origins") ?? []
+        let origins = try reader.list("rpc.cors_origins", bounds: "`https://app.example`, or `*`") ?? []
         let maxAge = try reader.integer("rpc.cors_max_age_seconds", default: 7200, in: 0...86_400, unit: "seconds")
         for origin in origins where origin != "*" && !isOrigin(origin) {
-            throw ConfigurationError(
-                "rpc.cors_origins must hold origins as browsers send them, like https://app.example, or *; not \(origin)"
-            )
+            throw reader.wrong(
+                "rpc.cors_origins",
+                "must hold origins as browsers send them, like https://app.example, or *; not \(origin)")
         }
         return origins.isEmpty ? nil : CrossOrigin(origins: Set(origins), maxAge: Int(maxAge))
     }

@@ -3,10 +3,13 @@ import Network
 extension Configuration {
     /// The section `tls`; `nil` where no certificate is given.
     static func tls(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> TLS? {
-        let certificate = try reader.text("tls.certificate", default: "")
-        let key = try reader.text("tls.key", default: "")
-        let authorities = try reader.text("tls.client_authorities", default: "")
-        let names = try reader.list("tls.listeners") ?? ListenerName.securable.map(\.rawValue)
+        let certificate = try reader.text("tls.certificate", default: "", unit: "PEM file")
+        let key = try reader.text("tls.key", default: "", unit: "PEM file")
+        let authorities = try reader.text("tls.client_authorities", default: "", unit: "PEM file")
+        let securable = ListenerName.securable.map(\.rawValue)
+        let names =
+            try reader.list("tls.listeners", standard: "all of them", bounds: securable.joined(separator: ", "))
+            ?? securable
         guard certificate.isEmpty == key.isEmpty else {
             throw ConfigurationError(
                 "tls.certificate and tls.key belong together: PEM files, the chain and its private key")
@@ -15,8 +18,7 @@ extension Configuration {
         var listeners: Set<ListenerName> = []
         for name in names {
             guard let listener = ListenerName(rawValue: name), ListenerName.securable.contains(listener) else {
-                let known = ListenerName.securable.map(\.rawValue).joined(separator: ", ")
-                throw ConfigurationError("tls.listeners may name \(known), not \(name)")
+                throw reader.wrong("tls.listeners", "may name \(securable.joined(separator: ", ")), not \(name)")
             }
             listeners.insert(listener)
         }

@@ -1,12 +1,16 @@
 import Accounts
 import Catalog
+import Console
+import Copies
 import DeviceInit
+import Events
+import InternalStorage
 import Network
 import ObjectStore
 import RPC
 import Uploads
 
-/// Everything that can be set, read once at start: the command line before the file before the defaults.
+/// Everything that can be set, read at start: the command line before the environment before the file before the defaults.
 struct Configuration: Sendable {
     /// TLS, and at which listeners it is spoken.
     struct TLS: Sendable {
@@ -14,6 +18,7 @@ struct Configuration: Sendable {
         var listeners: Set<ListenerName>
     }
 
+    /// Those that are wanted.
     var listeners: [ListenerName: PeerAddress]
     /// `nil` = cleartext everywhere.
     var tls: TLS?
@@ -26,22 +31,35 @@ struct Configuration: Sendable {
     var deviceInit = DeviceInit.Configuration()
     var uploads: UploadConfiguration
     var catalog = CatalogConfiguration()
+    var internalStorage = InternalStorageConfiguration()
+    var events = EventsConfiguration()
+    /// PEM of those whose certificates stand in the place of a token at the internal listener; `nil` = none's do.
+    var internalAuthorities: String?
+    var copies = CopyConfiguration()
     var store = ObjectStore.Configuration()
     var objectStore = ObjectStoreServer.Configuration()
+    var log = LogConfiguration()
     var web = HTTPDaemon.Configuration()
+    /// `nil` = there is none.
+    var console: ConsoleConfiguration?
     /// Where clients reach the store; `nil` = where it listens.
     var publicEndpoint: StoreEndpoint?
     /// Whether the gRPC listeners answer reflection; `nil` = those on loopback do.
     var reflection: Bool?
+    /// Every key, in the order in which it was read.
+    private(set) var settings: [ConfigurationSetting] = []
 
-    init(_ options: ServeOptions) throws(ConfigurationError) {
-        var reader = try ConfigurationReader(path: options.configurationPath)
-        listeners = try Self.listeners(&reader, options)
+    /// - Parameter variables: the environment.
+    init(_ options: ServeOptions, variables: [String: String] = [:]) throws(ConfigurationError) {
+        var reader = try ConfigurationReader(
+            path: options.configurationPath, variables: variables, options: options.settings)
+        listeners = try Self.listeners(&reader)
         tls = try Self.tls(&reader)
         rpc = try Self.rpcLimits(&reader)
         trustedProxies = TrustedProxies(try reader.addressRanges("rpc.trusted_proxies"))
         crossOrigin = try Self.crossOrigin(&reader)
         web = try Self.web(&reader, rpc)
+        console = try Self.console(&reader, isOnLoopback: listeners[.web]?.isLoopback == true)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
         accounts.auditDays = try reader.integer(
@@ -54,26 +72,33 @@ struct Configuration: Sendable {
         publicEndpoint = try Self.publicEndpoint(&reader)
         store.minimumFreeBytes = try reader.integer(
             "object_store.min_free_bytes", default: store.minimumFreeBytes, in: 0...(1 << 50), unit: "bytes")
-        store.directIO = try reader.flag("object_store.direct_io") ?? true ? .probe : .off
+        store.directIO = try reader.flag("object_store.direct_io", default: true) ? .probe : .off
         let isReinitSet = reader.contains("device_init.reinit")
-        deviceInit.reinit = try Self.reinit(&reader)
-        deviceInit.reinitAllow = try reader.addressRanges("device_init.reinit_allow")
+        deviceInit.reinit = try reader.choice("device_init.reinit", default: ReinitPolicy.open)
+        deviceInit.reinitAllow = try reader.addressRanges("device_init.reinit_allow", standard: "everywhere")
         catalog.scrubRate = try reader.integer(
             "scrub.bytes_per_second", default: catalog.scrubRate, in: 0...(1 << 40), unit: "bytes")
         catalog.scrubInterval = try reader.integer(
             "scrub.interval_seconds", default: catalog.scrubInterval, in: 1...34_560_000, unit: "seconds")
         catalog.onScrubbed = { fileID, trouble in
             Log.write(
-                trouble == nil ? "object is right again" : "object is bad", ["file_id": fileID, "why": trouble ?? ""])
+                trouble == nil ? "object is right again" : "object is bad", ["file_id": fileID, "why": trouble ?? ""],
+                level: trouble == nil ? .info : .error)
         }
-        catalog.onScrubFailure = { Log.write("scrub failed", ["error": "\($0)"]) }
+        catalog.onScrubFailure = { Log.write("scrub failed", ["error": "\($0)"], level: .error) }
         try limitStore(&reader)
+        try configureInternalStorage(&reader)
+        events = try Self.events(&reader)
+        store.staticKeys = try Self.staticKeys(&reader, bucket: uploads.bucket)
+        copies = try Self.copies(&reader)
+        log = try Self.log(&reader)
         objectStore.report = { requestID, error in
-            Log.write("store request failed", ["request_id": requestID, "error": "\(error)"])
+            Log.write("store request failed", ["request_id": requestID, "error": "\(error)"], level: .error)
         }
-        reflection = try reader.flag("listeners.reflection")
-        let allowsCleartext = try reader.flag("listeners.allow_cleartext") ?? false
+        reflection = try reader.flag("listeners.reflection", standard: "on loopback only")
+        let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)
         try reader.finish()
+        settings = reader.settings
         try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isReinitSet)
     }
 
@@ -82,16 +107,14 @@ struct Configuration: Sendable {
     func isSecure(_ name: ListenerName) -> Bool { tls?.listeners.contains(name) == true }
 
     private static func listeners(
-        _ reader: inout ConfigurationReader, _ options: ServeOptions
+        _ reader: inout ConfigurationReader
     ) throws(ConfigurationError) -> [ListenerName: PeerAddress] {
         var listeners: [ListenerName: PeerAddress] = [:]
         for name in ListenerName.allCases {
-            let key = "listeners.\(name.rawValue.replacing("-", with: "_"))"
-            let fromFile = try reader.text(key, default: name.standardAddress)
-            let text = options.listen[name.rawValue] ?? fromFile
+            let text = try reader.text(name.key, default: name.standardAddress, unit: "HOST:PORT")
+            if text == ListenerName.off, name.standardAddress == ListenerName.off { continue }
             guard let address = PeerAddress(text) else {
-                throw ConfigurationError(
-                    "the \(name.rawValue) listener must be HOST:PORT (IPv6: [HOST]:PORT), not \(text)")
+                throw reader.wrong(name.key, "must be HOST:PORT (IPv6: [HOST]:PORT), not \(text)")
             }
             listeners[name] = address
         }
@@ -105,7 +128,7 @@ struct Configuration: Sendable {
         uploads.partSize = try reader.integer(
             "uploads.part_size_bytes", default: uploads.partSize, in: 65_536...5_368_709_120, unit: "bytes")
         guard uploads.partSize % 4096 == 0 else {
-            throw ConfigurationError("uploads.part_size_bytes must be a multiple of 4096")
+            throw reader.wrong("uploads.part_size_bytes", "must be a multiple of 4096")
         }
         uploads.credentialLifetime = try reader.integer(
             "uploads.credential_lifetime_seconds", default: uploads.credentialLifetime, in: 1...43_200, unit: "seconds")
@@ -115,10 +138,11 @@ struct Configuration: Sendable {
             "uploads.session_total_seconds", default: uploads.sessionTotal, in: 1...34_560_000, unit: "seconds")
         uploads.quota.device = try quota(&reader, "device", uploads.quota.device)
         uploads.quota.site = try quota(&reader, "site", uploads.quota.site)
-        uploads.bucket = try reader.text("object_store.bucket", default: uploads.bucket)
+        uploads.bucket = try reader.text(
+            "object_store.bucket", default: uploads.bucket, unit: "name", bounds: "3–63 of `a-z 0-9 -`")
         guard ObjectName.isBucket(uploads.bucket) else {
-            throw ConfigurationError(
-                "object_store.bucket must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
+            throw reader.wrong(
+                "object_store.bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
         }
         return uploads
     }
@@ -139,6 +163,16 @@ struct Configuration: Sendable {
         daemon.slowGrace = .seconds(
             try reader.integer("object_store.slow_client_grace_seconds", default: 30, in: 1...3600, unit: "seconds"))
         objectStore.daemon = daemon
+        let skew = try reader.integer(
+            "object_store.max_clock_skew_seconds", default: 0, in: 0...31_536_000, unit: "seconds")
+        objectStore.maximumClockSkew = skew == 0 ? nil : skew
+    }
+
+    private static func log(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> LogConfiguration {
+        LogConfiguration(
+            level: try reader.choice("log.level", default: LogLevel.info),
+            format: try reader.choice("log.format", default: LogFormat.auto),
+            access: try reader.flag("log.access", default: true))
     }
 
     /// - Parameter owner: what the keys begin with.
@@ -158,21 +192,13 @@ struct Configuration: Sendable {
     private static func publicEndpoint(
         _ reader: inout ConfigurationReader
     ) throws(ConfigurationError) -> StoreEndpoint? {
-        let text = try reader.text("object_store.public_endpoint", default: "")
+        let text = try reader.text(
+            "object_store.public_endpoint", default: "", unit: "URL", bounds: "`http[s]://HOST[:PORT]`")
         if text.isEmpty { return nil }
         do {
             return try StoreEndpoint(text)
         } catch {
             throw ConfigurationError("object_store.public_endpoint: \(error)")
-        }
-    }
-
-    private static func reinit(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> ReinitPolicy {
-        let text = try reader.text("device_init.reinit", default: ReinitPolicy.open.rawValue)
-        do {
-            return try ReinitPolicy(configured: text)
-        } catch {
-            throw ConfigurationError("\(error)")
         }
     }
 

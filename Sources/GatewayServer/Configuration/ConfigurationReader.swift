@@ -1,4 +1,3 @@
-import Foundation
 import RPC
 
 /// What is wrong with the configuration: names the key, and the rule it breaks.
@@ -8,120 +7,208 @@ struct ConfigurationError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// A configuration file (JSON5: JSON with comments, trailing commas and unquoted keys), asked key by key.
+/// What was configured, asked key by key: an option of the command line goes before an environment variable, that before
+/// the file, the file before the default.
 ///
-/// Each key that was asked for is known; `finish` refuses the others, so that a misspelt key never goes unseen.
+/// Each key that was asked for is known; `finish` refuses the others, so that a misspelt key never goes unseen. What was
+/// asked is kept as ``settings``, of which the documentation is checked and `config show` made.
 struct ConfigurationReader {
-    private var values: [String: ConfigurationValue] = [:]
-    private var known: Set<String> = []
-
-    /// - Parameter path: `nil` = an empty configuration.
-    init(path: String?) throws(ConfigurationError) {
-        guard let path else { return }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw ConfigurationError("cannot read the configuration file \(path)")
-        }
-        do throws(ConfigurationError) {
-            try take(json5: data)
-        } catch {
-            throw ConfigurationError("\(path): \(error)")
-        }
+    private struct Given {
+        var value: ConfigurationValue
+        let source: ConfigurationSource
     }
 
-    init(json5 data: Data) throws(ConfigurationError) {
-        try take(json5: data)
-    }
+    /// In the order of the questions.
+    private(set) var settings: [ConfigurationSetting] = []
+    private var given: [String: Given] = [:]
 
-    private mutating func take(json5 data: Data) throws(ConfigurationError) {
-        let tree: ConfigurationValue
-        do {
-            let decoder = JSONDecoder()
-            decoder.allowsJSON5 = true
-            tree = try decoder.decode(ConfigurationValue.self, from: data)
-        } catch {
-            throw ConfigurationError("not readable as JSON5: \(Self.reason(error))")
+    /// - Parameters:
+    ///   - path: the file; `nil` = none.
+    ///   - variables: the environment; one that is empty says nothing.
+    ///   - options: what the command line says, by key.
+    init(
+        path: String? = nil, variables: [String: String] = [:],
+        options: [String: (option: String, value: String)] = [:]
+    ) throws(ConfigurationError) {
+        if let path {
+            given = try ConfigurationFile(path: path).values.mapValues { Given(value: $0, source: .file) }
         }
-        guard case .object(let sections) = tree else { throw ConfigurationError("must be one object: { … }") }
-        for (section, value) in sections {
-            if case .object(let members) = value {
-                for (name, value) in members { values["\(section).\(name)"] = value }
-            } else {
-                values[section] = value
+        for (variable, text) in variables where !text.isEmpty {
+            guard let key = ConfigurationVariable.key(of: variable) else { continue }
+            guard variable == ConfigurationVariable.name(of: key) else {
+                throw ConfigurationError("the variable \(variable) must be \(ConfigurationVariable.name(of: key))")
             }
+            given[key] = Given(value: .text(text), source: .environment(variable))
+        }
+        for (key, said) in options {
+            given[key] = Given(value: .text(said.value), source: .option(said.option))
         }
     }
 
-    private static func reason(_ error: any Error) -> String {
-        guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }
-        let underlying = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey] as? String
-        return underlying ?? context.debugDescription
-    }
+    // MARK: questions
 
     /// - Parameter key: `section.name`.
     mutating func integer(
         _ key: String, default standard: Int64, in range: ClosedRange<Int64>, unit: String
     ) throws(ConfigurationError) -> Int64 {
-        known.insert(key)
-        guard let value = values[key] else { return standard }
+        let rule = ConfigurationSetting.Rule(
+            unit: unit, standard: standard.grouped,
+            bounds: "\(range.lowerBound.grouped) – \(range.upperBound.grouped)")
+        let said = take(key, rule, shown: "\(standard)", readingText: { Int64($0).map(ConfigurationValue.integer) })
+        guard let value = said else { return standard }
         guard case .integer(let whole) = value, range.contains(whole) else {
-            throw ConfigurationError(
-                "\(key) must be a whole number of \(unit), \(range.lowerBound) to \(range.upperBound)")
+            throw wrong(key, "must be a whole number of \(unit), \(range.lowerBound) to \(range.upperBound)")
         }
         return whole
     }
 
-    mutating func text(_ key: String, default standard: String) throws(ConfigurationError) -> String {
-        known.insert(key)
-        guard let value = values[key] else { return standard }
-        guard case .text(let text) = value else { throw ConfigurationError("\(key) must be a text") }
+    /// - Parameters:
+    ///   - unit: what kind of text it is, and `bounds`: what it may be, both for the documentation.
+    mutating func text(
+        _ key: String, default standard: String, unit: String = "text", bounds: String = ""
+    ) throws(ConfigurationError) -> String {
+        let rule = ConfigurationSetting.Rule(
+            unit: unit, standard: standard.isEmpty ? "none" : standard, bounds: bounds)
+        guard let value = take(key, rule) else { return standard }
+        guard case .text(let text) = value else { throw wrong(key, "must be a text") }
         return text
     }
 
-    /// A list of address blocks; empty where the key is not there.
-    mutating func addressRanges(_ key: String) throws(ConfigurationError) -> [AddressRange] {
-        known.insert(key)
-        guard let value = values[key] else { return [] }
-        guard case .list(let elements) = value else { throw ConfigurationError("\(key) must be a list of addresses") }
+    /// One of a few words.
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ key: String, default standard: Choice
+    ) throws(ConfigurationError) -> Choice {
+        let words = Choice.allCases.map(\.rawValue)
+        let rule = ConfigurationSetting.Rule(
+            unit: "word", standard: standard.rawValue, bounds: words.joined(separator: ", "))
+        guard let value = take(key, rule) else { return standard }
+        guard case .text(let text) = value, let choice = Choice(rawValue: text) else {
+            let said = if case .text(let text) = value { ", not \(text)" } else { "" }
+            throw wrong(key, "must be \(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")\(said)")
+        }
+        return choice
+    }
+
+    mutating func flag(_ key: String, default standard: Bool) throws(ConfigurationError) -> Bool {
+        try flag(key, standard: "\(standard)") ?? standard
+    }
+
+    /// `nil` where nobody says.
+    ///
+    /// - Parameter standard: what holds then, for the documentation.
+    mutating func flag(_ key: String, standard: String) throws(ConfigurationError) -> Bool? {
+        let rule = ConfigurationSetting.Rule(unit: "true/false", standard: standard)
+        guard let value = take(key, rule, readingText: { Bool($0).map(ConfigurationValue.flag) }) else { return nil }
+        guard case .flag(let flag) = value else { throw wrong(key, "must be true or false") }
+        return flag
+    }
+
+    /// `nil` where nobody says.
+    ///
+    /// - Parameters:
+    ///   - standard: what holds then, and `bounds`: what the elements may be, both for the documentation.
+    mutating func list(
+        _ key: String, standard: String = "none", bounds: String = ""
+    ) throws(ConfigurationError) -> [String]? {
+        try list(key, ConfigurationSetting.Rule(unit: "list", standard: standard, bounds: bounds), of: "texts")
+    }
+
+    /// A list of address blocks; empty where nobody says.
+    mutating func addressRanges(_ key: String, standard: String = "none") throws(ConfigurationError) -> [AddressRange] {
+        let rule = ConfigurationSetting.Rule(
+            unit: "list", standard: standard, bounds: "addresses, `192.0.2.0/24`, `2001:db8::/32`")
         var ranges: [AddressRange] = []
-        for element in elements {
-            guard case .text(let text) = element, let range = AddressRange(text) else {
-                throw ConfigurationError(
-                    "\(key) must hold addresses and blocks like 192.0.2.0/24, with no bit set behind the prefix")
+        for text in try list(key, rule, of: "addresses and blocks like 192.0.2.0/24") ?? [] {
+            guard let range = AddressRange(text) else {
+                throw wrong(key, "must hold addresses and blocks like 192.0.2.0/24, with no bit set behind the prefix")
             }
             ranges.append(range)
         }
         return ranges
     }
 
-    /// `nil` where the key is not there.
-    mutating func flag(_ key: String) throws(ConfigurationError) -> Bool? {
-        known.insert(key)
-        guard let value = values[key] else { return nil }
-        guard case .flag(let flag) = value else { throw ConfigurationError("\(key) must be true or false") }
-        return flag
-    }
-
-    /// `nil` where the key is not there.
-    mutating func list(_ key: String) throws(ConfigurationError) -> [String]? {
-        known.insert(key)
-        guard let value = values[key] else { return nil }
-        guard case .list(let items) = value else { throw ConfigurationError("\(key) must be a list of texts") }
+    /// - Parameter elements: what it is a list of.
+    private mutating func list(
+        _ key: String, _ rule: ConfigurationSetting.Rule, of elements: String
+    ) throws(ConfigurationError) -> [String]? {
+        guard let value = take(key, rule, readingText: ConfigurationValue.init(separatedByCommas:)) else { return nil }
+        guard case .list(let items) = value else { throw wrong(key, "must be a list of \(elements)") }
         var texts: [String] = []
         for item in items {
-            guard case .text(let text) = item else { throw ConfigurationError("\(key) must be a list of texts") }
+            guard case .text(let text) = item else { throw wrong(key, "must hold \(elements)") }
             texts.append(text)
         }
         return texts
     }
 
-    func contains(_ key: String) -> Bool { values[key] != nil }
+    /// The names in a section whose members are sections of their own, asked for as `section.NAME.key` then; sorted.
+    mutating func names(in section: String) throws(ConfigurationError) -> [String] {
+        var names: Set<String> = []
+        for (key, said) in given where key.hasPrefix("\(section).") {
+            let name = key.dropFirst(section.count + 1).prefix { $0 != "." }
+            names.insert(String(name))
+            // A variable names the member, the file the section around it.
+            guard key == "\(section).\(name)" else { continue }
+            guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
+            given[key] = nil
+            for (member, value) in members where given["\(key).\(member)"] == nil {
+                given["\(key).\(member)"] = Given(value: value, source: said.source)
+            }
+        }
+        return names.sorted()
+    }
+
+    /// A list of objects, each to be asked member by member; empty where nobody says. A variable gives it in JSON5.
+    mutating func entries(_ key: String) throws(ConfigurationError) -> [ConfigurationEntry] {
+        let rule = ConfigurationSetting.Rule(unit: "list of objects", standard: "none")
+        guard let value = take(key, rule, readingText: { try? JSON5Reader.value(of: $0) }) else { return [] }
+        return try ConfigurationEntry.list(value, at: key)
+    }
+
+    // MARK: answers
+
+    /// The value of `key`, which is known from now on; `nil` where nobody says.
+    ///
+    /// - Parameters:
+    ///   - shown: what holds where nobody says, where that is not what the documentation writes.
+    ///   - readingText: makes the key's type of what a variable or an option says; what it does not take stays a text.
+    private mutating func take(
+        _ key: String, _ rule: ConfigurationSetting.Rule, shown: String? = nil,
+        readingText: (String) -> ConfigurationValue? = { .text($0) }
+    ) -> ConfigurationValue? {
+        var answer = given[key]
+        if let said = answer, said.source != .file, case .text(let text) = said.value {
+            answer?.value = readingText(text) ?? said.value
+        }
+        settings.append(
+            ConfigurationSetting(
+                key: key, rule: rule, value: answer?.value.shown ?? shown ?? rule.standard,
+                source: answer?.source ?? .standard))
+        return answer?.value
+    }
+
+    func contains(_ key: String) -> Bool { given[key] != nil }
+
+    /// That the value of `key` breaks a rule.
+    func wrong(_ key: String, _ rule: String) -> ConfigurationError {
+        switch given[key]?.source {
+        case .environment(let name), .option(let name): ConfigurationError("\(key) \(rule) (\(name))")
+        case .file, .standard, nil: ConfigurationError("\(key) \(rule)")
+        }
+    }
 
     /// Refuses what nobody asked for.
     func finish() throws(ConfigurationError) {
-        guard let unknown = values.keys.filter({ !known.contains($0) }).min() else { return }
+        let known = settings.map(\.key).sorted()
+        guard let unknown = given.keys.filter({ !known.contains($0) }).min(), let source = given[unknown]?.source
+        else { return }
+        if case .environment(let variable) = source {
+            let names = known.map(ConfigurationVariable.name)
+            throw ConfigurationError("there is no variable \(variable)\(Suggestion.text(for: variable, among: names))")
+        }
         if known.contains(where: { $0.hasPrefix("\(unknown).") }) {
             throw ConfigurationError("\(unknown) is a section: { … }")
         }
-        throw ConfigurationError("there is no key \(unknown)\(Suggestion.text(for: unknown, among: known.sorted()))")
+        throw ConfigurationError("there is no key \(unknown)\(Suggestion.text(for: unknown, among: known))")
     }
 }

@@ -1,5 +1,7 @@
-/// A value of the configuration file, of whatever type it was written.
-enum ConfigurationValue: Decodable, Sendable, Equatable {
+import Foundation
+
+/// A value of the configuration, of whatever type it was written.
+enum ConfigurationValue: Sendable, Equatable {
     case null
     case flag(Bool)
     case integer(Int64)
@@ -8,22 +10,31 @@ enum ConfigurationValue: Decodable, Sendable, Equatable {
     case list([ConfigurationValue])
     case object([String: ConfigurationValue])
 
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        if container.decodeNil() {
-            self = .null
-        } else if let flag = try? container.decode(Bool.self) {
-            self = .flag(flag)
-        } else if let integer = try? container.decode(Int64.self) {
-            self = .integer(integer)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
-        } else if let text = try? container.decode(String.self) {
-            self = .text(text)
-        } else if let list = try? container.decode([ConfigurationValue].self) {
-            self = .list(list)
-        } else {
-            self = .object(try container.decode([String: ConfigurationValue].self))
+    /// A list as an environment variable gives it.
+    init(separatedByCommas text: String) {
+        self = .list(text.split(separator: ",").map { .text($0.trimmingCharacters(in: .whitespaces)) })
+    }
+
+    /// For people, on one line: members that are secret by their name are stars, and so is a URL's query, which may hold a
+    /// token.
+    var shown: String {
+        switch self {
+        case .null: "null"
+        case .flag(let flag): "\(flag)"
+        case .integer(let integer): "\(integer)"
+        case .number(let number): "\(number)"
+        case .text(let text):
+            text.contains("://") && text.contains("?") ? "\(text.prefix { $0 != "?" })?***" : text
+        case .list(let elements): elements.isEmpty ? "[]" : elements.map(\.shown).joined(separator: ", ")
+        case .object(let members):
+            "{"
+                + members.sorted { $0.key < $1.key }.map { name, value in
+                    "\(name): \(Self.isSecret(name) ? "***" : value.shown)"
+                }.joined(separator: ", ") + "}"
         }
+    }
+
+    private static func isSecret(_ name: String) -> Bool {
+        ["secret", "password", "token", "passphrase"].contains { name.lowercased().contains($0) }
     }
 }

@@ -3,15 +3,23 @@ enum ListenerName: String, CaseIterable, Sendable {
     case auth
     case gateway
     case admin
+    case internalStorage = "internal"
     case deviceInit = "device-init"
     case objectStore = "object-store"
     case web
     case ops
 
     /// Those that speak gRPC.
-    static let grpc: [ListenerName] = [.auth, .gateway, .admin, .deviceInit]
+    static let grpc: [ListenerName] = [.auth, .gateway, .admin, .internalStorage, .deviceInit]
     /// Those that can speak TLS.
     static let securable: [ListenerName] = grpc + [.objectStore, .web]
+
+    /// What stands in the place of an address where the listener is not wanted.
+    static let off = "off"
+
+    /// What sets its address in the configuration file, and on the command line.
+    var key: String { "listeners.\(rawValue.replacing("-", with: "_"))" }
+    var option: String { "--\(rawValue)-listen" }
 
     /// Where it listens when nobody says otherwise.
     var standardAddress: String {
@@ -19,6 +27,7 @@ enum ListenerName: String, CaseIterable, Sendable {
         case .auth: "127.0.0.1:50051"
         case .gateway: "127.0.0.1:50053"
         case .admin: "127.0.0.1:50054"
+        case .internalStorage: Self.off
         case .deviceInit: "127.0.0.1:50057"
         case .objectStore: "127.0.0.1:50080"
         case .web: "127.0.0.1:50070"

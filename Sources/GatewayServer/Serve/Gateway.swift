@@ -1,8 +1,12 @@
 import Backup
+import Console
+import DeviceClient
 import Foundation
 import Network
+import Platform
 import Proto
 import RPC
+import Synchronization
 import Wire
 
 /// A running gateway: its rooms, and the listeners where they can be reached.
@@ -17,16 +21,24 @@ final class Gateway: Sendable {
     private let state = ServingState()
     private let loops: [EventLoop]
     private let rpcListeners: [RPCListener]
-    private let certificates: TLSCertificates?
+    private let certificates: GatewayCertificates
     private let web: HTTPDaemon
     private let ops: HTTPDaemon
     private let housekeeping: Task<Void, Never>
     private let scrubbing: Task<Void, Never>
+    private let delivery: Task<Void, Never>
+    private let copying: Task<Void, Never>
+
+    private let configuration: Configuration
+    /// What holds now, by key.
+    private let effective: Mutex<[String: String]>
 
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
+        self.configuration = configuration
+        effective = Mutex(configuration.values)
         directory = try DataDirectory.forServing(dataDirectory)
-        certificates = try configuration.tls.map { try TLSCertificates($0.files) }
+        certificates = try GatewayCertificates(configuration)
         let rooms = try await Rooms(configuration, directory: directory, state: state, certificates: certificates)
         self.rooms = rooms
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
@@ -34,58 +46,77 @@ final class Gateway: Sendable {
         let json = JSONMapping(schema: try Schema(ProtoFiles.all))
         var addresses: [ListenerName: PeerAddress] = [:]
         var rpcListeners: [RPCListener] = []
-        var metrics: [(listener: String, metrics: ServerMetrics)] = []
+        var served: [ListenerMetrics.Listener] = []
         let state = state
         func server(_ name: ListenerName) -> RPCServer {
             let reflects = configuration.reflection ?? configuration.address(name).isLoopback
+            var authenticator = rooms.accounts.authenticator
+            authenticator.trustsCertificates = name == .internalStorage && configuration.internalAuthorities != nil
+            let router = Self.router(rooms.router(name), state, reflects: reflects)
             let server = RPCServer(
-                router: Self.router(rooms.router(name), state, reflects: reflects),
-                interceptors: [configuration.trustedProxies, FailureLog(), rooms.accounts.authenticator],
+                router: router,
+                interceptors: [AccessLog(listener: name), configuration.trustedProxies, authenticator],
                 limits: configuration.rpc, json: json, crossOrigin: configuration.crossOrigin)
-            metrics.append((name.rawValue, server.metrics))
+            served.append(ListenerMetrics.Listener(name: name, metrics: server.metrics, methods: router.methods))
             return server
         }
-        for name in ListenerName.grpc {
+        for name in ListenerName.grpc where configuration.listeners[name] != nil {
             let listener = try RPCListener(
-                configuration.address(name), server: server(name), loops: loops,
-                certificates: configuration.isSecure(name) ? certificates : nil)
+                configuration.address(name), server: server(name), loops: loops, certificates: certificates[name])
             addresses[name] = listener.address
             rpcListeners.append(listener)
         }
         self.rpcListeners = rpcListeners
         let webAddress = configuration.address(.web)
         var webDaemon = configuration.web
-        webDaemon.certificates = configuration.isSecure(.web) ? certificates : nil
+        webDaemon.certificates = certificates[.web]
+        let calls = RPCRequestHandler(server: server(.web), loops: loops)
+        let console = configuration.console.map { settings in
+            Console(
+                calls: calls, deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(),
+                configuration: settings)
+        }
+        webDaemon.observers = [HTTPAccessLog(listener: .web)]
         web = try HTTPDaemon(
             host: webAddress.host, port: UInt16(webAddress.port), configuration: webDaemon,
-            handler: WebHandler(
-                accounts: rooms.accounts, calls: RPCRequestHandler(server: server(.web), loops: loops)))
+            handler: WebHandler(accounts: rooms.accounts, calls: calls, console: console))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
-        metrics.append((ListenerName.objectStore.rawValue, configuration.objectStore.daemon.metrics))
+        served.append(
+            ListenerMetrics.Listener(name: .objectStore, metrics: configuration.objectStore.daemon.metrics))
         let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
+        var opsDaemon = HTTPDaemon.Configuration()
+        opsDaemon.observers = [HTTPAccessLog(listener: .ops)]
         ops = try HTTPDaemon(
-            host: opsAddress.host, port: UInt16(opsAddress.port),
-            handler: OpsHandler(state: state, metrics: metrics, sweeps: sweeps, scrub: rooms.catalog.scrubMetrics))
+            host: opsAddress.host, port: UInt16(opsAddress.port), configuration: opsDaemon,
+            handler: OpsHandler(
+                state: state,
+                metrics: [
+                    GatewayMetrics(state: state, store: rooms.store, certificates: certificates),
+                    ListenerMetrics(listeners: served), rooms.storeRequests, sweeps, rooms.catalog.scrubMetrics,
+                    rooms.events.metrics, rooms.copies.metrics, ProcessMetrics(),
+                ]))
         addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
         addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
         listeners = ListenerName.allCases.compactMap { name in
             addresses[name].map { (name.rawValue, $0.description) }
         }
-        for name in ListenerName.allCases
-        where !configuration.address(name).isLoopback && !configuration.isSecure(name) {
-            let address = addresses[name] ?? configuration.address(name)
+        for (name, address) in configuration.listeners
+        where !address.isLoopback && !configuration.isSecure(name) {
             Log.write(
                 "a listener without TLS is reachable from other machines",
-                ["listener": name.rawValue, "address": address.description])
+                ["listener": name.rawValue, "address": "\(addresses[name] ?? address)"], level: .warning)
         }
         scrubbing = Task {
             // Beside a database of another age an object's row may be wrong, and its bytes right.
             if !rooms.store.reconciliation.isForeign { await rooms.catalog.scrub() }
         }
+        delivery = Task { await rooms.events.run() }
+        copying = Task { await rooms.copies.run() }
         housekeeping = Task {
             await Housekeeping(
-                accounts: rooms.accounts, uploads: rooms.uploads, catalog: rooms.catalog, store: rooms.store,
+                accounts: rooms.accounts, uploads: rooms.uploads, catalog: rooms.catalog, events: rooms.events,
+                copies: rooms.copies, store: rooms.store, directUploadIdle: configuration.uploads.sessionTotal,
                 metrics: sweeps
             ).run()
         }
@@ -104,14 +135,35 @@ final class Gateway: Sendable {
         return router
     }
 
-    /// Reads again what can be: the certificates. Connections that are there keep theirs.
-    func reload() {
+    /// Reads again what can be: the certificates, which connections that are there do without, and the keys that
+    /// ``Configuration/takesEffect(_:)`` names. Where something is wrong, all stays as it was.
+    func reload(_ read: () throws -> Configuration) {
         do {
-            try certificates?.reload()
-            Log.write("reloaded", ["certificates": certificates == nil ? "none" : "read"])
+            let fresh = try read()
+            try certificates.reload()
+            configuration.take(fresh)
+            let changed = effective.withLock { effective in
+                let changed = fresh.values.filter { effective[$0] != $1 }.keys.sorted()
+                for key in changed where Configuration.takesEffect(key) { effective[key] = fresh.values[key] }
+                return changed
+            }
+            let list = { (keys: [String]) in keys.isEmpty ? "none" : keys.joined(separator: ", ") }
+            Log.write(
+                "reloaded",
+                [
+                    "certificates": certificates.isEmpty ? "none" : "read",
+                    "changed": list(changed.filter(Configuration.takesEffect)),
+                    "needs_restart": list(changed.filter { !Configuration.takesEffect($0) }),
+                ])
         } catch {
-            Log.write("reload failed", ["error": "\(error)", "consequence": "the certificate before stays in use"])
+            Log.write(
+                "reload failed", ["error": "\(error)", "consequence": "everything stays as it was"], level: .error)
         }
+    }
+
+    /// Returns when every event loop has answered: never, while one is stuck.
+    func answer() async {
+        for loop in loops { await loop.answer() }
     }
 
     /// On a thread of its own, so that the listeners drain meanwhile.
@@ -129,6 +181,8 @@ final class Gateway: Sendable {
         state.end()
         housekeeping.cancel()
         scrubbing.cancel()
+        delivery.cancel()
+        copying.cancel()
         await withTaskGroup(of: Void.self) { group in
             for listener in rpcListeners {
                 group.addTask { await listener.stop(limit: .seconds(Self.drainLimit)) }
@@ -138,8 +192,25 @@ final class Gateway: Sendable {
         }
         await housekeeping.value
         await scrubbing.value
+        await delivery.value
+        await copying.value
         ops.stop(drainingFor: 1)
         rooms.close()
         for loop in loops { loop.stop() }
+    }
+}
+
+extension Endpoints {
+    /// Where the listeners that devices speak to are.
+    fileprivate init(_ configuration: Configuration, _ addresses: [ListenerName: PeerAddress]) {
+        func endpoint(_ name: ListenerName) -> Endpoint {
+            let address = addresses[name] ?? configuration.address(name)
+            return Endpoint(
+                scheme: configuration.isSecure(name) ? .https : .http, host: address.host, port: address.port)
+        }
+        self.init()
+        auth = endpoint(.auth)
+        gateway = endpoint(.gateway)
+        deviceInit = endpoint(.deviceInit)
     }
 }

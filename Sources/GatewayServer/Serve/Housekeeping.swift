@@ -1,5 +1,7 @@
 import Accounts
 import Catalog
+import Copies
+import Events
 import ObjectStore
 import Uploads
 
@@ -10,7 +12,11 @@ struct Housekeeping: Sendable {
     let accounts: Accounts
     let uploads: Uploads
     let catalog: Catalog
+    let events: Events
+    let copies: Copies
     let store: ObjectStore
+    /// After how many seconds without a part a multipart upload of a static key is given up.
+    let directUploadIdle: Int64
     let metrics: SweepMetrics
 
     /// Says what the start found out of order, then works until its task is cancelled.
@@ -18,10 +24,13 @@ struct Housekeeping: Sendable {
         report()
         while !Task.isCancelled {
             await sweep(.auditLines) { try await accounts.tidy() }
+            await sweep(.events) { try await events.tidy() }
+            await sweep(.copyJobs) { try await copies.sweep() }
             // Over a store that the database is too old for, nothing may be removed: it may be the only copy.
             if !store.reconciliation.isForeign {
                 await sweep(.uploads) { try await uploads.sweep() }
                 await sweep(.objects) { try await catalog.applyRetention() }
+                await sweep(.multiparts) { try await store.sweepDirectMultiparts(idleFor: directUploadIdle) }
                 await sweep(.files) { try await store.sweepRemovals() }
             }
             try? await Task.sleep(for: Self.interval)
@@ -35,7 +44,7 @@ struct Housekeeping: Sendable {
             if swept > 0 { Log.write("\(kind.rawValue) swept", ["count": "\(swept)"]) }
         } catch {
             metrics.failed(kind)
-            Log.write("sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"])
+            Log.write("sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)
         }
     }
 
@@ -47,14 +56,14 @@ struct Housekeeping: Sendable {
                 [
                     "consequence": "nothing is swept; was an older backup of one restored beside the other?",
                     "remedy": "data-gateway doctor",
-                ])
+                ], level: .warning)
         }
-        let counts = [
-            ("removed", reconciliation.removed), ("quarantined", reconciliation.quarantined),
-            ("lost", reconciliation.lost),
-        ].filter { $0.1 > 0 }
-        if !counts.isEmpty {
-            Log.write("store put in order", Dictionary(uniqueKeysWithValues: counts.map { ($0.0, "\($0.1)") }))
-        }
+        guard reconciliation.removed + reconciliation.quarantined + reconciliation.lost > 0 else { return }
+        Log.write(
+            "store put in order",
+            [
+                "removed": "\(reconciliation.removed)", "quarantined": "\(reconciliation.quarantined)",
+                "lost": "\(reconciliation.lost)",
+            ])
     }
 }

@@ -1,14 +1,10 @@
-import Catalog
 import Network
 import RPC
 
 /// The ops listener: whether the process lives, whether it takes calls, and what it counted.
 struct OpsHandler: HTTPRequestHandler {
     let state: ServingState
-    /// Each gRPC listener's, by its name.
-    let metrics: [(listener: String, metrics: ServerMetrics)]
-    let sweeps: SweepMetrics
-    let scrub: ScrubMetrics
+    let metrics: [any MetricSource]
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         guard head.method == "GET" || head.method == "HEAD" else {
@@ -20,8 +16,8 @@ struct OpsHandler: HTTPRequestHandler {
         case "/readyz":
             return .respond(state.isServing ? Self.text(200, "ready\n") : Self.text(503, "draining\n"))
         case "/metrics":
-            let metrics = PrometheusText.render(metrics, sweeps, scrub)
-            return .respond(Self.text(200, metrics, type: "text/plain; version=0.0.4"))
+            let metrics = PrometheusText.render(metrics.flatMap(\.families))
+            return .respond(Self.text(200, metrics, type: PrometheusText.mediaType))
         default:
             return .respond(Self.text(404, "there is /healthz, /readyz and /metrics\n"))
         }

@@ -1,9 +1,12 @@
 import Accounts
 import Backup
 import Catalog
+import Copies
 import Database
 import DeviceInit
+import Events
 import Foundation
+import InternalStorage
 import Network
 import ObjectStore
 import Platform
@@ -14,27 +17,31 @@ import Uploads
 struct Rooms: Sendable {
     let database: Database
     let accounts: Accounts
+    let events: Events
     let deviceInit: DeviceInit
     let store: ObjectStore
     /// Listens already: uploads are told its address, and so it comes before them.
     let storeServer: ObjectStoreServer
+    let storeRequests = StoreRequestMetrics()
     let uploads: Uploads
     let catalog: Catalog
+    let copies: Copies
+    private let internalStorage: InternalStorageService
     private let backup: BackupService
 
     static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
+        + Events.migrations + Copies.migrations
 
-    /// - Parameter certificates: for those listeners that the configuration has speak TLS.
     init(
-        _ configuration: Configuration, directory: DataDirectory, state: ServingState, certificates: TLSCertificates?
+        _ configuration: Configuration, directory: DataDirectory, state: ServingState, certificates: GatewayCertificates
     ) async throws {
         let clock = SystemClock()
         let identifiers = Identifiers(clock: clock)
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
         var options = Database.Options()
         options.onWriterEnded = { error in
-            Log.write("the database takes no more writes: restart to recover", ["error": "\(error)"])
+            Log.write("the database takes no more writes: restart to recover", ["error": "\(error)"], level: .error)
             state.stopServing()
         }
         database = try Database(
@@ -42,8 +49,11 @@ struct Rooms: Sendable {
         accounts = try Accounts(
             database: database, keyring: keyring, keysDirectory: directory.keys, clock: clock,
             identifiers: identifiers, configuration: configuration.accounts)
+        events = Events(
+            database: database, keyring: keyring, clock: clock, identifiers: identifiers,
+            configuration: configuration.events)
         deviceInit = DeviceInit(
-            database: database, accounts: accounts, keyring: keyring, clock: clock,
+            database: database, accounts: accounts, keyring: keyring, clock: clock, outbox: events.outbox,
             configuration: configuration.deviceInit)
         store = try ObjectStore(
             directory: directory.store, database: database, keyring: keyring, clock: clock,
@@ -53,20 +63,26 @@ struct Rooms: Sendable {
         // Where the endpoint is a name, clients put the bucket before it.
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? address.host.lowercased()]
         surface.publicAuthority = configuration.publicEndpoint?.authority
-        surface.daemon.certificates = configuration.isSecure(.objectStore) ? certificates : nil
+        surface.daemon.observers = [HTTPAccessLog(listener: .objectStore), storeRequests]
+        surface.daemon.certificates = certificates[.objectStore]
+        let policy = StoreAccessPolicy(store: store, clock: clock, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
-            host: address.host, port: UInt16(address.port), store: store,
-            policy: StoreAccessPolicy(store: store, clock: clock, configuration: configuration.uploads),
-            configuration: surface)
+            host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface)
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
         uploads = try Uploads(
-            database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
-            configuration: configuration.uploads)
+            database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
+            identifiers: identifiers, outbox: events.outbox, configuration: configuration.uploads)
         catalog = Catalog(
             database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
             configuration: configuration.catalog)
+        internalStorage = InternalStorageService(
+            database: database, store: store, policy: policy, endpoint: endpoint, clock: clock,
+            configuration: configuration.internalStorage)
+        copies = Copies(
+            database: database, store: store, keyring: keyring, clock: clock, identifiers: identifiers,
+            configuration: configuration.copies)
         backup = BackupService(directory: directory, database: database, store: store, clock: clock)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
@@ -93,6 +109,7 @@ struct Rooms: Sendable {
         case .gateway:
             uploads.register(in: &router)
             catalog.register(in: &router)
+            copies.register(in: &router)
         case .admin:
             accounts.adminAuthService(devices: deviceInit.directory).register(in: &router)
             accounts.userAuthService.register(in: &router)
@@ -100,7 +117,11 @@ struct Rooms: Sendable {
             accounts.auditService.register(in: &router)
             deviceInit.managementService.register(in: &router)
             catalog.registerManagement(in: &router)
+            uploads.registerManagement(in: &router)
             backup.register(in: &router)
+            events.register(in: &router)
+        case .internalStorage:
+            internalStorage.register(in: &router)
         case .deviceInit:
             deviceInit.initService.register(in: &router)
         case .web:
@@ -108,6 +129,7 @@ struct Rooms: Sendable {
             register(.auth, in: &router)
             register(.admin, in: &router)
             catalog.register(in: &router)
+            copies.register(in: &router)
         case .objectStore, .ops:
             break
         }

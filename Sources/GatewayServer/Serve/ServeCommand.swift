@@ -3,21 +3,33 @@ import Foundation
 /// `data-gateway serve`: runs the gateway until a signal ends it.
 enum ServeCommand {
     /// - Returns: the exit code: 0 after an orderly end, 1 when it cannot start.
-    static func run(_ options: ServeOptions) async -> Int32 {
+    static func run(_ options: ServeOptions, variables: [String: String]) async -> Int32 {
         let signals = Signals()
         // A source that nobody holds is cancelled, and the second signal would go unseen.
         defer { withExtendedLifetime(signals) {} }
         raiseDescriptorLimit()
         do {
-            let configuration = try Configuration(options)
+            let read = { @Sendable () throws in try Configuration(options, variables: variables) }
+            let configuration = try read()
+            Log.configure(configuration.log)
+            defer { Log.flush() }
             let gateway = try await Gateway(configuration, dataDirectory: options.dataDirectory)
             announce(gateway.listeners)
+            let manager = ServiceManager(ProcessInfo.processInfo.environment)
+            manager?.ready()
             let reloading = Task { [reloads = signals.reloads] in
-                for await _ in reloads { gateway.reload() }
+                for await _ in reloads {
+                    manager?.reloading()
+                    gateway.reload(read)
+                    manager?.ready()
+                }
             }
+            let watchdog = Task { await manager?.watch { await gateway.answer() } }
             await signals.termination()
             signals.exitAtNext()
+            manager?.stopping()
             reloading.cancel()
+            watchdog.cancel()
             await gateway.stop()
             return 0
         } catch {

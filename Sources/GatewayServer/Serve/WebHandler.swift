@@ -1,12 +1,17 @@
 import Accounts
+import Console
 import Network
 
-/// The web listener: calls over HTTP/1.1, and the public keys of access tokens, for whoever wants to verify one.
+/// The web listener: calls over HTTP/1.1, the console, and the public keys of access tokens, for whoever wants to verify
+/// one.
 struct WebHandler: HTTPRequestHandler {
     let accounts: Accounts
     let calls: RPCRequestHandler
+    /// `nil` where there is none.
+    let console: Console?
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
+        if let console, Console.serves(head.target) { return console.begin(head) }
         guard head.target.prefix(while: { $0 != "?" }) == "/.well-known/jwks.json" else {
             return calls.begin(head)
         }

@@ -127,6 +127,13 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     /// Runs `action` on the loop, soon; never, once the loop was stopped.
     public func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
 
+    /// Returns when the loop has come round to it: never, while something on it does not end.
+    public func answer() async {
+        await withCheckedContinuation { continuation in
+            run { continuation.resume() }
+        }
+    }
+
     /// What comes when the loop has ended is dropped: a handler that outlived its connection may still be resumed then.
     private func post(_ work: Work) {
         inbox.withLock { inbox in

@@ -20,12 +20,14 @@ public final class HTTPDaemon: Sendable {
         public var slowGrace = Duration.seconds(30)
         /// Told of connections, and of limits that were reached: `connections_per_address`, `slow_client`.
         public var metrics = ServerMetrics()
+        /// Told of every request that is over.
+        public var observers: [any HTTPObserver] = []
         /// A connection on which no byte moves for so long is closed; seconds.
         public var idleTimeout: UInt32 = 60
         /// A body that takes longer is cut off with its connection; `nil` = never.
         public var bodyTimeout: Duration?
         /// Bytes for the header and the body's pieces; a body arrives in pieces of up to half of it.
-        public var connectionMemory = 1 << 20
+        public var connectionMemory = 256 << 10
         /// How much of a refused body is read so that its sender gets to see the answer; bytes.
         public var maximumDrain: Int64 = 128 << 20
         /// Nil = cleartext.
@@ -97,11 +99,12 @@ public final class HTTPDaemon: Sendable {
             return Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().advance(
                 connection, method: String(cString: method), version: String(cString: version), piece: bytes)
         }
-        options.completed = { context, connection, exchange, _ in
+        options.completed = { context, connection, exchange, end in
             guard let context, let ended = exchange?.pointee else { return }
             exchange?.pointee = nil
             if let connection { HTTPConnection.of(connection)?.enter(.waiting, isNew: true) }
-            Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended()
+            Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended(
+                isWhole: end == .REQUEST_TERMINATED_COMPLETED_OK)
             Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
         }
         options.admit = { context, address, _ in

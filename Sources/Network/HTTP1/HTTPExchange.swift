@@ -17,6 +17,7 @@ final class HTTPExchange {
     private var phase = Phase.head
     private var isHead = false
     private var began = ContinuousClock.now
+    private var record: HTTPRequestRecord?
 
     init(target: String, daemon: HTTPDaemon) {
         self.target = target
@@ -29,6 +30,7 @@ final class HTTPExchange {
         _ connection: OpaquePointer, method: String, version: String, piece: UnsafeRawBufferPointer
     ) -> MHD_Result {
         let progress = HTTPConnection.of(connection)
+        record?.bytesReceived += Int64(piece.count)
         progress?.enter(.busy)
         defer {
             if case .answered = phase {
@@ -65,30 +67,37 @@ final class HTTPExchange {
     }
 
     /// The answer was sent, or the connection ended.
-    func ended() {
+    ///
+    /// - Parameter isWhole: whether all of the answer was sent.
+    func ended(isWhole: Bool) {
         if case .receiving(let sink) = phase {
             sink.abandon()
         }
         phase = .answered
+        guard var record = record.take() else { return }
+        record.duration = .now - began
+        record.isWhole = isWhole
+        for observer in daemon.configuration.observers { observer.ended(record) }
     }
 
     private func begin(_ connection: OpaquePointer, method: String, version: String) -> MHD_Result {
         isHead = method == "HEAD"
         began = .now
         let fields = HTTPFields(of: connection)
-        let framing: HTTPRequestHead.Framing
-        do {
-            framing = try daemon.configuration.front.admit(target: target, fields: fields, version: version)
-        } catch {
+        let framing = Result { () throws(HTTPFront.Refusal) in
+            try daemon.configuration.front.admit(target: target, fields: fields, version: version)
+        }
+        let head = HTTPRequestHead(
+            method: method, target: target, fields: fields, framing: (try? framing.get()) ?? .none,
+            peer: HTTPConnection.of(connection)?.host ?? "",
+            isSecure: daemon.isSecure, socket: microhttpd_socket(connection))
+        record = HTTPRequestRecord(head)
+        if case .failure = framing {
             phase = .answered
             var response = HTTPResponse(status: 400)
             response.closes = true
             return send(response, on: connection)
         }
-        let head = HTTPRequestHead(
-            method: method, target: target, fields: fields, framing: framing,
-            peer: HTTPConnection.of(connection)?.host ?? "",
-            isSecure: daemon.isSecure, socket: microhttpd_socket(connection))
         switch daemon.handler.begin(head) {
         case .receive(let sink):
             phase = .receiving(sink)
@@ -124,10 +133,23 @@ final class HTTPExchange {
     private func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
         guard let native = response.native(omittingBody: isHead, isSecure: daemon.isSecure) else { return .NO }
         defer { MHD_destroy_response(native) }
+        record?.status = response.status
+        record?.bytesSent = isHead ? 0 : response.bodyLength
+        if let requestID = record?.requestID, response.fields["x-request-id"] == nil {
+            MHD_add_response_header(native, "X-Request-Id", requestID)
+        }
         if response.closes || daemon.isStopping {
             MHD_add_response_header(native, "Connection", "close")
         }
         return MHD_queue_response(connection, UInt32(response.status), native)
+    }
+}
+
+extension HTTPRequestRecord {
+    fileprivate init(_ head: HTTPRequestHead) {
+        self.init(
+            method: head.method, path: String(head.target.prefix { $0 != "?" }.prefix(1024)), peer: head.peer,
+            requestID: head.requestID, trace: head.trace, notes: head.notes)
     }
 }
 

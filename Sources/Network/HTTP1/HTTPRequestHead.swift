@@ -1,3 +1,5 @@
+import Platform
+
 /// A request as it stands when its header has arrived and has passed ``HTTPFront``; its body has not been read.
 public struct HTTPRequestHead: Sendable {
     /// How the body that follows is delimited (RFC 9112, section 6.3).
@@ -14,6 +16,12 @@ public struct HTTPRequestHead: Sendable {
     public let framing: Framing
     /// The socket's numeric peer address, without port; empty where the system did not tell it.
     public let peer: String
+    /// Its name in logs, which the answer tells: the client's own `x-request-id`, where that is well-formed.
+    public let requestID: String
+    /// Which step of the client's trace it is (`traceparent`); `nil` where it told none.
+    public let trace: TraceContext?
+    /// For who handles it to fill in.
+    public let notes = HTTPRequestNotes()
     /// Whether it came over TLS.
     public let isSecure: Bool
     /// The connection's socket, only to see whether the client is still there; -1 where there is none.
@@ -30,6 +38,10 @@ public struct HTTPRequestHead: Sendable {
         self.peer = peer
         self.isSecure = isSecure
         self.socket = socket
+        requestID = fields["x-request-id"].flatMap { RequestID.accepted($0.utf8) } ?? RequestID.make()
+        let traces = fields.values(of: "traceparent")
+        // Of two, nobody knows which is right.
+        trace = traces.count == 1 ? TraceContext(traceparent: traces[0].utf8) : nil
     }
 
     /// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).

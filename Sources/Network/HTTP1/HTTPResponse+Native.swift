@@ -24,6 +24,11 @@ extension HTTPResponse {
         }
     }
 
+    /// Bytes that follow the header; of a stream, nobody knows.
+    var bodyLength: Int64 {
+        if case .omitted = body { 0 } else { contentLength }
+    }
+
     /// A response with a length whose body is never asked for: to HEAD and with 304, the library sends the header alone.
     fileprivate static func lengthOnly(_ length: Int64) -> OpaquePointer? {
         MHD_create_response_from_callback(

@@ -1,4 +1,6 @@
 import COpenSSL
+import Glibc
+import Platform
 import Synchronization
 
 /// Why certificates cannot be used. The description names the file.
@@ -27,11 +29,16 @@ public final class TLSCertificates: Sendable {
         public var key: String
         /// Whose clients may connect (mutual TLS); `nil` = no certificate is asked for.
         public var clientAuthorities: String?
+        /// Whether a client without a certificate may connect, too. One that is shown has to be of the authorities.
+        public var admitsUnknownClients: Bool
 
-        public init(certificate: String, key: String, clientAuthorities: String? = nil) {
+        public init(
+            certificate: String, key: String, clientAuthorities: String? = nil, admitsUnknownClients: Bool = false
+        ) {
             self.certificate = certificate
             self.key = key
             self.clientAuthorities = clientAuthorities
+            self.admitsUnknownClients = admitsUnknownClients
         }
     }
 
@@ -57,6 +64,16 @@ public final class TLSCertificates: Sendable {
     public func reload() throws(TLSError) {
         let fresh = try Loaded(files)
         current.withLock { $0 = fresh }
+    }
+
+    /// When the certificate that is shown ends; `nil` where it does not say so.
+    public var expiry: UnixTime? {
+        guard let certificate = SSL_CTX_get0_certificate(context.handle),
+            let end = X509_get0_notAfter(certificate)
+        else { return nil }
+        var time = tm()
+        guard ASN1_TIME_to_tm(end, &time) == 1 else { return nil }
+        return UnixTime(seconds: Int64(timegm(&time)))
     }
 
     /// What a new connection of a gRPC listener uses to its end.
@@ -99,7 +116,8 @@ final class TLSContext: Sendable {
                 throw TLSError("the client authorities \(authorities) cannot be used")
             }
             SSL_CTX_set_client_CA_list(handle, SSL_load_client_CA_file(authorities))
-            SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+            let needed = files.admitsUnknownClients ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT
+            SSL_CTX_set_verify(handle, SSL_VERIFY_PEER | needed, nil)
             // Without a name for them, OpenSSL refuses each client that resumes a session.
             let sessions = Array("data-gateway".utf8)
             SSL_CTX_set_session_id_context(handle, sessions, UInt32(sessions.count))

@@ -85,6 +85,10 @@ final class TLSConnection: ConnectionProtocol {
         if status == 1 {
             guard tls_speaks_h2(ssl) == 1 else { throw ConnectionError("h2 was not agreed on by ALPN") }
             isOpen = true
+            if let subject = tls_peer_subject(ssl) {
+                inner.clientProved(certificate: String(cString: subject))
+                ossl_free(subject)
+            }
             return true
         }
         guard SSL_get_error(ssl, status) == SSL_ERROR_WANT_READ else {

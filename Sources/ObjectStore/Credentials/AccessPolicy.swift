@@ -16,8 +16,8 @@ public protocol AccessPolicy: Sendable {
 }
 
 public enum AccessDecision: Sendable, Equatable {
-    /// As far as the claims reach. `partSize` is the one issued with the upload, in bytes. `needsActivity`: the upload
-    /// was never touched before, or a minute ago at least.
+    /// As far as the claims reach. `partSize` is the one issued with the upload, in bytes; 0 = none was, a part may have
+    /// any. `needsActivity`: the upload was never touched before, or a minute ago at least.
     case allowed(partSize: Int64, needsActivity: Bool)
     /// The upload was completed: HEAD, GET, ListParts, and the Complete that already succeeded.
     case readOnly(needsActivity: Bool)

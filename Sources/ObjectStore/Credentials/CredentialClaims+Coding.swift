@@ -20,6 +20,16 @@ extension CredentialClaims {
             bytes.append(1)
             bytes.append(integer: epoch)
             bytes.append(integer: id)
+        case .system(let id, let epoch):
+            bytes.append(2)
+            bytes.append(integer: epoch)
+            bytes.append(integer: id)
+        case .certificate:
+            bytes.append(3)
+            bytes.append(integer: Int64(0))
+        case .staticKey:
+            // Nothing that is decoded: a static key proves itself by its own secret only.
+            bytes.append(.max)
         }
         for text in [uploadID, bucket, key] {
             bytes.append(string: Array(text.utf8))
@@ -50,6 +60,11 @@ extension CredentialClaims {
         case 1:
             guard let id: Int64 = reader.integer() else { return nil }
             subject = .user(id: id, epoch: epoch)
+        case 2:
+            guard let id: Int64 = reader.integer() else { return nil }
+            subject = .system(userID: id, epoch: epoch)
+        case 3:
+            subject = .certificate
         default:
             return nil
         }

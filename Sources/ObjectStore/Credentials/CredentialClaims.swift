@@ -22,6 +22,22 @@ public struct CredentialClaims: Sendable, Equatable {
     public enum Subject: Sendable, Equatable {
         case apiKey(id: String, epoch: Int64)
         case user(id: Int64, epoch: Int64)
+        /// A user or service account of SYSTEM, for any object: what InternalStorageService issues.
+        case system(userID: Int64, epoch: Int64)
+        /// The same for a program that a certificate vouched for; nothing but time ends it.
+        case certificate
+        /// Of the configuration; such claims are made for each request, and never issued.
+        case staticKey(id: String)
+
+        /// As the log names it.
+        var name: String {
+            switch self {
+            case .apiKey(let id, _): "api_key:\(id)"
+            case .user(let id, _), .system(let id, _): "user:\(id)"
+            case .certificate: "certificate"
+            case .staticKey(let id): "static_key:\(id)"
+            }
+        }
     }
 
     /// The gateway's upload id, whose one object this is.

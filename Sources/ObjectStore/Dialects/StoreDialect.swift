@@ -3,6 +3,8 @@ import Network
 /// What OSS and S3 do not share: how a request is signed, what it asks for, how its body is framed, and the words of the
 /// answers. What is then done is the same, and happens once.
 protocol StoreDialect: Sendable {
+    /// In logs and metrics.
+    var name: String { get }
     /// How ETags are made of what is stored from now on.
     var etags: ETag.Form { get }
     /// The field that names an answer.

@@ -28,7 +28,7 @@ struct CompletionList: Equatable {
     }
 
     private static func declares(_ body: [UInt8]) -> Bool {
-        body.contains("<!DOCTYPE".utf8) || body.contains("<!ENTITY".utf8) || body.contains(0)
+        body.contains(bytes: "<!DOCTYPE") || body.contains(bytes: "<!ENTITY") || body.contains(0)
     }
 
     private final class Reader: NSObject, XMLParserDelegate {
@@ -61,9 +61,9 @@ struct CompletionList: Equatable {
         func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
             switch path.dropFirst() {
             case ["Part", "PartNumber"]:
-                number = Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
+                number = Int(text.trimming(\.isWhitespace))
             case ["Part", "ETag"]:
-                etag = text.trimmingCharacters(in: .whitespacesAndNewlines)
+                etag = text.trimming(\.isWhitespace)
             case ["Part"]:
                 guard let number, let etag, (1...10_000).contains(number), parts.count < 10_000 else {
                     return fail(parser)
@@ -74,7 +74,7 @@ struct CompletionList: Equatable {
                 checksums = [:]
             case ["Part", name] where name.hasPrefix("Checksum"):
                 let algorithm = ChecksumAlgorithm(rawValue: String(name.dropFirst("Checksum".count)))
-                if let algorithm { checksums[algorithm] = text.trimmingCharacters(in: .whitespacesAndNewlines) }
+                if let algorithm { checksums[algorithm] = text.trimming(\.isWhitespace) }
             default:
                 break
             }

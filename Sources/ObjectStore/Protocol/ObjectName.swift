@@ -17,8 +17,9 @@ public enum ObjectName {
         guard (1...1023).contains(bytes.count), bytes.first != UInt8(ascii: "/") else { return false }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else { return false }
         // C1 controls are two bytes in UTF-8.
-        guard key.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else { return false }
-        return key.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { $0 != "." && $0 != ".." }
+        guard key.unicodeScalars.allSatisfy({ !(0x80...0x9F).contains($0.value) }) else { return false }
+        return bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .allSatisfy { !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
     }
 
     private static let hyphen = UInt8(ascii: "-")

@@ -30,21 +30,22 @@ struct RequestTarget: Equatable {
     ///     to any other host is in path style.
     init(_ target: String, host: String, domains: [String]) throws(Malformed) {
         guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }) else { throw .target }
-        let halves = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let path = halves.first, path.first == "/" else { throw .target }
-        parameters = try Self.parameters(halves.count > 1 ? halves[1] : "")
+        // Bytes: in characters, a combining mark would take a separator before it along.
+        let (path, query) = target[...].halves(at: "?")
+        guard path.utf8.first == UInt8(ascii: "/") else { throw .target }
+        parameters = try Self.parameters(query ?? "")
 
-        var rest = path.dropFirst()
+        var rest = Substring(path.utf8.dropFirst())
         let virtualBucket = Self.bucket(ofHost: host, domains: domains)
         isVirtualHost = virtualBucket != nil
         if let virtualBucket {
             bucket = virtualBucket
             hasBareBucket = false
         } else {
-            let segments = rest.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            bucket = rest.isEmpty ? nil : segments.first.map(String.init)
-            hasBareBucket = segments.count == 1
-            rest = segments.count > 1 ? segments[1] : ""
+            let (name, object) = rest.halves(at: "/")
+            bucket = rest.isEmpty ? nil : String(name)
+            hasBareBucket = object == nil
+            rest = object ?? ""
         }
         if let bucket, !ObjectName.isBucket(bucket) { throw .bucket }
         guard let key = PercentEncoding.decode(rest) else { throw .target }
@@ -70,10 +71,10 @@ struct RequestTarget: Equatable {
 
     private static func parameters(_ query: Substring) throws(Malformed) -> [Parameter] {
         var parameters: [Parameter] = []
-        for pair in query.split(separator: "&") {
-            let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = halves.first.flatMap({ PercentEncoding.decode($0) }), !name.isEmpty,
-                let value = PercentEncoding.decode(halves.count > 1 ? halves[1] : "")
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let halves = Substring(pair).halves(at: "=")
+            guard let name = PercentEncoding.decode(halves.first), !name.isEmpty,
+                let value = PercentEncoding.decode(halves.second ?? "")
             else { throw .target }
             parameters.append(Parameter(name: name, value: value))
         }
@@ -86,5 +87,13 @@ struct RequestTarget: Equatable {
             return String(name.dropLast(domain.count + 1))
         }
         return nil
+    }
+}
+
+extension Substring {
+    /// What stands before the first separator, and what behind it; nil where there is none.
+    fileprivate func halves(at separator: Unicode.Scalar) -> (first: Substring, second: Substring?) {
+        guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return (self, nil) }
+        return (self[..<place], self[utf8.index(after: place)...])
     }
 }

@@ -1,15 +1,15 @@
 import Database
 import Platform
 
-/// Who sends a request, and what they may do: decided when its header has arrived. A body that takes longer than the
-/// credentials live is let through.
+/// Who sends a request, and what they may do to an object: decided when its header has arrived. A body that takes longer
+/// than the credentials live is let through.
 struct StoreAccess {
     let claims: CredentialClaims
     let decision: AccessDecision
     /// Of the body's chunks, where they are signed.
     let chunkSignatures: ChunkSignatures?
 
-    /// The reason of a refusal is told only after the signature has proven the secret.
+    /// By temporary credentials. The reason of a refusal is told only after the signature has proven the secret.
     static func check(
         _ request: SignedRequest, _ authentication: Authentication, store: ObjectStore, policy: any AccessPolicy,
         maximumClockSkew: Int64?
@@ -27,16 +27,23 @@ struct StoreAccess {
             case .accessKeyMismatch: StoreError(.invalidAccessKeyID, "The access key id is not the security token's.")
             }
         }
-        guard authentication.isSigned(request, by: secret) else {
-            throw StoreError(
-                .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
-        }
-        let now = store.clock.now()
-        try checkTime(authentication, claims, now: now, maximumClockSkew: maximumClockSkew)
+        try authentication.prove(request, by: secret, now: store.clock.now(), maximumClockSkew: maximumClockSkew)
         guard request.target.bucket == claims.bucket, request.target.key == claims.key else {
             throw StoreError(.accessDenied, "These credentials are for another object.")
         }
-        let decision = try store.database.read { try policy.decide(claims, in: $0) }
+        return try StoreAccess(
+            claims, chunkSignatures: authentication.chunkSignatures(secret), store: store, policy: policy)
+    }
+
+    /// What may be done in the name of claims whose secret was proven.
+    init(
+        _ claims: CredentialClaims, chunkSignatures: ChunkSignatures?, store: ObjectStore, policy: any AccessPolicy
+    ) throws {
+        let now = store.clock.now()
+        guard now < claims.expiresAt else {
+            throw StoreError(.securityTokenExpired, "The security token you provided has expired.")
+        }
+        decision = try store.database.read { try policy.decide(claims, in: $0) }
         switch decision {
         case .denied: throw StoreError(.accessDenied, "These credentials may not be used any more.")
         case .noSuchUpload: throw StoreError.noSuchUpload
@@ -48,8 +55,8 @@ struct StoreAccess {
                 }
             }
         }
-        return StoreAccess(
-            claims: claims, decision: decision, chunkSignatures: authentication.chunkSignatures(secret))
+        self.claims = claims
+        self.chunkSignatures = chunkSignatures
     }
 
     func requireRead() throws(StoreError) {
@@ -63,23 +70,28 @@ struct StoreAccess {
     }
 
     private static let notPermitted = StoreError(.accessDenied, "These credentials do not permit this operation.")
+}
 
+extension Authentication {
+    /// That `secret` signed the request, and that it still counts.
+    ///
     /// Times are those of our clock. The date that a client signs is not policed unless a limit is set: a robot whose
     /// clock is wrong must be able to upload.
-    private static func checkTime(
-        _ authentication: Authentication, _ claims: CredentialClaims, now: UnixTime, maximumClockSkew: Int64?
+    func prove(
+        _ request: SignedRequest, by secret: Secret, now: UnixTime, maximumClockSkew: Int64?
     ) throws(StoreError) {
-        if let expiry = authentication.expiresAt {
-            guard now < expiry else { throw StoreError(.accessDenied, "Request has expired.") }
-        } else if let limit = maximumClockSkew, let signedAt = authentication.signedAt,
+        guard isSigned(request, by: secret) else {
+            throw StoreError(
+                .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
+        }
+        if let expiresAt {
+            guard now < expiresAt else { throw StoreError(.accessDenied, "Request has expired.") }
+        } else if let limit = maximumClockSkew, let signedAt,
             signedAt < now.adding(seconds: -limit) || now.adding(seconds: limit) < signedAt
         {
             throw StoreError(
                 .requestTimeTooSkewed, "The difference between the request time and the current time is too large.",
                 details: [FlatXML.Element("ServerTime", Timestamps.xml(now))])
-        }
-        guard now < claims.expiresAt else {
-            throw StoreError(.securityTokenExpired, "The security token you provided has expired.")
         }
     }
 }

@@ -13,7 +13,7 @@ struct StoreAnswers {
 
     init(_ head: HTTPRequestHead, _ dialect: any StoreDialect) {
         self.dialect = dialect
-        requestID = Hex.upper(Random.bytes(12))
+        requestID = head.requestID
         host = head.fields["host"] ?? ""
         origin = (head.isSecure ? "https://" : "http://") + host
         isHead = head.method == "HEAD"

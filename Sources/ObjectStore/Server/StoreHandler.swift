@@ -10,14 +10,23 @@ struct StoreHandler: HTTPRequestHandler {
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         let dialect = dialect(of: head)
         let answers = StoreAnswers(head, dialect)
+        head.notes.dialect = dialect.name
         do {
             let target = try RequestTarget(
                 head.target, host: head.fields["host"] ?? "", domains: configuration.bucketDomains)
             let request = SignedRequest(method: head.method, target: target, fields: head.fields)
+            let authentication = try dialect.authentication(of: request)
+            if let key = store.staticKey(of: authentication) {
+                return try begin(head, request, authentication, by: key, answers)
+            }
             let access = try StoreAccess.check(
-                request, dialect.authentication(of: request), store: store, policy: policy,
+                request, authentication, store: store, policy: policy,
                 maximumClockSkew: configuration.maximumClockSkew)
-            return try perform(dialect.operation(of: request), head, request, access, answers)
+            head.notes.principal = access.claims.subject.name
+            head.notes.target = "uploads/\(access.claims.uploadID)"
+            let operation = try dialect.operation(of: request)
+            head.notes.operation = operation.name
+            return try perform(operation, head, request, access, answers)
         } catch {
             return .respond(failed(error, answers))
         }
@@ -27,7 +36,7 @@ struct StoreHandler: HTTPRequestHandler {
         S3Dialect.isSpoken(by: head) ? S3Dialect(publicAuthority: configuration.publicAuthority) : OSSDialect()
     }
 
-    private func perform(
+    func perform(
         _ operation: StoreOperation, _ head: HTTPRequestHead, _ request: SignedRequest, _ access: StoreAccess,
         _ answers: StoreAnswers
     ) throws -> HTTPDisposition {
@@ -85,6 +94,9 @@ struct StoreHandler: HTTPRequestHandler {
                 return answers.completed(
                     try store.completeMultipart(id, list, permit, etags: dialect.etags, expected: expected))
             }
+        case .deleteObject, .listObjects, .headBucket:
+            // Temporary credentials are for one object, which is not theirs to delete.
+            throw StoreError.notImplemented
         }
     }
 

@@ -8,9 +8,14 @@ enum StoreOperation: Equatable {
     case abortMultipart(String)
     case headObject
     case getObject
+    case deleteObject
+    case headBucket
+    case listObjects(ObjectListQuery)
 
-    /// Parameters that change what is asked for, and that some operation here knows.
+    /// Parameters that change what is asked for, and that some operation on an object knows.
     private static let known: Set<String> = ["uploads", "uploadId", "partNumber"]
+    /// The same, on a bucket.
+    private static let knownOfBucket: Set<String> = ["list-type", "continuation-token"]
 
     /// - Parameters:
     ///   - subresources: the parameters by which the dialect tells operations apart.
@@ -24,11 +29,16 @@ enum StoreOperation: Equatable {
     ) throws(StoreError) {
         let target = request.target
         let asked = subresources.intersection(target.parameters.map(\.name))
-        guard target.key != nil, asked.isSubset(of: Self.known) else { throw .notImplemented }
+        guard target.key != nil else {
+            self = try Self.onBucket(request, asked)
+            return
+        }
+        guard asked.isSubset(of: Self.known) else { throw .notImplemented }
         switch (request.method, asked) {
         case ("PUT", []): self = .putObject
         case ("GET", []): self = .getObject
         case ("HEAD", []): self = .headObject
+        case ("DELETE", []): self = .deleteObject
         case ("POST", ["uploads"]): self = .initiateMultipart(checksum)
         case ("PUT", ["uploadId", "partNumber"]):
             self = .uploadPart(try Self.number("partNumber", target), multipartID: try Self.uploadID(target))
@@ -40,6 +50,36 @@ enum StoreOperation: Equatable {
                 limit: min(max(try Self.number("max-parts", target, default: 1000), 1), 1000))
         case ("DELETE", ["uploadId"]): self = .abortMultipart(try Self.uploadID(target))
         default: throw .notImplemented
+        }
+    }
+
+    private static func onBucket(
+        _ request: SignedRequest, _ asked: Set<String>
+    ) throws(StoreError) -> StoreOperation {
+        guard request.target.bucket != nil, asked.isSubset(of: knownOfBucket) else { throw .notImplemented }
+        switch request.method {
+        case "HEAD" where asked.isEmpty: return .headBucket
+        case "GET":
+            let limit = try number("max-keys", request.target, default: ObjectListQuery.maximumLimit)
+            return .listObjects(try ObjectListQuery(request.target, limit: min(limit, ObjectListQuery.maximumLimit)))
+        default: throw .notImplemented
+        }
+    }
+
+    /// As both dialects' documentation calls it.
+    var name: String {
+        switch self {
+        case .putObject: "PutObject"
+        case .initiateMultipart: "InitiateMultipartUpload"
+        case .uploadPart: "UploadPart"
+        case .completeMultipart: "CompleteMultipartUpload"
+        case .listParts: "ListParts"
+        case .abortMultipart: "AbortMultipartUpload"
+        case .headObject: "HeadObject"
+        case .getObject: "GetObject"
+        case .deleteObject: "DeleteObject"
+        case .headBucket: "HeadBucket"
+        case .listObjects: "ListObjects"
         }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 /// Whether there is room for new uploads: they are refused while less than a floor is free, so that those under way, and
 /// the database, can still be written.
 final class FreeSpace: Sendable {
-    private let floor: Int64
+    let floor: Int64
     private let clock: any WallClock
     private let measure: @Sendable () throws -> Int64
     private let latest = Mutex<(second: Int64, bytes: Int64)?>(nil)
@@ -27,7 +27,7 @@ final class FreeSpace: Sendable {
 
     func hasRoomForNewUpload() throws -> Bool { try floor == 0 || free() >= floor }
 
-    private func free() throws -> Int64 {
+    func free() throws -> Int64 {
         let second = clock.now().seconds
         return try latest.withLock { latest in
             if let latest, latest.second == second { return latest.bytes }

@@ -15,6 +15,11 @@ class CallFront {
         var body: [UInt8] = []
         /// Nothing follows.
         var isLast = false
+
+        /// As its head says.
+        var httpStatus: String {
+            head?.first { $0.name == ":status" }.map { String(decoding: $0.value, as: UTF8.self) } ?? ""
+        }
     }
 
     /// What there is to know of a call's header section.

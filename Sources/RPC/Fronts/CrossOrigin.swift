@@ -19,12 +19,12 @@ public struct CrossOrigin: Sendable {
     private static let requestFields = [
         "authorization", "content-type", "content-encoding", "connect-protocol-version", "connect-timeout-ms",
         "connect-content-encoding", "connect-accept-encoding", "grpc-timeout", "grpc-encoding", "grpc-accept-encoding",
-        "x-grpc-web", "x-user-agent", "x-organization",
+        "x-grpc-web", "x-user-agent", "x-organization", "x-request-id", "traceparent", "tracestate",
     ].joined(separator: ", ")
 
     private static let responseFields = [
         "content-encoding", "connect-content-encoding", "grpc-encoding", "grpc-status", "grpc-message",
-        "grpc-status-details-bin", "retry-after-ms",
+        "grpc-status-details-bin", "retry-after-ms", "x-request-id",
     ].joined(separator: ", ")
 
     private func allows(_ origin: String) -> Bool {

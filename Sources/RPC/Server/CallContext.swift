@@ -11,8 +11,19 @@ public final class CallContext: @unchecked Sendable {
     public let metadata: Metadata
     /// Where the call came from: the socket's address, or what ``TrustedProxies`` made of it.
     public internal(set) var peer: PeerAddress
+    /// The subject of the certificate by which the client proved itself to the listener; `nil` = it showed none.
+    public let clientCertificate: String?
+    /// When its header section had come, in nanoseconds of the monotonic clock.
+    public let startedAt: UInt64
     /// When the client gives up, in nanoseconds of the monotonic clock; `nil` = never.
     public let deadline: UInt64?
+    /// Which step of the client's trace the call is; `nil` where it told none.
+    public let trace: TraceContext?
+    /// Names the call in the log and to its client: the client's own `x-request-id`, where that is well-formed.
+    public private(set) lazy var requestID = givenID ?? RequestID.make()
+    private let givenID: String?
+    /// What it has moved; whole when the call has ended.
+    public internal(set) var traffic = CallTraffic()
     /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.
     public var identity: (any Sendable)?
     /// Header fields of the response besides the protocol's own. They leave with its first message: what is added after
@@ -30,14 +41,31 @@ public final class CallContext: @unchecked Sendable {
 
     public init(
         method: MethodDescriptor, metadata: Metadata = Metadata(), peer: PeerAddress = .unknown,
-        deadline: UInt64? = nil, identity: (any Sendable)? = nil
+        clientCertificate: String? = nil, startedAt: UInt64 = 0, deadline: UInt64? = nil, requestID: String? = nil,
+        trace: TraceContext? = nil, identity: (any Sendable)? = nil
     ) {
         self.method = method
         self.metadata = metadata
         self.peer = peer
+        self.clientCertificate = clientCertificate
+        self.startedAt = startedAt
         self.deadline = deadline
+        givenID = requestID
+        self.trace = trace
         self.identity = identity
     }
+}
+
+/// What a call moved, and how long it took.
+public struct CallTraffic: Sendable, Hashable {
+    /// Messages that came and went.
+    public var messagesReceived = 0
+    public var messagesSent = 0
+    /// Of their bodies, as they are on the wire, in bytes.
+    public var bytesReceived = 0
+    public var bytesSent = 0
+    /// From the header section's end to the status, in nanoseconds.
+    public var duration: UInt64 = 0
 }
 
 /// A socket's address, as text: `127.0.0.1:50051`, `[::1]:50051`.

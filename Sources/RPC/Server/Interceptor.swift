@@ -9,12 +9,17 @@ public protocol Interceptor: Sendable {
 
     /// Called once for each call that has a method here, when its status is known.
     ///
-    /// - Parameter error: what the handler threw, where the status hides it (INTERNAL).
+    /// - Parameter error: what the handler threw, also where the status hides it (INTERNAL).
     func finished(_ context: CallContext, status: StatusCode, error: (any Error)?)
+
+    /// Called for each request that is no call.
+    func refused(_ request: RefusedRequest)
 }
 
 extension Interceptor {
     public func admit(_ context: CallContext) throws(RPCError) {}
 
     public func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {}
+
+    public func refused(_ request: RefusedRequest) {}
 }

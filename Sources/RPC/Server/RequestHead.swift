@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 import Wire
 
 /// The header section of a request, gathered field by field (gRPC over HTTP/2, "Requests").
@@ -29,6 +30,10 @@ struct RequestHead {
     /// What the client takes, the best first.
     private(set) var accepted: [MessageEncoding] = []
     private(set) var metadata = Metadata()
+    /// The client's, where it is well-formed.
+    private(set) var requestID: String?
+    private(set) var trace: TraceContext?
+    private var hasTrace = false
     var fault = Fault.none
     private var bytes = 0
     private var fields = 0
@@ -67,6 +72,12 @@ struct RequestHead {
             if !value.equals("identity") {
                 accepted = MessageEncoding.accepted(String(decoding: value, as: UTF8.self))
             }
+        case 12 where name.equals("x-request-id"):
+            requestID = RequestID.accepted(value)
+        case 11 where name.equals("traceparent"):
+            // Of two, nobody knows which is right.
+            trace = hasTrace ? nil : TraceContext(traceparent: value)
+            hasTrace = true
         case 10 where name.equals(":authority"),
             7 where name.equals(":scheme"), 10 where name.equals("user-agent"), 14 where name.equals("content-length"):
             break

@@ -23,6 +23,11 @@ public struct Router: MethodRegistry, Sendable {
     /// Every method registered.
     public var descriptors: [MethodDescriptor] { entries.values.map(\.method.descriptor) }
 
+    /// What was counted of each method, in the order of their paths.
+    public var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] {
+        entries.values.map { ($0.method.descriptor, $0.method.metrics) }.sorted { $0.0.path < $1.0.path }
+    }
+
     func method(_ path: UnsafeBufferPointer<UInt8>) -> (any Method)? {
         guard let entry = entries[Self.hash(path)], entry.path.count == path.count, let start = path.baseAddress,
             memcmp(entry.path, start, path.count) == 0
@@ -96,6 +101,8 @@ public struct Router: MethodRegistry, Sendable {
 /// A registered method: makes what drives one call of it.
 protocol Method: Sendable {
     var descriptor: MethodDescriptor { get }
+
+    var metrics: MethodMetrics { get }
 
     /// The full names of what goes in and what comes out.
     var messages: (input: String, output: String) { get }

@@ -23,6 +23,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// What the handler runs in.
     private var task: HandlerTask?
     private var timer: LoopTimer?
+    private var traffic = CallTraffic()
     private var unconsumed = 0
     /// What the listener has counted as held by this call, in bytes.
     private var counted = 0
@@ -60,24 +61,31 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         if head.fault == .tooLarge { connection.refusedHeaders() }
         if !head.isGRPC, let refusal = head.findFront(for: server) {
             state = .ended
+            note(RefusedRequest.Reason(httpStatus: refusal.httpStatus))
             put(refusal)
             return
         }
         if let status = head.fault.httpStatus {
             state = .ended
+            note(RefusedRequest.Reason(httpStatus: "\(status)"))
             respondAndFinish(ResponseHeaders.http(status))
             return
         }
         guard let method = head.method else {
             state = .ended
+            note(.unknownMethod)
             let path = head.unknownPath.prefix(200)
             respondAndFinish(
                 ResponseHeaders.trailersOnly(.unimplemented("there is no method \(path) at this listener")))
             return
         }
-        let deadline = head.timeout.map { connection.loop.now &+ UInt64($0) }
+        let now = connection.loop.now
+        let deadline = head.timeout.map { now &+ UInt64($0) }
         let context = CallContext(
-            method: method.descriptor, metadata: head.metadata, peer: connection.peer, deadline: deadline)
+            method: method.descriptor, metadata: head.metadata, peer: connection.peer,
+            clientCertificate: connection.clientCertificate, startedAt: now, deadline: deadline,
+            requestID: head.requestID, trace: head.trace)
+        method.metrics.started()
         do throws(RPCError) {
             if let fault = head.front?.request.fault { throw fault }
             try head.fault.check()
@@ -101,8 +109,18 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         driver.begin(self)
     }
 
+    /// Counts a request that is no call, and tells of it.
+    private func note(_ reason: RefusedRequest.Reason?) {
+        guard let reason else { return }
+        server.metrics.requestRefused(reason)
+        let path = head.method?.descriptor.path ?? String(head.unknownPath.prefix { $0 != "?" }.prefix(200))
+        let request = RefusedRequest(reason: reason, path: path, peer: connection.peer, requestID: head.requestID)
+        for interceptor in server.interceptors { interceptor.refused(request) }
+    }
+
     override func receive(data: UnsafeRawBufferPointer) {
         unconsumed += data.count
+        traffic.bytesReceived += data.count
         if let driver {
             if let front = head.front {
                 receive(data, by: front, for: driver)
@@ -140,6 +158,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     private func deliver(_ message: UnsafeRawBufferPointer, isCompressed: Bool, to driver: CallDriver) {
         guard case .open = state else { return }
+        traffic.messagesReceived += 1
         do throws(RPCError) {
             if isCompressed {
                 try decompress(message).withUnsafeBufferPointer { (bytes) throws(RPCError) in
@@ -238,6 +257,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Sends a message that has its prefix, after the response's header section.
     func send(_ frame: [UInt8]) {
         guard case .open(let context, let hasResponded) = state else { return }
+        traffic.messagesSent += 1
         if let front = head.front { return send(frame, by: front, context) }
         if !hasResponded {
             if context.compressesResponses || context.mayCompressLater { responseEncoding = head.accepted.first }
@@ -245,10 +265,15 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             state = .open(context, hasResponded: true)
         }
         if context.compressesResponses, let responseEncoding {
-            write(compressed(frame, responseEncoding))
+            writeBody(compressed(frame, responseEncoding))
         } else {
-            write(frame)
+            writeBody(frame)
         }
+    }
+
+    private func writeBody(_ bytes: [UInt8]) {
+        traffic.bytesSent += bytes.count
+        write(bytes)
     }
 
     private func compressed(_ frame: [UInt8], _ encoding: MessageEncoding) -> [UInt8] {
@@ -308,7 +333,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     private func put(_ reply: CallFront.Reply) {
         if let head = reply.head { respond(HeaderBlock(head)) }
-        write(reply.body)
+        writeBody(reply.body)
         if reply.isLast {
             lingers = true
             finish()
@@ -326,7 +351,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
                 task?.cancel()
             }
             _ = server.metrics.requestBytesChanged(by: -counted, limit: 0)
-            server.metrics.callEnded(status)
+            traffic.duration = connection.loop.now &- context.startedAt
+            context.traffic = traffic
+            head.method?.metrics.ended(status, traffic)
             for interceptor in server.interceptors {
                 interceptor.finished(context, status: status, error: error)
             }

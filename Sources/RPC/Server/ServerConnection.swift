@@ -11,6 +11,8 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     let server: RPCServer
     let loop: any CallLoop
     let peer: PeerAddress
+    /// The subject of the certificate that the client proved to have; `nil` = none.
+    private(set) var clientCertificate: String?
     public var onOutput: () -> Void = {}
     public private(set) var isAborted = false
     /// Handlers that have not ended, also those whose stream was reset: a client cannot have more of them at once by
@@ -57,6 +59,8 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         guard let session else { return true }
         return session.isFinished || (isDrained && session.activeStreams == 0)
     }
+
+    public func clientProved(certificate subject: String) { clientCertificate = subject }
 
     public func socketBlocked(_ isBlocked: Bool) { isSocketBlocked = isBlocked }
 

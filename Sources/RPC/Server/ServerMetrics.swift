@@ -1,18 +1,13 @@
 import Synchronization
-import Wire
 
-/// What a listener counts; read at any time, by any thread.
+/// What a listener counts, but for its calls, which ``Router/methods`` count; read at any time, by any thread.
 public final class ServerMetrics: Sendable {
     private let connectionsAccepted = Atomic<Int>(0)
     private let connectionsOpen = Atomic<Int>(0)
     private let handlers = Atomic<Int>(0)
     private let requestBytes = Atomic<Int>(0)
-    private let state = Mutex(State())
-
-    private struct State {
-        var calls = [Int](repeating: 0, count: StatusCode.allCases.count)
-        var limits: [String: Int] = [:]
-    }
+    private let limits = Mutex<[String: Int]>([:])
+    private let refused = Mutex<[RefusedRequest.Reason: Int]>([:])
 
     public init() {}
 
@@ -22,20 +17,19 @@ public final class ServerMetrics: Sendable {
         public var connectionsOpen: Int
         /// Handlers that run or wait now.
         public var handlers: Int
-        /// Calls that ended, by their status.
-        public var calls: [StatusCode: Int]
+        /// Requests that were no call.
+        public var refused: [RefusedRequest.Reason: Int]
         /// How often a limit was reached, by its name.
         public var limits: [String: Int]
     }
 
     public var snapshot: Snapshot {
-        let (calls, limits) = state.withLock { ($0.calls, $0.limits) }
-        return Snapshot(
+        Snapshot(
             connectionsAccepted: connectionsAccepted.load(ordering: .relaxed),
             connectionsOpen: connectionsOpen.load(ordering: .relaxed),
             handlers: handlers.load(ordering: .relaxed),
-            calls: Dictionary(uniqueKeysWithValues: StatusCode.allCases.map { ($0, calls[$0.rawValue]) }),
-            limits: limits)
+            refused: refused.withLock { $0 },
+            limits: limits.withLock { $0 })
     }
 
     public func connectionOpened() {
@@ -45,10 +39,10 @@ public final class ServerMetrics: Sendable {
 
     public func connectionClosed() { connectionsOpen.subtract(1, ordering: .relaxed) }
 
-    func callEnded(_ status: StatusCode) { state.withLock { $0.calls[status.rawValue] += 1 } }
+    func requestRefused(_ reason: RefusedRequest.Reason) { refused.withLock { $0[reason, default: 0] += 1 } }
 
     /// A limit was reached, and somebody refused or cut off because of it.
-    public func limitReached(_ name: String) { state.withLock { $0.limits[name, default: 0] += 1 } }
+    public func limitReached(_ name: String) { limits.withLock { $0[name, default: 0] += 1 } }
 
     /// - Returns: whether there was room for one more handler below `limit`.
     func handlerStarts(limit: Int) -> Bool {

@@ -3,6 +3,7 @@ import Wire
 /// Any number of messages each way; the three streaming kinds are this one with fewer.
 struct StreamingMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
+    let metrics = MethodMetrics()
     let handler: @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }

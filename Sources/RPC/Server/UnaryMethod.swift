@@ -3,6 +3,7 @@ import Wire
 /// One message in, one message out: the common case, and the fast one.
 struct UnaryMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
+    let metrics = MethodMetrics()
     let handler: @Sendable (Input, CallContext) async throws -> Output
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }

@@ -23,9 +23,17 @@ public struct FileDownload: Sendable {
     /// Why the file cannot be written here: a sentence without a full stop.
     public struct LocalFailure: Error, Sendable, Hashable {
         public let message: String
+        /// The same for whom the path is not meant.
+        public let messageWithoutPath: String
+
+        init(_ what: String, _ path: String, _ reason: String? = nil) {
+            let suffix = reason.map { ": \($0)" } ?? ""
+            message = "\(what) \(path)\(suffix)"
+            messageWithoutPath = "\(what) the file\(suffix)"
+        }
 
         static func last(_ what: String, _ path: String) -> LocalFailure {
-            LocalFailure(message: "cannot \(what) \(path): \(String(cString: strerror(errno)))")
+            LocalFailure("cannot \(what)", path, String(cString: strerror(errno)))
         }
     }
 

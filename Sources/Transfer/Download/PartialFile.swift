@@ -4,23 +4,23 @@ import Platform
 
 /// A file that is not whole yet, and what is to be compared when it is.
 ///
-/// Sendable although it has state: one exchange at a time writes to it.
-final class PartialFile: @unchecked Sendable {
-    typealias Failure = FileDownload.LocalFailure
+/// Sendable although it has state: one exchange, or one copy, at a time writes to it.
+public final class PartialFile: @unchecked Sendable {
+    public typealias Failure = FileDownload.LocalFailure
 
     private let path: String
     private let descriptor: Int32
-    private(set) var size: Int64 = 0
+    public private(set) var size: Int64 = 0
     private var digest = ContentDigest()
 
     /// Opens what an earlier run left, and reads it; nobody else writes to it meanwhile.
-    init(_ path: String) throws {
+    public init(_ path: String) throws {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Failure.last("open", path) }
         do {
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                throw Failure(message: "another process is downloading to \(path)")
+                throw Failure("another process writes to", path)
             }
             let file = try FileReader(path)
             let status = try file.status()
@@ -37,9 +37,9 @@ final class PartialFile: @unchecked Sendable {
         close(descriptor)
     }
 
-    var crc64: UInt64 { digest.crc64 }
+    public var crc64: UInt64 { digest.crc64 }
 
-    func append(_ bytes: UnsafeRawBufferPointer) throws {
+    public func append(_ bytes: UnsafeRawBufferPointer) throws {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -56,20 +56,20 @@ final class PartialFile: @unchecked Sendable {
         if size == 0 { unlink(path) }
     }
 
-    func truncate() throws {
+    public func truncate() throws {
         guard ftruncate(descriptor, 0) == 0 else { throw Failure.last("empty", path) }
         digest = ContentDigest()
         size = 0
     }
 
     /// Makes the bytes durable, then gives them their name, and makes that durable.
-    func finish(as final: String) throws {
+    public func finish(as final: String) throws {
         guard fsync(descriptor) == 0 else { throw Failure.last("write", path) }
         guard rename(path, final) == 0 else { throw Failure.last("rename", path) }
         do {
             try PrivateFile.synchronizeFolder(Path.folder(of: final))
         } catch {
-            throw Failure(message: "cannot keep \(final): \(error.reason)")
+            throw Failure("cannot keep", final, error.reason)
         }
     }
 }

@@ -64,6 +64,16 @@ public final class FileReader: Sendable {
     /// The digest of a part of the file; `nil` where the file ends before it. Reads the part, so: not on an event loop.
     public func digest(of range: Range<Int64>) throws -> ContentDigest? {
         var digest = ContentDigest()
+        var count: Int64 = 0
+        try forEachBlock(of: range) { block in
+            digest.update(block)
+            count += Int64(block.count)
+        }
+        return count == Int64(range.count) ? digest : nil
+    }
+
+    /// Hands over a part of the file, a block at a time; less where the file ends before it.
+    public func forEachBlock(of range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 4096)
         defer { block.deallocate() }
         var place = range.lowerBound
@@ -71,10 +81,9 @@ public final class FileReader: Sendable {
             try Task.checkCancellation()
             let wanted = Int(min(Int64(Self.blockSize), range.upperBound - place))
             let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: block[..<wanted]), at: place)
-            guard count > 0 else { return nil }
-            digest.update(UnsafeRawBufferPointer(rebasing: block[..<count]))
+            guard count > 0 else { return }
+            try body(UnsafeRawBufferPointer(rebasing: block[..<count]))
             place += Int64(count)
         }
-        return digest
     }
 }

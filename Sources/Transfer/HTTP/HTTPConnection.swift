@@ -12,6 +12,8 @@ public final class HTTPConnection: Sendable {
         public var connectTimeout: Duration = .seconds(10)
         /// How long nothing may move in either direction.
         public var stallTimeout: Duration = .seconds(30)
+        /// How long an exchange may take in all; `nil` = as long as something moves.
+        public var totalTimeout: Duration?
         /// PEM of the authorities whose certificate an `https` server must show; `nil` = those that the system trusts.
         public var authorities: String?
 
@@ -88,6 +90,7 @@ public final class HTTPConnection: Sendable {
         curl_set_number(curl, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.milliseconds)
         curl_set_number(curl, CURLOPT_LOW_SPEED_LIMIT, 1)
         curl_set_number(curl, CURLOPT_LOW_SPEED_TIME, max(1, options.stallTimeout.milliseconds / 1000))
+        if let limit = options.totalTimeout { curl_set_number(curl, CURLOPT_TIMEOUT_MS, limit.milliseconds) }
         curl_set_number(curl, CURLOPT_TCP_KEEPALIVE, 1)
         curl_set_number(curl, CURLOPT_UPLOAD_BUFFERSIZE, 256 * 1024)
         curl_set_number(curl, CURLOPT_BUFFERSIZE, 256 * 1024)

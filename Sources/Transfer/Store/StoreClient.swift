@@ -2,17 +2,18 @@ import Network
 import ObjectStore
 import Platform
 
-/// The operations of an OSS store that an upload is made of, each one request: neither repeated nor refreshed here.
+/// The operations of an object store, of OSS or S3, that an upload is made of, each one request: neither repeated nor
+/// refreshed here.
 ///
 /// All throw `StoreRefusal` for what the store refuses, and what `HTTPConnection.exchange` throws.
 public struct StoreClient: Sendable {
     private let object: StoreObject
-    private let credentials: TemporaryCredentials
+    private let credentials: SigningCredentials
     private let connection: HTTPConnection
     private let clock: any WallClock
 
     public init(
-        _ object: StoreObject, credentials: TemporaryCredentials, over connection: HTTPConnection, clock: any WallClock
+        _ object: StoreObject, credentials: SigningCredentials, over connection: HTTPConnection, clock: any WallClock
     ) {
         self.object = object
         self.credentials = credentials
@@ -33,6 +34,15 @@ public struct StoreClient: Sendable {
             self.range = range
             self.md5 = md5
             self.crc64 = crc64
+        }
+
+        /// Reads the piece, to hash it; `nil` where the file ends before it.
+        public init?(reading range: Range<Int64>, of file: FileReader) async throws {
+            let digests = try await DiskWork.run {
+                try file.digest(of: range).map { (md5: $0.finalizedMD5(), crc64: $0.crc64) }
+            }
+            guard let digests else { return nil }
+            self.init(file: file, range: range, md5: digests.md5, crc64: digests.crc64)
         }
 
         fileprivate var fields: HTTPFields {
@@ -71,8 +81,9 @@ public struct StoreClient: Sendable {
         while true {
             let marker = parts.last.map { [("part-number-marker", String($0.number))] } ?? []
             let reply = try await send("GET", [("uploadId", multipartID)] + marker)
-            guard let page = XMLNode.parse(reply.body), page.name == "ListPartsResult" else {
-                throw Self.misunderstood("ListPartsResult")
+            // Stores differ in what they call the document.
+            guard let page = XMLNode.parse(reply.body), page["UploadId"] != nil else {
+                throw Self.misunderstood("UploadId")
             }
             let before = parts.last?.number ?? 0
             for part in page.children where part.name == "Part" {
@@ -91,14 +102,9 @@ public struct StoreClient: Sendable {
     /// - Parameter parts: in their order.
     /// - Returns: the object's ETag.
     public func complete(_ multipartID: String, parts: [StorePart]) async throws -> String {
-        let list = parts.map { part in
-            let etag = part.etag.replacing("\"", with: "&quot;")
-            return "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(etag)</ETag></Part>"
-        }
-        let document = "<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>"
         let reply = try await send(
             "POST", [("uploadId", multipartID)], fields: ["Content-Type": "application/xml"],
-            body: .bytes(Array(document.utf8)))
+            body: .bytes(Self.completion(of: parts)))
         // What OSS found only after it had begun its answer comes with status 200.
         guard let answer = XMLNode.parse(reply.body), answer.name != "Error", let etag = answer["ETag"] else {
             throw StoreRefusal(reply)
@@ -108,6 +114,22 @@ public struct StoreClient: Sendable {
             _ = try Self.checked(reply, crc64: ContentDigest.crc64(of: pieces), etag: etag)
         }
         return etag
+    }
+
+    /// Gives up a multipart upload and what it stored; one that is gone already is.
+    public func abort(_ multipartID: String) async throws {
+        do {
+            _ = try await send("DELETE", [("uploadId", multipartID)])
+        } catch let refusal as StoreRefusal where refusal.status == 404 {}
+    }
+
+    /// The document of CompleteMultipartUpload.
+    static func completion(of parts: [StorePart]) -> [UInt8] {
+        let list = parts.map { part in
+            let etag = part.etag.replacing("\"", with: "&quot;")
+            return "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(etag)</ETag></Part>"
+        }
+        return Array("<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>".utf8)
     }
 
     /// The object that is there; `nil` where none is.
@@ -131,7 +153,7 @@ public struct StoreClient: Sendable {
         guard
             let signed = ClientRequest(
                 method, bucket: object.bucket, key: object.key, query: query, fields: fields, at: object.endpoint,
-                region: object.region, credentials: credentials, now: clock.now())
+                region: object.region, dialect: object.dialect, credentials: credentials, now: clock.now())
         else {
             throw TransferFailure.unusable("\(object.bucket)/\(object.key) cannot be the name of an object")
         }
@@ -152,6 +174,6 @@ public struct StoreClient: Sendable {
     }
 
     private static func misunderstood(_ what: String) -> TransferFailure {
-        .unusable("the object store's answer has no \(what): is it an OSS endpoint?")
+        .unusable("the object store's answer has no \(what): is it an object store's endpoint?")
     }
 }

@@ -1,19 +1,24 @@
 import ObjectStore
 
-/// An object of an OSS store, and who may reach it.
+/// An object of an object store, and where that is.
 public struct StoreObject: Sendable {
     public let endpoint: StoreEndpoint
     /// Of the signature's scope; empty where none is known.
     public let region: String
     public let bucket: String
     public let key: String
+    /// What the store speaks.
+    public let dialect: ClientRequest.Dialect
 
     /// - Parameter region: as it was issued; where that is empty, the endpoint's own.
-    public init(endpoint: StoreEndpoint, region: String = "", bucket: String, key: String) {
+    public init(
+        endpoint: StoreEndpoint, region: String = "", bucket: String, key: String, dialect: ClientRequest.Dialect = .oss
+    ) {
         self.endpoint = endpoint
         self.region = region.isEmpty ? endpoint.region : region
         self.bucket = bucket
         self.key = key
+        self.dialect = dialect
     }
 }
 

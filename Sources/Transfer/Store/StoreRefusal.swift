@@ -1,4 +1,5 @@
 import Network
+import ObjectStore
 import Platform
 
 /// What an object store said instead of doing what it was asked for.
@@ -9,6 +10,8 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: String
     /// For people.
     public let message: String
+    /// What the store's clock showed, where it found that ours is wrong.
+    public private(set) var serverTime: UnixTime?
 
     public init(status: Int, code: String, message: String) {
         self.status = status
@@ -21,6 +24,7 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         let field = reply.fields["x-oss-err"] ?? reply.fields["x-oss-error"]
         let document = XMLNode.parse(reply.body.isEmpty ? field.flatMap { Base64.decode($0) } ?? [] : reply.body)
         self.init(status: reply.status, code: document?["Code"] ?? "", message: document?["Message"] ?? "")
+        if code == "RequestTimeTooSkewed" { serverTime = reply.fields["date"].flatMap(Timestamps.parseHTTP) }
     }
 
     public var description: String {
@@ -32,6 +36,8 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Remedy: Sendable, Hashable {
         /// The same again, later.
         case retry
+        /// The same, signed at that time, once.
+        case adoptTime(UnixTime)
         /// The same with fresh credentials, once.
         case refreshCredentials
         /// What the upload stored is gone.
@@ -42,7 +48,8 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public var remedy: Remedy {
-        switch (status, code) {
+        if let serverTime { return .adoptTime(serverTime) }
+        return switch (status, code) {
         case (_, "SecurityTokenExpired"), (_, "InvalidAccessKeyId"), (_, "SignatureDoesNotMatch"),
             (_, "RequestTimeTooSkewed"), (_, "AccessDenied"), (401, _):
             .refreshCredentials

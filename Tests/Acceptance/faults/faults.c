@@ -126,17 +126,28 @@ static int is_of(const struct undo *undo, const struct stat *status) {
     return undo->descriptor >= 0 ? undo->inode == status->st_ino : undo->folder == status->st_ino;
 }
 
+// A child takes the files back, once every thread of the process is gone: a thread that still ran would write on, or find
+// that SQLite's shared map ends before its file does. It holds the descriptors and standard output, so that whoever
+// reads that to its end finds the files as they are on the disk.
 static void cut_power(void) {
+    // No change is under way from here on, and none begins.
     pthread_mutex_lock(&lock);
+    // In a child of many threads nothing may be looked up.
+    __typeof__(&pwrite) write_at = REAL(pwrite);
+    __typeof__(&ftruncate) cut_to = REAL(ftruncate);
+    pid_t process = getpid(), child = _Fork();
+    if (child < 0) abort();
+    if (child > 0) _exit(137);
+    while (getppid() == process) usleep(500);
     for (struct undo *undo = undos; undo; undo = undo->next) {
         if (undo->descriptor < 0) {
             unlink(undo->bytes);
             continue;
         }
-        if (undo->length > 0 && REAL(pwrite)(undo->descriptor, undo->bytes, undo->length, undo->offset) < 0) abort();
-        if (REAL(ftruncate)(undo->descriptor, undo->size) != 0) abort();
+        if (undo->length > 0 && write_at(undo->descriptor, undo->bytes, undo->length, undo->offset) < 0) abort();
+        if (cut_to(undo->descriptor, undo->size) != 0) abort();
     }
-    _exit(137);
+    _exit(0);
 }
 
 static void *watch(void *unused) {

@@ -89,7 +89,9 @@ class Device:
             *options,
         )
 
-    def start(self, *arguments, stderr: int = subprocess.PIPE) -> subprocess.Popen:
+    def start(
+        self, *arguments, stdout: int = subprocess.PIPE, stderr: int = subprocess.PIPE
+    ) -> subprocess.Popen:
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
@@ -98,7 +100,7 @@ class Device:
         return subprocess.Popen(
             [str(self.binary), *map(str, arguments)],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=stderr,
             text=True,
             env=environment | self.environment,

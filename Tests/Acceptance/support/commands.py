@@ -51,3 +51,12 @@ class CommandLine:
         done = self.run("login", "--user", user, "--password-stdin", input=password + "\n")
         assert done.returncode == OK, done.stderr
         return self
+
+
+def offline(binary, *arguments, code: int = OK) -> dict:
+    """`restore` or `doctor`: what it prints with --json. They read and write whole archives."""
+    done = subprocess.run(
+        [binary, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout)

@@ -1,4 +1,7 @@
-"""A gateway whose disk can be made to fail, and whose power can be cut: faults/faults.c, preloaded and steered."""
+"""A gateway whose disk can be made to fail, and whose power can be cut: faults/faults.c, preloaded and steered.
+
+A client whose clock is wrong: faults/clock.c.
+"""
 
 import errno
 import mmap
@@ -7,7 +10,7 @@ import struct
 import subprocess
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[1] / "faults" / "faults.c"
+SOURCES = Path(__file__).resolve().parents[1] / "faults"
 
 WRITE, SYNC, OPEN = 1, 2, 4
 #: Each way in which one call fails: its kind, and what the kernel says.
@@ -23,13 +26,24 @@ FAULTS = [
 _FIELDS = ("kinds", "countdown", "error", "counted", "failed", "delay", "cut", "journal")
 
 
+def _build(directory: Path, name: str) -> Path:
+    """The library of `faults/NAME.c`, to be preloaded."""
+    library = directory / f"{name}.so"
+    flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run(["cc", *flags, "-o", library, SOURCES / f"{name}.c", "-ldl", "-lpthread"], check=True)
+    return library
+
+
+def wrong_clock(directory: Path, seconds: int) -> dict[str, str]:
+    """The environment of a process whose clock is ahead by so many seconds."""
+    return {"LD_PRELOAD": str(_build(directory, "clock")), "CLOCK_AHEAD": str(seconds)}
+
+
 class Faults:
     """What happens below `root`; hand `environment` to the process, then set the fields."""
 
     def __init__(self, directory: Path, root: Path):
-        library, page = directory / "faults.so", directory / "faults.control"
-        flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
-        subprocess.run(["cc", *flags, "-o", library, SOURCE, "-ldl", "-lpthread"], check=True)
+        library, page = _build(directory, "faults"), directory / "faults.control"
         page.write_bytes(bytes(4096))
         with open(page, "r+b") as file:
             self._page = mmap.mmap(file.fileno(), 4096)

@@ -12,6 +12,7 @@ from pathlib import Path
 import grpc
 
 ADMIN_PASSWORD = "correct horse battery staple"
+#: Those that are there whatever the configuration says.
 LISTENERS = ("auth", "gateway", "admin", "device-init", "object-store", "web", "ops")
 #: A debug build on a busy machine starts in a second or two; this bounds the wait for one that never does.
 START_TIMEOUT = 30
@@ -30,6 +31,8 @@ class Gateway:
         self.data = directory / "data"
         self.config = directory / "config.json5"
         self.config.write_text(json.dumps(config or {}, indent=2))
+        #: What the program is started by; `data` and `config` are paths as the program sees them.
+        self.wrapper: list[str] = []
         #: Variables of the process beside this one's own.
         self.environment: dict[str, str] = {}
         self.listeners: dict[str, str] = {}
@@ -42,8 +45,8 @@ class Gateway:
     def start(self) -> "Gateway":
         """Starts the process and returns once it said that every listener accepts."""
         assert self.process is None
-        command = [self.binary, "serve", "--data-dir", self.data, "--config", self.config]
-        for name in LISTENERS:
+        command = [*self.wrapper, self.binary, "serve", "--data-dir", self.data, "--config", self.config]
+        for name in dict.fromkeys((*LISTENERS, *self.listeners)):
             command += [f"--{name}-listen", self.listeners.get(name, "127.0.0.1:0")]
         with open(self._stderr, "ab") as stderr:
             self.process = subprocess.Popen(
@@ -56,7 +59,7 @@ class Gateway:
         line = self._first_line()
         ready = json.loads(line)
         assert ready["event"] == "ready", line
-        self.listeners = {name: ready["listeners"][name] for name in LISTENERS}
+        self.listeners = ready["listeners"]
         # A thread that called while nobody listened left a channel that waits before it connects again.
         self._close_channels()
         return self
@@ -92,8 +95,9 @@ class Gateway:
             code = process.wait(STOP_TIMEOUT)
         finally:
             process.kill()
+            # To the end of the output, which is also that of the child that takes the files back.
+            self._reader.join()
             faults.cut = 0
-        self._reader.join()
         assert code == 137, f"the gateway had ended before, with {code}\n{self.stderr}"
 
     def close(self) -> None:

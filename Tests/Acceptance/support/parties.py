@@ -72,6 +72,15 @@ class User:
         """A call of ObjectManagementService."""
         return self._call("admin", self.stubs.gateway, "ObjectManagementService", method, fields)
 
+    def copies(self, method: str, **fields):
+        """A call of DataGatewayCopyService."""
+        return self._call("gateway", self.stubs.gateway, "DataGatewayCopyService", method, fields)
+
+    def internal(self, method: str, bucket: str, key: str, **fields):
+        """A call of InternalStorageService about one object."""
+        named = {"object": self.stubs.gateway.StorageObject(bucket=bucket, object_key=key)}
+        return self._call("internal", self.stubs.gateway, "InternalStorageService", method, named | fields)
+
     def list_all(self, **fields) -> list:
         """Every object of ListObjects, page by page."""
         objects, page_token = [], ""

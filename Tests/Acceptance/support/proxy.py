@@ -1,4 +1,4 @@
-"""A TCP proxy that counts, cuts, holds and lets a test step in: the network between a client and a gateway."""
+"""A TCP proxy that counts, cuts, holds, delays, repeats and lets a test step in: the network between client and gateway."""
 
 import re
 import socket
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 #: Bounds every wait of a connection for the test.
 HOLD_TIMEOUT = 60
+#: Bytes of a connection that can be repeated.
+KEPT_BYTES = 2 * 1024 * 1024
 
 
 @dataclass
@@ -25,6 +27,8 @@ class Hook:
 class Exchange:
     """Where a connection stands in its HTTP requests: enough to know where the next begins."""
 
+    #: All that came from the client, as long as it is little enough to be repeated.
+    kept: bytes | None = b""
     head: bytes = b""
     #: The request whose body passes now.
     line: str = ""
@@ -58,8 +62,11 @@ class Proxy:
         self._cut_at: list[int] = []
         self._on_received: list[tuple[int, Callable[[], None]]] = []
         self._held: dict[str, threading.Event] = {}
-        self._open = threading.Event()
+        self._open, self._flow = threading.Event(), threading.Event()
         self._open.set()
+        self._flow.set()
+        #: What the connection that ended last had sent, where that can be repeated.
+        self._kept: bytes | None = None
         threading.Thread(target=self._accept, daemon=True).start()
 
     # What a test does
@@ -76,6 +83,10 @@ class Proxy:
         """Cuts every connection each time when so many bytes from clients have passed in all."""
         with self._lock:
             self._cut_at = sorted(self._cut_at + list(totals))
+
+    @property
+    def cuts_to_come(self) -> int:
+        return len(self._cut_at)
 
     def on_received(self, total: int, action: Callable[[], None]) -> None:
         """Calls `action` once, when so many bytes to clients have passed in all, before more do."""
@@ -99,6 +110,31 @@ class Proxy:
         self.cut()
         self._open.set()
 
+    def pause(self) -> None:
+        """From now on nothing passes, and nothing is lost; `resume` ends it."""
+        self._flow.clear()
+
+    def resume(self) -> None:
+        self._flow.set()
+
+    def repeat(self) -> bool:
+        """Sends what the connection that ended last had sent once more, as a network may; nobody hears the answers.
+
+        Returns whether there was such a connection.
+        """
+        if not self._kept:
+            return False
+        host, port = self.target.rsplit(":", 1)
+        try:
+            with socket.create_connection((host, int(port)), timeout=1) as server:
+                server.sendall(self._kept)
+                while server.recv(65536):
+                    pass
+        except OSError:
+            # Nothing comes any more: all of it was answered.
+            pass
+        return True
+
     def cut(self) -> None:
         """Ends every connection, as a network that breaks does."""
         with self._lock:
@@ -111,6 +147,7 @@ class Proxy:
 
     def close(self) -> None:
         self._listener.close()
+        self.resume()
         self.release()
 
     # The connections
@@ -141,6 +178,7 @@ class Proxy:
         down.join()
         with self._lock:
             self._sockets -= {client, server}
+            self._kept = exchange.kept
         client.close()
         server.close()
 
@@ -151,6 +189,9 @@ class Proxy:
                     held.set()
                     self._open.wait(HOLD_TIMEOUT)
                     return
+                self._flow.wait(HOLD_TIMEOUT)
+                if direction == "up" and exchange.kept is not None:
+                    exchange.kept = exchange.kept + data if len(exchange.kept) + len(data) <= KEPT_BYTES else None
                 if direction == "down":
                     self._reply(exchange)
                     self._pass_down(data, sink)

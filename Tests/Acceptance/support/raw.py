@@ -52,10 +52,14 @@ def signature_v1(secret: str, method: str, resource: str, headers: dict[str, str
 
 
 class RawStore:
-    """Signs with V1, path style, and shows each answer as it came."""
+    """Signs with V1, path style, and shows each answer as it came.
 
-    def __init__(self, credentials: Credentials):
+    `authority` signed the certificate of an endpoint with TLS.
+    """
+
+    def __init__(self, credentials: Credentials, authority: Path | None = None):
         self.credentials = credentials
+        self.authority = authority
         self.address = urlsplit(credentials.endpoint).netloc
 
     def request(
@@ -68,6 +72,18 @@ class RawStore:
         sign: bool = True,
     ) -> Answer:
         """One request on a connection of its own; `sign=False` sends it as a stranger would."""
+        target, headers = self.head(method, query, headers, key, sign)
+        return fetch(self.address, method, target, body, headers, self.authority)
+
+    def head(
+        self,
+        method: str,
+        query: list[tuple[str, str]] = (),
+        headers: dict[str, str] | None = None,
+        key: str | None = None,
+        sign: bool = True,
+    ) -> tuple[str, dict[str, str]]:
+        """The request's target and its headers, signed."""
         credentials = self.credentials
         resource = f"/{credentials.bucket}/{key or credentials.key}"
         headers = {"Date": formatdate(usegmt=True)} | (headers or {})
@@ -78,7 +94,7 @@ class RawStore:
         target = quote(resource, safe="/-_.~")
         if query:
             target += "?" + "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in query)
-        return fetch(self.address, method, target, body, headers)
+        return target, headers
 
 
 def fetch(

@@ -1,4 +1,4 @@
-"""S3's clients with the credentials that CreateLogicalUpload issues: boto3 and awscli, their checksum defaults untouched."""
+"""S3's clients with the credentials that CreateLogicalUpload issues, or with a static key: boto3 and awscli, their checksum defaults untouched."""
 
 import os
 import subprocess
@@ -44,12 +44,15 @@ def aws(credentials: Credentials, directory: Path, *arguments, authority: Path |
         "AWS_CONFIG_FILE": str(config),
         "AWS_ACCESS_KEY_ID": credentials.access_key_id,
         "AWS_SECRET_ACCESS_KEY": credentials.secret,
-        "AWS_SESSION_TOKEN": credentials.token,
         "AWS_REGION": credentials.region or REGION,
         "AWS_DEFAULT_REGION": credentials.region or REGION,
         "AWS_ENDPOINT_URL": credentials.endpoint,
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_MAX_ATTEMPTS": "1",
-    } | ({"AWS_CA_BUNDLE": str(authority)} if authority else {})
+    }
+    if credentials.token:
+        environment["AWS_SESSION_TOKEN"] = credentials.token
+    if authority:
+        environment["AWS_CA_BUNDLE"] = str(authority)
     command = [sys.executable, "-m", "awscli", *map(str, arguments)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)

@@ -17,6 +17,7 @@ PACKAGES = {
     "archebase.data_gateway.v1": "gateway",
     "archebase.meta.v1": "meta",
     "archebase.session.v1": "session",
+    "archebase.events.v1": "events",
     "grpc.health.v1": "health",
     "grpc.testing": "testing",
 }

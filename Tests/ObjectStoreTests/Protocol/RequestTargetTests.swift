@@ -59,6 +59,8 @@ struct RequestTargetTests {
         #expect(ObjectName.isKey(String(repeating: "é", count: 511)))
         #expect(!ObjectName.isKey(String(repeating: "é", count: 512)))
         #expect(!ObjectName.isKey(""))
+        // A slash is one whatever stands behind it.
+        #expect(!ObjectName.isKey("a/../\u{301}b") && !ObjectName.isKey("../\u{301}b"))
         #expect(ObjectName.isBucket(String(repeating: "a", count: 63)))
         #expect(!ObjectName.isBucket(String(repeating: "a", count: 64)))
         #expect(!ObjectName.isBucket("ab"))

@@ -197,6 +197,24 @@ struct AccessTests {
         #expect(try fetch("GET", target).error == "403 AccessDenied")
     }
 
+    @Test func presignsAPutOfWhateverContentType() throws {
+        let store = try TestStore()
+        let endpoint = try StoreEndpoint("http://127.0.0.1:\(store.server.port)")
+        let presigned = try store.store.presignedPut(store.claims(), at: endpoint, lifetime: 900)
+        #expect(presigned.method == "PUT")
+        let target = try #require(presigned.url.firstRange(of: "/bucket").map { presigned.url[$0.lowerBound...] })
+        func send(_ method: String, _ extra: String = "") throws -> RawConnection.Answer {
+            let connection = try RawConnection(port: store.server.port)
+            try connection.send("\(method) \(target) HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\(extra)\r\nhi")
+            return try connection.answer()
+        }
+        #expect(try send("PUT").status == 200)
+        #expect(try send("PUT", "Content-Type: text/plain\r\n").status == 200)
+        #expect(try store.client().send("GET").body == Array("hi".utf8))
+        #expect(try send("PUT", "Content-MD5: SfaKXItjqTNZ2bHEXBsQtA==\r\n").error == "403 SignatureDoesNotMatch")
+        #expect(try send("GET").error == "403 SignatureDoesNotMatch")
+    }
+
     @Test func endsAPresignedURLWithItsClaims() throws {
         let store = try TestStore()
         let endpoint = try StoreEndpoint("http://127.0.0.1:1")

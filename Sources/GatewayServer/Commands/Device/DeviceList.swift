@@ -34,14 +34,9 @@ struct DeviceList: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        let registry = DeviceManagementServiceClient(gateway)
-        let devices = try await Pages.all { token in
-            let page = try await registry.listDevices(
-                ListDevicesRequest(
-                    suite: DeviceNames.suite(suite), siteID: siteID ?? 0, status: status?.device ?? .unspecified,
-                    pageSize: Pages.size, pageToken: token))
-            return (page.devices, page.nextPageToken)
-        }
+        let devices = try await DeviceManagementServiceClient(gateway).allDevices(
+            ListDevicesRequest(
+                suite: DeviceNames.suite(suite), siteID: siteID ?? 0, status: status?.device ?? .unspecified))
         return Reply("devices", devices)
     }
 }

@@ -17,21 +17,13 @@ struct Initialize: Command {
     static var parameters: [Parameter<Self>] {
         [
             .argument("DEVICE_ID", \.deviceID, "As the operator registered it: YYMMDD-NNNNNN"),
-            .option("--host", "URL", \.host, "http[s]://NAME: the gateway's host, with its usual ports"),
-            .option(
-                "--auth", "URL", \.auth, "http[s]://HOST:PORT of the auth listener (default: http://127.0.0.1:50051)"),
-            .option(
-                "--gateway", "URL", \.gateway, "The same of the gateway listener (default: http://127.0.0.1:50053)"),
-            .option("--device-init", "URL", \.deviceInit, "The same of device-init (default: http://127.0.0.1:50057)"),
             .flag("--reinit", \.isReplacing, "Replace the key that the device was given before"),
-        ] + DeviceOptions.parameters(json: "Print one JSON object").map { $0.at(\.device) }
+        ] + EndpointOptions.parameters(standard: "127.0.0.1, or what an earlier init said").map { $0.at(\.place) }
+            + DeviceOptions.parameters(json: "Print one JSON object").map { $0.at(\.device) }
     }
 
     var deviceID = ""
-    var host: HostArgument?
-    var auth: EndpointArgument?
-    var gateway: EndpointArgument?
-    var deviceInit: EndpointArgument?
+    var place = EndpointOptions()
     var isReplacing = false
     var device = DeviceOptions()
 
@@ -56,7 +48,8 @@ struct Initialize: Command {
             throw ClientFailure("there is a key already in \(folder.configurationPath): --reinit replaces it")
         }
         let configuration = try await Initialization(
-            folder, endpoints: try endpoints(folder), authorities: environment.authorities
+            folder, endpoints: try place.endpoints(over: folder.endpoints() ?? Endpoints()),
+            authorities: environment.authorities
         ).run(
             deviceID: deviceID, version: "data-gateway/\(Program.version)", platform: Self.platform,
             replacingKey: isReplacing)
@@ -70,15 +63,6 @@ struct Initialize: Command {
                     value: .object(tags.map { JSONValue.Member(name: $0.key, value: .string($0.value)) })),
             ]),
             text: "initialized \(deviceID): its key is in \(folder.configurationPath)")
-    }
-
-    /// What the command line says, over what is written there already.
-    private func endpoints(_ folder: DeviceFolder) throws -> Endpoints {
-        var endpoints = try host?.endpoints ?? folder.endpoints() ?? Endpoints()
-        if let auth { endpoints.auth = auth.endpoint }
-        if let gateway { endpoints.gateway = gateway.endpoint }
-        if let deviceInit { endpoints.deviceInit = deviceInit.endpoint }
-        return endpoints
     }
 
     private static var platform: String {

@@ -127,6 +127,10 @@ struct Upload: Command {
         case .began(let state, let acknowledged):
             let source = state.source
             reporter.begin(Path.name(of: source.path), total: source.size, done: acknowledged)
+            if acknowledged > 0 {
+                let sizes = "\(ByteCount.text(acknowledged)) of \(ByteCount.text(source.size))"
+                reporter.line("going on with \(source.path): \(sizes) arrived before")
+            }
             reporter.event(
                 "begun",
                 [

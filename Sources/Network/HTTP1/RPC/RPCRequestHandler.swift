@@ -27,6 +27,7 @@ public final class RPCRequestHandler: HTTPRequestHandler {
             server.metrics.limitReached("descriptors")
             return Self.refusal(503, .unavailable, "the gateway has too many files open")
         }
+        head.notes.isCall = true
         let loop = loops[turn.add(1, ordering: .relaxed).newValue % loops.count]
         let call = InnerConnection(
             server: server, loop: loop, peer: PeerAddress(host: head.peer, port: 0), progress: progress)
@@ -50,7 +51,7 @@ public final class RPCRequestHandler: HTTPRequestHandler {
     /// Fields that concern HTTP/1.1's connection alone (RFC 9113, section 8.2.2), or that the front has dealt with.
     private static let hopByHop: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te", "trailer", "host",
-        "http2-settings", "content-length", "expect",
+        "http2-settings", "content-length", "expect", "x-request-id",
     ]
 
     private static func fields(_ head: HTTPRequestHead) -> [(name: String, value: [UInt8])] {
@@ -59,7 +60,7 @@ public final class RPCRequestHandler: HTTPRequestHandler {
         let left = head.fields.fields.filter { !hopByHop.contains($0.name) && !named.contains($0.name) }
         let pseudo = [
             (":method", head.method), (":scheme", head.isSecure ? "https" : "http"), (":path", head.target),
-            (":authority", head.fields["host"] ?? ""),
+            (":authority", head.fields["host"] ?? ""), ("x-request-id", head.requestID),
         ]
         return pseudo.map { ($0.0, Array($0.1.utf8)) } + left.map { ($0.name, Array($0.value.utf8)) }
     }

@@ -3,6 +3,7 @@ import Platform
 
 /// Alibaba Cloud's Object Storage Service, as its SDKs and the devices speak it.
 struct OSSDialect: StoreDialect {
+    let name = "oss"
     let etags = ETag.Form.oss
     let requestIDField = "x-oss-request-id"
     let namespace: String? = nil

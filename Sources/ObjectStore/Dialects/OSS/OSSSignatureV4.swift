@@ -10,17 +10,23 @@ struct OSSSignatureV4: SignatureScheme {
     /// Lower case, sorted; signed beside those that always are.
     let additionalFields: [String]
 
+    /// Of a presigned URL also the one that leaves the content type open: curl, browsers and most libraries send one of
+    /// their own choice, and whoever presigned may not have known it. Where a type was signed, only that one matches.
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]] {
-        [SignatureV4.oss.signature(of: canonicalRequest(request), date: date, scope: scope, secret: secret)]
+        var canonical = [canonicalRequest(request)]
+        if request.target.has("x-oss-signature"), request.fields["content-type"] != nil {
+            canonical.append(canonicalRequest(request, withContentType: false))
+        }
+        return canonical.map { SignatureV4.oss.signature(of: $0, date: date, scope: scope, secret: secret) }
     }
 
-    func canonicalRequest(_ request: SignedRequest) -> String {
+    func canonicalRequest(_ request: SignedRequest, withContentType: Bool = true) -> String {
         [
             request.method,
             PercentEncoding.encode(request.resource, keepingSlashes: true),
             SignatureV4.canonicalQuery(request.target.parameters, without: "x-oss-signature", emptyValue: ""),
             request.canonicalFields { name in
-                name.hasPrefix("x-oss-") || name == "content-type" || name == "content-md5"
+                name.hasPrefix("x-oss-") || (name == "content-type" && withContentType) || name == "content-md5"
                     || additionalFields.contains(name)
             },
             additionalFields.joined(separator: ";"),

@@ -2,6 +2,7 @@ import Network
 
 /// Amazon S3, as boto3 and awscli speak it.
 struct S3Dialect: StoreDialect {
+    let name = "s3"
     let etags = ETag.Form.s3
     let requestIDField = "x-amz-request-id"
     let namespace: String? = "http://s3.amazonaws.com/doc/2006-03-01/"
@@ -26,7 +27,7 @@ struct S3Dialect: StoreDialect {
     /// Whether a request speaks S3: by how it is signed, or else by S3's own fields.
     static func isSpoken(by head: HTTPRequestHead) -> Bool {
         if let authorization = head.fields["authorization"] { return authorization.hasPrefix("AWS") }
-        return ["X-Amz-", "AWSAccessKeyId="].contains(where: head.target.contains)
+        return ["X-Amz-", "AWSAccessKeyId="].contains(where: head.target.utf8.contains(bytes:))
             || head.fields.fields.contains { $0.name.hasPrefix("x-amz-") }
     }
 

@@ -13,12 +13,6 @@ struct DeviceSuiteList: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        let registry = DeviceManagementServiceClient(gateway)
-        let suites = try await Pages.all { token in
-            let page = try await registry.listDeviceSuites(
-                ListDeviceSuitesRequest(siteID: siteID ?? 0, pageSize: Pages.size, pageToken: token))
-            return (page.deviceSuites, page.nextPageToken)
-        }
-        return Reply("device_suites", suites)
+        Reply("device_suites", try await DeviceManagementServiceClient(gateway).allSuites(siteID: siteID ?? 0))
     }
 }

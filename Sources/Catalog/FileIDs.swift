@@ -1,0 +1,36 @@
+import RPC
+
+/// The field `file_ids` of a request: objects by the ids that users know.
+public enum FileIDs {
+    /// Longer than any that was ever issued.
+    static let longest = 128
+
+    /// - Throws: INVALID_ARGUMENT for none or more than `limit`, and for one that is empty, too long or there twice.
+    public static func check(_ fileIDs: [String], limit: Int) throws(RPCError) {
+        guard (1...limit).contains(fileIDs.count) else {
+            throw .invalidArgument("file_ids must be 1 to \(limit) ids, not \(fileIDs.count)")
+        }
+        var seen: Set<String> = []
+        for (index, id) in fileIDs.enumerated() {
+            guard (1...longest).contains(id.utf8.count) else {
+                throw .invalidArgument("file_ids[\(index)] must be 1 to \(longest) bytes")
+            }
+            guard seen.insert(id).inserted else { throw .invalidArgument("file_ids[\(index)] repeats \(id)") }
+        }
+    }
+}
+
+extension ObjectRecords {
+    /// Verified objects, in the order of their ids.
+    ///
+    /// - Parameter scope: the organization that must have them; `nil` = whichever.
+    /// - Throws: NOT_FOUND where one is not there, naming it.
+    public func objects(fileIDs: [String], scope: Int64?) throws -> [CatalogObject] {
+        try fileIDs.map { id in
+            guard let object = try object(fileID: id, scope: scope) else {
+                throw RPCError.notFound("there is no file \(id)")
+            }
+            return object
+        }
+    }
+}

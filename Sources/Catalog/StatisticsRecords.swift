@@ -1,0 +1,113 @@
+import Database
+import Platform
+
+/// What came, went and was asked for on one day, by UTC.
+struct DayRecord: Sendable, Equatable {
+    /// Since 1970-01-01.
+    let day: Int64
+    var arrived = Amount()
+    var deleted = Amount()
+    var requested = Amount()
+}
+
+/// So many objects of so many bytes.
+struct Amount: Sendable, Equatable {
+    var objects: Int64 = 0
+    var bytes: Int64 = 0
+}
+
+/// The SQL of statistics.
+///
+/// Triggers keep the sums of each day, in the transaction of whatever changes them: a catalog of ten million objects is not
+/// read again to draw a chart.
+struct StatisticsRecords {
+    private static let microsecondsPerDay: Int64 = 86_400_000_000
+
+    static let migration = Migration(
+        name: "catalog-statistics",
+        sql: """
+            -- day: since 1970-01-01, by UTC. requested: files that RequestDownload handed out URLs for.
+            CREATE TABLE object_days (
+                organization_id INTEGER NOT NULL,
+                day INTEGER NOT NULL,
+                arrived_objects INTEGER NOT NULL DEFAULT 0,
+                arrived_bytes INTEGER NOT NULL DEFAULT 0,
+                deleted_objects INTEGER NOT NULL DEFAULT 0,
+                deleted_bytes INTEGER NOT NULL DEFAULT 0,
+                requested_objects INTEGER NOT NULL DEFAULT 0,
+                requested_bytes INTEGER NOT NULL DEFAULT 0,
+                PRIMARY KEY (organization_id, day)
+            ) STRICT, WITHOUT ROWID;
+
+            CREATE TRIGGER object_days_arrived AFTER INSERT ON objects BEGIN
+                INSERT INTO object_days (organization_id, day, arrived_objects, arrived_bytes)
+                VALUES (NEW.organization_id, NEW.verified_at / \(microsecondsPerDay), 1, NEW.size)
+                ON CONFLICT (organization_id, day) DO UPDATE SET
+                    arrived_objects = arrived_objects + 1, arrived_bytes = arrived_bytes + excluded.arrived_bytes;
+            END;
+            CREATE TRIGGER object_days_deleted AFTER INSERT ON deleted_objects BEGIN
+                INSERT INTO object_days (organization_id, day, deleted_objects, deleted_bytes)
+                VALUES (NEW.organization_id, NEW.deleted_at / \(microsecondsPerDay), 1, NEW.size)
+                ON CONFLICT (organization_id, day) DO UPDATE SET
+                    deleted_objects = deleted_objects + 1, deleted_bytes = deleted_bytes + excluded.deleted_bytes;
+            END;
+
+            INSERT INTO object_days (organization_id, day, arrived_objects, arrived_bytes, deleted_objects, deleted_bytes)
+            SELECT organization_id, day, sum(arrived), sum(arrived * size), sum(1 - arrived), sum((1 - arrived) * size)
+            FROM (
+                SELECT organization_id, verified_at / \(microsecondsPerDay) AS day, 1 AS arrived, size FROM objects
+                UNION ALL
+                SELECT organization_id, verified_at / \(microsecondsPerDay), 1, size FROM deleted_objects
+                UNION ALL
+                SELECT organization_id, deleted_at / \(microsecondsPerDay), 0, size FROM deleted_objects
+            ) GROUP BY organization_id, day;
+            """)
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    static func day(of time: UnixTime) -> Int64 { time.microseconds / microsecondsPerDay }
+
+    /// Counts downloads of objects, all of one organization, on the day of `now`.
+    func addRequested(_ amount: Amount, organizationID: Int64, at now: UnixTime) throws {
+        try connection.execute(
+            """
+            INSERT INTO object_days (organization_id, day, requested_objects, requested_bytes) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (organization_id, day) DO UPDATE SET
+                requested_objects = requested_objects + excluded.requested_objects,
+                requested_bytes = requested_bytes + excluded.requested_bytes
+            """, organizationID, Self.day(of: now), amount.objects, amount.bytes)
+    }
+
+    /// What was stored when a day began.
+    ///
+    /// - Parameter scope: the organization; `nil` = all.
+    func stored(before day: Int64, scope: Int64?) throws -> Amount {
+        try connection.first(
+            """
+            SELECT coalesce(sum(arrived_objects - deleted_objects), 0), coalesce(sum(arrived_bytes - deleted_bytes), 0)
+            FROM object_days WHERE organization_id = coalesce($1, organization_id) AND day < $2
+            """, scope, day
+        ) { Amount(objects: $0.int64(0), bytes: $0.int64(1)) } ?? Amount()
+    }
+
+    /// The days from `first` on something happened on, in order.
+    func days(from first: Int64, scope: Int64?) throws -> [DayRecord] {
+        try connection.query(
+            """
+            SELECT day, sum(arrived_objects), sum(arrived_bytes), sum(deleted_objects), sum(deleted_bytes),
+                sum(requested_objects), sum(requested_bytes)
+            FROM object_days WHERE organization_id = coalesce($1, organization_id) AND day >= $2
+            GROUP BY day ORDER BY day
+            """, scope, first
+        ) { row in
+            DayRecord(
+                day: row.int64(0), arrived: Amount(objects: row.int64(1), bytes: row.int64(2)),
+                deleted: Amount(objects: row.int64(3), bytes: row.int64(4)),
+                requested: Amount(objects: row.int64(5), bytes: row.int64(6)))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Network
+
+/// A file of the console's pages, as it is in the folder `Assets`; they are part of the program.
+struct Asset: Sendable {
+    private enum Kind: String {
+        case page = "text/html; charset=utf-8"
+        case style = "text/css; charset=utf-8"
+        case script = "text/javascript; charset=utf-8"
+        case picture = "image/svg+xml"
+    }
+
+    private let kind: Kind
+    private let bytes: [UInt8]
+
+    /// - Parameter name: what follows `/console/`; empty for the page itself.
+    static func named(_ name: Substring) -> Asset? { all[String(name)] }
+
+    var response: HTTPResponse { .console(200, ["Content-Type": kind.rawValue], body: .bytes(bytes)) }
+
+    private static let all: [String: Asset] = [
+        "": Asset(kind: .page, bytes: PackageResources.index_html),
+        "console.css": Asset(kind: .style, bytes: PackageResources.console_css),
+        "icon.svg": Asset(kind: .picture, bytes: PackageResources.icon_svg),
+    ].merging(scripts.mapValues { Asset(kind: .script, bytes: $0) }) { first, _ in first }
+
+    private static let scripts: [String: [UInt8]] = [
+        "api.js": PackageResources.api_js,
+        "app.js": PackageResources.app_js,
+        "audit.js": PackageResources.audit_js,
+        "backup.js": PackageResources.backup_js,
+        "bad-objects.js": PackageResources.bad_objects_js,
+        "chart.js": PackageResources.chart_js,
+        "device.js": PackageResources.device_js,
+        "devices.js": PackageResources.devices_js,
+        "dialog.js": PackageResources.dialog_js,
+        "dom.js": PackageResources.dom_js,
+        "format.js": PackageResources.format_js,
+        "keys.js": PackageResources.keys_js,
+        "object.js": PackageResources.object_js,
+        "objects.js": PackageResources.objects_js,
+        "overview.js": PackageResources.overview_js,
+        "qr.js": PackageResources.qr_js,
+        "sign-in.js": PackageResources.sign_in_js,
+        "table.js": PackageResources.table_js,
+        "uploads.js": PackageResources.uploads_js,
+        "users.js": PackageResources.users_js,
+    ]
+}

@@ -1,0 +1,87 @@
+import { h } from './dom.js'
+
+let lastID = 0
+
+/**
+ * Asks with a form; resolves when it was done, or given up.
+ *
+ * `fields`: `{name, label, type, value, hint, required, options, …}`; type `select` has `options` of `[value, text]`, type
+ * `textarea` takes several lines, other types are an input's. `action(values)` may throw: the form says why, and stays.
+ */
+export function formDialog({ title, text, fields = [], submit, isDangerous = false, action }) {
+  const titleID = `dialog-${lastID += 1}`
+  const alert = h('p', { class: 'alert', role: 'alert', hidden: true })
+  const done = h('button', { type: 'submit', class: isDangerous ? 'danger' : 'primary' }, submit)
+  const form = h('form', { method: 'dialog' },
+    h('h2', { id: titleID }, title),
+    text && h('p', {}, text),
+    fields.map(fieldRow),
+    alert,
+    h('div', { class: 'dialog-actions' },
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), done))
+  const dialog = h('dialog', { 'aria-labelledby': titleID }, form)
+
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    alert.hidden = true
+    done.disabled = true
+    try {
+      await action(Object.fromEntries(new FormData(form)))
+      dialog.close()
+    } catch (error) {
+      alert.textContent = error.message
+      alert.hidden = false
+    } finally {
+      done.disabled = false
+    }
+  })
+  return open(dialog)
+}
+
+/** Shows something until it is closed. */
+export function showDialog(title, ...content) {
+  const titleID = `dialog-${lastID += 1}`
+  const dialog = h('dialog', { 'aria-labelledby': titleID },
+    h('h2', { id: titleID }, title), ...content,
+    h('div', { class: 'dialog-actions' },
+      h('button', { type: 'button', class: 'primary', onclick: () => dialog.close() }, 'Close')))
+  return open(dialog)
+}
+
+/** A secret that is shown once. */
+export function showSecret(title, secret, hint) {
+  const box = h('textarea', { readonly: true, rows: 3, 'aria-label': title, class: 'secret' }, secret)
+  return showDialog(title, h('p', {}, hint), box)
+}
+
+function open(dialog) {
+  document.body.append(dialog)
+  dialog.showModal()
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      resolve()
+    })
+  })
+}
+
+/** A label, its control and its hint, which is read out with it. */
+export function fieldRow({ name, label, type = 'text', value = '', hint, options = [], ...rest }) {
+  const id = `field-${lastID += 1}`
+  const common = { id, name, 'aria-describedby': hint && `${id}-hint`, ...rest }
+  let control
+  if (type === 'select') {
+    control = h('select', common,
+      options.map(([key, text]) => h('option', { value: key, selected: String(key) === String(value) }, text)))
+  } else if (type === 'textarea') {
+    control = h('textarea', { rows: 4, ...common }, value)
+  } else if (type === 'checkbox') {
+    return h('div', { class: 'field check' },
+      h('input', { type, ...common, value: 'true', checked: value === true }), h('label', { for: id }, label),
+      hint && h('p', { class: 'hint', id: `${id}-hint` }, hint))
+  } else {
+    control = h('input', { type, value, ...common })
+  }
+  return h('div', { class: 'field' },
+    h('label', { for: id }, label), control, hint && h('p', { class: 'hint', id: `${id}-hint` }, hint))
+}

@@ -1,0 +1,60 @@
+import { call, may } from './api.js'
+import { badge, button, facts, h, notify, pageHead } from './dom.js'
+import { formDialog } from './dialog.js'
+import { bytes, tagList, time, word } from './format.js'
+
+/** The key under which clients send the source file's name. */
+const fileNameTag = 'a206e337ecdf70a93bb611cf6a30c346.raw_file'
+
+/** One object: what it is, where it came from, its bytes. */
+export async function renderObject(body, { id }) {
+  const details = await call('management', 'GetObject', { fileId: id })
+  const { object, tags = {} } = details
+  const { [fileNameTag]: fileName, ...others } = tags
+  const isBad = object.status === 'DATA_OBJECT_STATUS_BAD'
+  body.replaceChildren(
+    pageHead(fileName || 'Object', !isBad && button('Download', () => download(id), 'primary'),
+      may('admin') && button('Delete', () => remove(id), 'danger')),
+    facts([
+      ['State', badge(word(object.status, 'DATA_OBJECT_STATUS_'), isBad ? 'bad' : 'good')],
+      ['File id', h('code', {}, object.fileId)],
+      ['Size', `${bytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
+      ['ETag', h('code', {}, object.etag)],
+      ['Device', details.deviceId
+        && (may('operator') ? h('a', { href: `#/devices/${details.deviceId}` }, details.deviceId) : details.deviceId)],
+      ['Site', details.siteId],
+      ['Organization', details.organization],
+      ['Tags', tagList(others)],
+      ['Upload begun', time(object.createdAtUnix)],
+      ['Uploaded', time(object.uploadedAtUnix)],
+      ['Verified', time(object.verifiedAtUnix)],
+      ['Upload', h('code', {}, details.uploadId)],
+      ['Object id', h('code', {}, object.objectId)],
+      ['Key in the store', h('code', {}, `${details.bucket}/${details.objectKey}`)],
+    ]))
+}
+
+/** The browser fetches it from the object store, by an address that reads this one object for 15 minutes. */
+async function download(fileId) {
+  try {
+    const { files } = await call('objects', 'RequestDownload', { fileIds: [fileId] })
+    h('a', { href: files[0].read.uri, download: fileId, rel: 'noreferrer' }).click()
+  } catch (error) {
+    notify(error.message)
+  }
+}
+
+function remove(fileId) {
+  return formDialog({
+    title: 'Delete this object?',
+    text: 'Its bytes are gone for good. Who deleted it, and why, is kept.',
+    fields: [{ name: 'reason', label: 'Reason', required: true, maxlength: 512 }],
+    submit: 'Delete',
+    isDangerous: true,
+    action: async ({ reason }) => {
+      await call('management', 'DeleteObject', { fileId, reason })
+      notify('The object is deleted.')
+      location.hash = '#/objects'
+    },
+  })
+}

@@ -1,0 +1,49 @@
+import { alertBox, button, h } from './dom.js'
+
+/**
+ * A table of rows; on a narrow screen each row is a card.
+ *
+ * `columns`: `{title, cell(row)}`, a number's with `isNumber`. `empty`: what is said where there is none.
+ */
+export function table(columns, rows, empty) {
+  if (rows.length === 0) return h('p', { class: 'empty' }, empty)
+  // The roles are a table's own, but for the narrow screen's sheet, which takes them away.
+  return h('div', { class: 'scroll' }, h('table', { role: 'table' },
+    h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, columns.map((column) =>
+      h('th', { role: 'columnheader', scope: 'col', class: kind(column) }, column.title)))),
+    h('tbody', { role: 'rowgroup' }, rows.map((row) => rowOf(columns, row)))))
+}
+
+function rowOf(columns, row) {
+  return h('tr', { role: 'row' }, columns.map((column) =>
+    h('td', { role: 'cell', 'data-label': column.title, class: kind(column) }, column.cell(row) ?? '–')))
+}
+
+function kind(column) {
+  return column.isNumber ? 'number' : column.isActions ? 'row-actions' : null
+}
+
+/**
+ * A list that comes in pages: shows the first, and has a button for the next as long as there is one.
+ *
+ * `load(pageToken)` answers `{rows, next}`.
+ */
+export function pagedTable(columns, load, empty) {
+  const place = h('div', { class: 'table-place' }, h('p', { class: 'empty' }, 'Loading…'))
+  let rows = []
+
+  async function more(token) {
+    try {
+      const page = await load(token)
+      rows = rows.concat(page.rows)
+      const next = page.next && button('Show more', () => more(page.next), 'more')
+      place.replaceChildren(table(columns, rows, page.next ? 'None so far.' : empty))
+      if (next) place.append(next)
+    } catch (error) {
+      place.replaceChildren(alertBox(error.message))
+    }
+  }
+
+  more('')
+  return place
+}

@@ -1,0 +1,18 @@
+import Foundation
+
+/// What a page wants in a backup.
+struct BackupOptions: Decodable, Sendable {
+    static let form = #"{"withoutObjects": true or false}"#
+
+    let withoutObjects: Bool
+
+    init?(json: [UInt8]) {
+        guard let read = try? JSONDecoder().decode(Self.self, from: Data(json)) else { return nil }
+        self = read
+    }
+}
+
+/// Where the browser gets it.
+struct BackupOffer: Encodable {
+    let path: String
+}

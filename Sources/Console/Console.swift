@@ -1,0 +1,176 @@
+import Network
+import Platform
+import Proto
+
+/// The console: what people see of the gateway in a browser, below `/console/` of the web listener.
+///
+/// It is a client of the gateway's own calls and knows no rule of its own. A browser gets a session for a password; each
+/// of its calls goes on to the handlers of the web listener with that session's access token, which never leaves the
+/// gateway, so that access, limits, deadlines, audit and metrics are those of every other client.
+public struct Console: HTTPRequestHandler {
+    private let calls: GatewayCalls
+    private let sessions: SessionTable
+    private let clock: any WallClock
+    private let deviceEndpoints: any Encodable & Sendable
+
+    /// - Parameters:
+    ///   - calls: takes the calls of the web listener.
+    ///   - deviceEndpoints: where devices find the gateway, as `archebase-endpoints.json` has it; a page makes the
+    ///     configuration of a device of it.
+    public init(
+        calls: any HTTPRequestHandler, deviceEndpoints: any Encodable & Sendable, clock: any WallClock,
+        configuration: ConsoleConfiguration = ConsoleConfiguration()
+    ) {
+        self.calls = GatewayCalls(handler: calls)
+        self.deviceEndpoints = deviceEndpoints
+        self.clock = clock
+        sessions = SessionTable(configuration)
+    }
+
+    private static let root = "/console/"
+
+    /// Whether the request is the console's to answer.
+    public static func serves(_ target: String) -> Bool {
+        target.hasPrefix(root) || target.prefix { $0 != "?" } == "/console"
+    }
+
+    public func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
+        let path = head.target.prefix { $0 != "?" }
+        guard path.hasPrefix(Self.root) else { return .respond(.console(308, ["Location": Self.root])) }
+        let name = path.dropFirst(Self.root.count)
+        if let asset = Asset.named(name) {
+            guard ["GET", "HEAD"].contains(head.method) else { return .refuse(.method("GET, HEAD")) }
+            return .respond(asset.response)
+        }
+        switch (name, head.method) {
+        case ("session", "POST"):
+            return beginSession(head)
+        case ("session", "GET"):
+            return withSession(of: head) { .respond(describe($0)) }
+        case ("session", "DELETE"):
+            return withSession(of: head) { .respond(endSession($0, head)) }
+        case ("session", _):
+            return .refuse(.method("GET, POST, DELETE"))
+        case ("backups", "POST"):
+            return withSession(of: head) { session in
+                .receive(SmallBody { offerBackup(BackupOptions(json: $0), in: session) })
+            }
+        case ("backups", _):
+            return .refuse(.method("POST"))
+        default:
+            if name.hasPrefix("rpc/") {
+                guard head.method == "POST" else { return .refuse(.method("POST")) }
+                return withSession(of: head) { call(String(name.dropFirst("rpc".count)), in: $0, for: head) }
+            }
+            if name.hasPrefix("backups/") {
+                guard head.method == "GET" else { return .refuse(.method("GET")) }
+                return .respond(downloadBackup(String(name.dropFirst("backups/".count)), for: head))
+            }
+            return .refuse(.notFound)
+        }
+    }
+
+    /// What a script of the console asks for: by the session's cookie and its token, and from no other page.
+    private func withSession(
+        of head: HTTPRequestHead, _ answer: (Session) -> HTTPDisposition
+    ) -> HTTPDisposition {
+        guard head.isSameOrigin else { return .refuse(.crossSite) }
+        guard
+            let session = sessions.session(
+                cookie: head.sessionCookie, at: clock.now(), isActivity: head.isByPerson)
+        else { return .refuse(.signedOut) }
+        guard session.admits(token: head.sessionToken) else { return .refuse(.token) }
+        return answer(session)
+    }
+}
+
+// MARK: sessions
+
+extension Console {
+    private func beginSession(_ head: HTTPRequestHead) -> HTTPDisposition {
+        // Otherwise another site could sign a browser in as somebody else, to see what its user does there.
+        guard head.isSameOrigin else { return .refuse(.crossSite) }
+        return .receive(
+            SmallBody { body in
+                guard let credentials = SignIn(json: body) else { return .refusal(.malformed(SignIn.form)) }
+                return signIn(credentials, head)
+            })
+    }
+
+    private func signIn(_ credentials: SignIn, _ head: HTTPRequestHead) -> HTTPResponse {
+        let now = clock.now()
+        switch calls.signIn(credentials, for: head, at: now) {
+        case .refused(let response):
+            return response
+        case .answered(let (user, tokens)):
+            guard let opened = sessions.open(for: user, tokens, at: now) else { return .refusal(.tooManySessions) }
+            var response = HTTPResponse.console(json: SessionGrant(token: opened.token))
+            response.fields.append("Set-Cookie", SessionCookie.set(opened.cookie))
+            return response
+        }
+    }
+
+    private func describe(_ session: Session) -> HTTPResponse {
+        .console(json: SessionDescription(session, deviceEndpoints: deviceEndpoints))
+    }
+
+    private func endSession(_ session: Session, _ head: HTTPRequestHead) -> HTTPResponse {
+        sessions.end(session)
+        // What the gateway says to it changes nothing for the browser.
+        calls.signOut(session.refreshToken, for: head)
+        return .console(204, ["Set-Cookie": SessionCookie.removal])
+    }
+}
+
+// MARK: calls
+
+extension Console {
+    private func call(_ method: String, in session: Session, for head: HTTPRequestHead) -> HTTPDisposition {
+        switch accessToken(of: session, for: head) {
+        case .refused(let response):
+            return .respond(response)
+        case .answered(let token):
+            switch calls.forward(method, token, head) {
+            case .respond(let response): return .respond(response)
+            case .receive(let sink):
+                return .receive(ForwardedCall(sink) { [sessions] in sessions.end(session) })
+            }
+        }
+    }
+
+    /// A new one is asked for where the one at hand nears its end.
+    private func accessToken(of session: Session, for head: HTTPRequestHead) -> CallOutcome<Secret> {
+        let outcome = session.accessToken(at: clock.now()) { refreshToken, now in
+            calls.refresh(refreshToken, for: head, at: now)
+        }
+        if case .refused(let response) = outcome, response.status == 401 { sessions.end(session) }
+        return outcome
+    }
+}
+
+// MARK: backups
+
+extension Console {
+    /// A page cannot write a file of any size, and the browser's own download cannot show the token: it gets an address
+    /// that is good once, and only with the session's cookie.
+    private func offerBackup(_ options: BackupOptions?, in session: Session) -> HTTPResponse {
+        guard let options else { return .refusal(.malformed(BackupOptions.form)) }
+        return .console(json: BackupOffer(path: "\(Self.root)backups/\(session.offer(options, at: clock.now()))"))
+    }
+
+    private func downloadBackup(_ ticket: String, for head: HTTPRequestHead) -> HTTPResponse {
+        guard head.isSameOrigin else { return .refusal(.crossSite) }
+        let now = clock.now()
+        guard let session = sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
+            return .refusal(.signedOut)
+        }
+        guard let options = session.redeem(ticket, at: now) else { return .refusal(.ticket) }
+        switch accessToken(of: session, for: head) {
+        case .refused(let response): return response
+        case .answered(let token):
+            let request = BackupRequest(withoutObjects: options.withoutObjects)
+            let call = calls.stream(BackupServiceMethods.backup, request, token, for: head)
+            return BackupDownload.response(to: call, named: "data-gateway-\(CivilTime(now).date()).backup")
+        }
+    }
+}

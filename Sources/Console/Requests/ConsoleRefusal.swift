@@ -1,0 +1,38 @@
+import Network
+import Wire
+
+/// Why the console does not answer a request; told as Connect tells a call's failure.
+struct ConsoleRefusal {
+    let status: Int
+    let error: ConnectError
+    var fields: HTTPFields = [:]
+
+    static let notFound = ConsoleRefusal(404, .notFound, "there is nothing of that name at the console")
+    static let crossSite = ConsoleRefusal(
+        403, .permissionDenied, "only the console's own pages may ask for this (Sec-Fetch-Site: same-origin)")
+    static let signedOut = ConsoleRefusal(401, .unauthenticated, "the session has ended")
+    static let token = ConsoleRefusal(
+        403, .permissionDenied, "the session's token is missing or wrong (X-Console-Token)")
+    static let ticket = ConsoleRefusal(404, .notFound, "this address of a backup was used, or has expired")
+    static let tooManySessions = ConsoleRefusal(
+        503, .unavailable, "as many are signed in to the console as may be (console.max_sessions)")
+    static let failure = ConsoleRefusal(500, .internalError, "the gateway failed")
+
+    static func malformed(_ form: String) -> ConsoleRefusal {
+        ConsoleRefusal(400, .invalidArgument, "the request must be \(form)")
+    }
+
+    static func method(_ allowed: String) -> ConsoleRefusal {
+        ConsoleRefusal(405, .unknown, "the HTTP method must be \(allowed)", ["Allow": allowed])
+    }
+
+    private init(_ status: Int, _ code: StatusCode, _ message: String, _ fields: HTTPFields = [:]) {
+        self.status = status
+        error = ConnectError(code, message)
+        self.fields = fields
+    }
+}
+
+extension HTTPDisposition {
+    static func refuse(_ refusal: ConsoleRefusal) -> HTTPDisposition { .respond(.refusal(refusal)) }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Network
+
+extension HTTPResponse {
+    /// What a page may do (CSP Level 3): run the console's own scripts and styles, talk to the console, and nothing else.
+    /// It stands in no frame, sends no form, and writes no text into itself that could be read as markup.
+    private static let contentPolicy = [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
+        "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ].joined(separator: "; ")
+
+    /// An answer of the console, kept by no cache and taken for nothing but what it is.
+    static func console(_ status: Int, _ fields: HTTPFields = [:], body: Body = .bytes([])) -> HTTPResponse {
+        HTTPResponse(status: status, fields: fields, body: body).securedForConsole
+    }
+
+    static func console(json value: some Encodable) -> HTTPResponse {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let json = try? encoder.encode(value) else { return .refusal(.failure) }
+        return .console(200, ["Content-Type": "application/json"], body: .bytes(Array(json)))
+    }
+
+    static func refusal(_ refusal: ConsoleRefusal) -> HTTPResponse {
+        var fields = refusal.fields
+        fields.append("Content-Type", "application/json")
+        return .console(refusal.status, fields, body: .bytes(refusal.error.json))
+    }
+
+    /// The same with what every answer of the console says.
+    var securedForConsole: HTTPResponse {
+        var response = self
+        for (name, value) in [
+            ("Content-Security-Policy", Self.contentPolicy), ("X-Content-Type-Options", "nosniff"),
+            ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
+        ] { response.fields.append(name, value) }
+        return response
+    }
+}

@@ -1,0 +1,28 @@
+import Network
+
+/// Takes the body of a request of the console's own, which is small, and answers it.
+final class SmallBody: HTTPBodySink {
+    /// Bytes: a password has 1024 at most.
+    private static let limit = 16 * 1024
+
+    private var bytes: [UInt8] = []
+    private var isTooLong = false
+    private let answer: ([UInt8]) -> HTTPResponse
+
+    init(_ answer: @escaping ([UInt8]) -> HTTPResponse) {
+        self.answer = answer
+    }
+
+    func receive(_ piece: UnsafeRawBufferPointer) {
+        isTooLong = isTooLong || bytes.count + piece.count > Self.limit
+        if !isTooLong { bytes += piece }
+    }
+
+    var isAnswered: Bool { isTooLong }
+
+    func finish() -> HTTPResponse {
+        isTooLong ? .refusal(.malformed("at most \(Self.limit) bytes")) : answer(bytes)
+    }
+
+    func abandon() {}
+}

@@ -1,0 +1,58 @@
+import Accounts
+import Database
+import ObjectStore
+import Platform
+import RPC
+
+/// Copy jobs: objects to folders and buckets that the configuration lists.
+public struct Copies: Sendable {
+    public static var migrations: [Migration] { CopyRecords.migrations }
+
+    private let service: CopyService
+    private let workers: CopyWorkers
+    private let database: Database
+    private let clock: any WallClock
+
+    public init(
+        database: Database, store: ObjectStore, keyring: Keyring, clock: any WallClock, identifiers: Identifiers,
+        configuration: CopyConfiguration = CopyConfiguration()
+    ) {
+        self.database = database
+        self.clock = clock
+        workers = CopyWorkers(database: database, store: store, clock: clock, configuration: configuration)
+        service = CopyService(
+            jobs: CopyJobs(
+                database: database, clock: clock, identifiers: identifiers, configuration: configuration,
+                workers: workers),
+            tokens: PageTokens(keyring: keyring))
+    }
+
+    /// Enters DataGatewayCopyService.
+    public func register(in router: inout Router) {
+        service.register(in: &router)
+    }
+
+    /// Copies what jobs ask for, also those of an earlier process; returns when its task is cancelled. What it is at then,
+    /// the next start goes on with.
+    public func run() async {
+        await workers.run()
+    }
+
+    /// What ``run()`` counted.
+    public var metrics: CopyMetrics { workers.metrics }
+
+    /// Forgets jobs that finished long enough ago; to be called every few minutes.
+    ///
+    /// - Returns: how many.
+    public func sweep() async throws -> Int {
+        let limit = 100
+        let oldest = clock.now().adding(seconds: -workers.configuration.retention)
+        var forgotten = 0
+        var count = limit
+        while count == limit, !Task.isCancelled {
+            count = try await database.write { try CopyRecords($0).forget(finishedBefore: oldest, limit: limit) }
+            forgotten += count
+        }
+        return forgotten
+    }
+}

@@ -1,0 +1,19 @@
+/// Where jobs may copy to, and how much they may ask for.
+public struct CopyConfiguration: Sendable {
+    /// Items that are copied at once, of all jobs together.
+    public var workers = 2
+    /// In one job.
+    public var items = 1000
+    /// Of one organization, that have not finished.
+    public var jobs = 100
+    /// How long an item is tried again after a failure that may pass; seconds since the first of several without any
+    /// progress between them.
+    public var patience: Int64 = 300
+    /// How long a finished job can be asked for; seconds.
+    public var retention: Int64 = 90 * 86_400
+    public var destinations: [CopyTarget] = []
+    /// Told why no item could be taken; it is tried again after a while.
+    public var onFailure: @Sendable (any Error) -> Void = { _ in }
+
+    public init() {}
+}

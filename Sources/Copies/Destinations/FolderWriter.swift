@@ -1,0 +1,85 @@
+import Foundation
+import Transfer
+
+/// Copies into folders of this machine: first into a file of another name, then, whole and synced, to its name.
+struct FolderWriter: DestinationWriter {
+    /// Between two reports, and between two looks whether the job was canceled; bytes.
+    private static let stride: Int64 = 16 << 20
+
+    let root: String
+    /// Below the root, from the outermost on.
+    let folders: [String]
+
+    /// Whether a folder or a file may have that name: 1 to 255 bytes, no slash, neither `.` nor `..`, no control character.
+    static func isName(_ name: String) -> Bool {
+        (1...255).contains(name.utf8.count) && name != "." && name != ".."
+            && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+    }
+
+    func objection(to key: String) -> String? {
+        let names = Self.names(of: key)
+        guard names.allSatisfy(Self.isName) else { return "names of files have 1 to 255 bytes between the slashes" }
+        return names.last?.hasPrefix(CopyItem.partialPrefix) == true ? "that name is for files that are not whole" : nil
+    }
+
+    func holds(_ item: CopyItem, _ source: CopySource) async throws -> Bool {
+        try await DiskWork.run {
+            let names = Self.names(of: item.key)
+            guard let folder = try Folder.open(root, folders + names.dropLast(), makes: false),
+                let file = try? FileReader(folder.path(of: names.last ?? "")),
+                try Int64(file.status().st_size) == source.size
+            else { return false }
+            return try file.digest(of: 0..<source.size)?.crc64 == source.crc64
+        }
+    }
+
+    func write(_ item: CopyItem, _ source: CopySource, _ progress: CopyProgress) async throws {
+        let names = Self.names(of: item.key)
+        let (folder, partial) = try await DiskWork.run {
+            guard let folder = try Folder.open(root, folders + names.dropLast(), makes: true) else {
+                throw CopyFailure(.destinationFailed, "the folder is gone", .passes)
+            }
+            return (folder, try PartialFile(folder.path(of: item.partialName)))
+        }
+        // What an earlier attempt left may be less than it wrote, after a power loss, and then anything.
+        for isLast in [false, true] {
+            try await append(source, to: partial, progress)
+            let isWhole = try await DiskWork.run {
+                guard partial.size == source.size, partial.crc64 == source.crc64 else {
+                    try partial.truncate()
+                    return false
+                }
+                try partial.finish(as: folder.path(of: names.last ?? ""))
+                return true
+            }
+            if isWhole { return }
+            if isLast { throw CopyFailure(.sourceDamaged, "the bytes are no more what was stored", .lasts) }
+        }
+    }
+
+    private func append(_ source: CopySource, to partial: PartialFile, _ progress: CopyProgress) async throws {
+        while partial.size < source.size {
+            try Task.checkCancellation()
+            let end = min(partial.size + Self.stride, source.size)
+            try await DiskWork.run {
+                try source.file.forEachBlock(of: partial.size..<end) { try partial.append($0) }
+            }
+            guard partial.size == end else {
+                throw CopyFailure(.sourceDamaged, "its file is shorter than it was", .lasts)
+            }
+            try await progress.reached(end)
+        }
+    }
+
+    func abandon(_ item: CopyItem) async throws {
+        try await DiskWork.run {
+            let names = Self.names(of: item.key)
+            guard let folder = try Folder.open(root, folders + names.dropLast(), makes: false) else { return }
+            unlink(folder.path(of: item.partialName))
+        }
+    }
+
+    private static func names(of key: String) -> [String] {
+        key.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+}

@@ -1,0 +1,47 @@
+import ObjectStore
+import RPC
+
+/// What an item is called at its destination: a text in which `{file_id}` stands for the item's file id, and all else for
+/// itself.
+struct KeyTemplate: Sendable, Hashable {
+    static let variable = "{file_id}"
+    static let field = "destination.key_template"
+
+    let text: String
+
+    /// - Parameter text: empty means `{file_id}`.
+    init(_ text: String) {
+        self.text = text.isEmpty ? Self.variable : text
+    }
+
+    func key(of fileID: String) -> String {
+        text.replacing(Self.variable, with: fileID)
+    }
+
+    /// The keys of a job's items.
+    ///
+    /// - Throws: INVALID_ARGUMENT where one is no key, or two are the same.
+    func keys(of fileIDs: [String]) throws(RPCError) -> [String] {
+        // A longer text makes no key, and is not multiplied by the number of files.
+        guard text.utf8.count <= 1023 else {
+            throw .invalidArgument("\(Self.field) must be at most 1023 bytes")
+        }
+        var keys: [String] = []
+        var seen: Set<String> = []
+        for fileID in fileIDs {
+            let key = key(of: fileID)
+            guard ObjectName.isKey(key) else {
+                throw .invalidArgument(
+                    """
+                    \(Self.field) makes of \(fileID) what is no key: 1 to 1023 bytes, no / first, no segment . or .., \
+                    neither \\ nor control characters
+                    """)
+            }
+            guard seen.insert(key).inserted else {
+                throw .invalidArgument("\(Self.field) makes the same key of two files: it must hold \(Self.variable)")
+            }
+            keys.append(key)
+        }
+        return keys
+    }
+}

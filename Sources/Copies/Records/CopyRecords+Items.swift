@@ -1,0 +1,107 @@
+import Database
+import Platform
+
+extension CopyRecords {
+    private static let itemColumns = """
+        job_id, number, file_id, upload_id, object_key, state, size, copied_bytes, attempts, failures, first_failure_at,
+        multipart_id, part_size, error_code, error_message
+        """
+
+    func insert(_ item: CopyItem) throws {
+        try connection.execute(
+            """
+            INSERT INTO copy_items (\(Self.itemColumns), due_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)
+            """, item.jobID, item.number, item.fileID, item.uploadID, item.key, item.state.rawValue, item.size,
+            item.copiedBytes, item.attempts, item.failures, item.firstFailureAt?.microseconds, item.multipart?.id,
+            item.multipart?.partSize, item.errorCode, item.errorMessage)
+    }
+
+    func item(_ number: Int, of jobID: String) throws -> CopyItem? {
+        try connection.first(
+            "SELECT \(Self.itemColumns) FROM copy_items WHERE job_id = $1 AND number = $2", jobID, number,
+            row: Self.item)
+    }
+
+    /// In the order of the request.
+    ///
+    /// - Parameters:
+    ///   - states: in any of these.
+    ///   - number: those behind it.
+    func items(of jobID: String, in states: [CopyItemState], after number: Int, limit: Int) throws -> [CopyItem] {
+        try connection.query(
+            """
+            SELECT \(Self.itemColumns) FROM copy_items WHERE job_id = $1 AND number > $2
+            AND state IN (\(Self.list(states))) ORDER BY number LIMIT $3
+            """, jobID, number, limit, row: Self.item)
+    }
+
+    func tally(of jobID: String) throws -> CopyTally {
+        let counts = try connection.query(
+            "SELECT state, count(*), sum(copied_bytes) FROM copy_items WHERE job_id = $1 GROUP BY state", jobID
+        ) { ($0.int64(0), $0.int(1), $0.int64(2)) }
+        return counts.reduce(into: CopyTally()) { tally, row in
+            if let state = CopyItemState(rawValue: row.0) { tally[state] = row.1 }
+            tally.copiedBytes += row.2
+        }
+    }
+
+    /// The first of a job's items that is due.
+    func nextItem(of jobID: String, at now: UnixTime) throws -> CopyItem? {
+        try connection.first(
+            """
+            SELECT \(Self.itemColumns) FROM copy_items WHERE job_id = $1 AND state = 1 AND due_at <= $2
+            ORDER BY number LIMIT 1
+            """, jobID, now.microseconds, row: Self.item)
+    }
+
+    /// When the next item that waits is due; `nil` where none waits.
+    func nextDue(after now: UnixTime) throws -> UnixTime? {
+        try connection.first(
+            "SELECT due_at FROM copy_items WHERE state = 1 AND due_at > $1 ORDER BY due_at LIMIT 1", now.microseconds
+        ) { UnixTime(microseconds: $0.int64(0)) }
+    }
+
+    /// All of it but what it was made of.
+    ///
+    /// - Parameter due: before then no worker takes it.
+    func update(_ item: CopyItem, due: UnixTime = UnixTime(microseconds: 0)) throws {
+        try connection.execute(
+            """
+            UPDATE copy_items SET state = $3, copied_bytes = $4, attempts = $5, failures = $6, first_failure_at = $7,
+                due_at = $8, multipart_id = $9, part_size = $10, error_code = $11, error_message = $12
+            WHERE job_id = $1 AND number = $2
+            """, item.jobID, item.number, item.state.rawValue, item.copiedBytes, item.attempts, item.failures,
+            item.firstFailureAt?.microseconds, due.microseconds, item.multipart?.id, item.multipart?.partSize,
+            item.errorCode, item.errorMessage)
+    }
+
+    /// Those that no worker has taken yet. What one began, and will have to clear away, is due now.
+    func cancelQueued(of jobID: String) throws {
+        try connection.execute(
+            "UPDATE copy_items SET state = $2 WHERE job_id = $1 AND state = 1 AND attempts = 0", jobID,
+            CopyItemState.canceled.rawValue)
+        try connection.execute("UPDATE copy_items SET due_at = 0 WHERE job_id = $1 AND state = 1", jobID)
+    }
+
+    /// What a process was at when it ended is taken by the next.
+    func requeueCopying() throws {
+        try connection.execute("UPDATE copy_items SET state = 1, due_at = 0 WHERE state = 2")
+    }
+
+    /// One text for each set of states: there are few.
+    private static func list(_ states: [CopyItemState]) -> String {
+        let all = states.isEmpty ? CopyItemState.allCases : states
+        return Set(all.map(\.rawValue)).sorted().map(String.init).joined(separator: ", ")
+    }
+
+    private static func item(_ row: Row) -> CopyItem {
+        CopyItem(
+            jobID: row.text(0), number: row.int(1), fileID: row.text(2), uploadID: row.text(3), key: row.text(4),
+            state: CopyItemState(rawValue: row.int64(5)) ?? .failed, size: row.int64(6), copiedBytes: row.int64(7),
+            attempts: row.int(8), failures: row.int(9),
+            firstFailureAt: row.optionalInt64(10).map { UnixTime(microseconds: $0) },
+            multipart: row.optionalText(11).map { CopyItem.Multipart(id: $0, partSize: row.int64(12)) },
+            errorCode: row.text(13), errorMessage: row.text(14))
+    }
+}

@@ -1,0 +1,154 @@
+import Database
+import Platform
+
+/// All the SQL of copy jobs, and their tables. Times are microseconds since 1970.
+struct CopyRecords {
+    static let migrations = [
+        Migration(
+            name: "copies-1",
+            sql: """
+                -- endpoint, bucket, region, key_template: as the request had them; the credential is the configuration's.
+                -- claimed_at: when a worker last took one of its items; jobs take turns by it.
+                CREATE TABLE copy_jobs (
+                    id TEXT PRIMARY KEY,
+                    organization_id INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+                    user_id INTEGER NOT NULL,
+                    idempotency_key TEXT,
+                    request_digest BLOB NOT NULL,
+                    endpoint TEXT NOT NULL,
+                    bucket TEXT NOT NULL,
+                    region TEXT NOT NULL,
+                    key_template TEXT NOT NULL,
+                    state INTEGER NOT NULL,
+                    items INTEGER NOT NULL,
+                    size INTEGER NOT NULL,
+                    created_at INTEGER NOT NULL,
+                    started_at INTEGER,
+                    finished_at INTEGER,
+                    claimed_at INTEGER NOT NULL,
+                    reason TEXT NOT NULL
+                ) STRICT;
+                CREATE UNIQUE INDEX copy_jobs_by_idempotency_key
+                    ON copy_jobs (organization_id, user_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
+                CREATE INDEX copy_jobs_unfinished ON copy_jobs (claimed_at, created_at) WHERE finished_at IS NULL;
+                CREATE INDEX copy_jobs_finished ON copy_jobs (finished_at) WHERE finished_at IS NOT NULL;
+
+                -- due_at: before then no worker takes it. multipart_id, part_size: of what an attempt began there.
+                CREATE TABLE copy_items (
+                    job_id TEXT NOT NULL REFERENCES copy_jobs (id) ON DELETE CASCADE,
+                    number INTEGER NOT NULL,
+                    file_id TEXT NOT NULL,
+                    upload_id TEXT NOT NULL,
+                    object_key TEXT NOT NULL,
+                    state INTEGER NOT NULL,
+                    size INTEGER NOT NULL,
+                    copied_bytes INTEGER NOT NULL,
+                    attempts INTEGER NOT NULL,
+                    failures INTEGER NOT NULL,
+                    first_failure_at INTEGER,
+                    due_at INTEGER NOT NULL,
+                    multipart_id TEXT,
+                    part_size INTEGER,
+                    error_code TEXT NOT NULL,
+                    error_message TEXT NOT NULL,
+                    PRIMARY KEY (job_id, number)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX copy_items_by_state ON copy_items (job_id, state, number);
+                CREATE INDEX copy_items_due ON copy_items (due_at) WHERE state = 1;
+                CREATE INDEX copy_items_copying ON copy_items (job_id) WHERE state = 2;
+                """)
+    ]
+
+    private static let columns = """
+        id, organization_id, user_id, endpoint, bucket, region, key_template, state, items, size, created_at,
+        started_at, finished_at, reason
+        """
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// - Parameters:
+    ///   - key: with which the user asks for it again; `nil` = never.
+    ///   - digest: of what the request asked for.
+    func insert(_ job: CopyJob, _ items: [CopyItem], idempotencyKey key: String?, digest: [UInt8]) throws {
+        try connection.execute(
+            """
+            INSERT INTO copy_jobs (id, organization_id, user_id, idempotency_key, request_digest, endpoint, bucket, region,
+                key_template, state, items, size, created_at, claimed_at, reason)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, '')
+            """, job.id, job.organizationID, job.userID, key, digest, job.place.endpoint, job.place.bucket,
+            job.place.region, job.template.text, job.state.rawValue, job.items, job.size, job.createdAt.microseconds)
+        for item in items { try insert(item) }
+    }
+
+    /// - Parameter scope: the organization that must have it; `nil` = whichever.
+    func job(_ id: String, scope: Int64?) throws -> CopyJob? {
+        try connection.first(
+            "SELECT \(Self.columns) FROM copy_jobs WHERE id = $1 AND organization_id = coalesce($2, organization_id)",
+            id, scope, row: Self.job)
+    }
+
+    /// The job that a user made with an idempotency key, and the digest of what was asked for.
+    func job(
+        idempotencyKey key: String, organizationID: Int64, userID: Int64
+    ) throws -> (job: CopyJob, digest: [UInt8])? {
+        try connection.first(
+            """
+            SELECT \(Self.columns), request_digest FROM copy_jobs
+            WHERE organization_id = $1 AND user_id = $2 AND idempotency_key = $3
+            """, organizationID, userID, key
+        ) { (Self.job($0), $0.blob(14)) }
+    }
+
+    func countUnfinished(organizationID: Int64) throws -> Int {
+        try connection.first(
+            "SELECT count(*) FROM copy_jobs WHERE organization_id = $1 AND finished_at IS NULL", organizationID
+        ) { $0.int(0) } ?? 0
+    }
+
+    /// Its state, times and reason.
+    func update(_ job: CopyJob) throws {
+        try connection.execute(
+            "UPDATE copy_jobs SET state = $2, started_at = $3, finished_at = $4, reason = $5 WHERE id = $1", job.id,
+            job.state.rawValue, job.startedAt?.microseconds, job.finishedAt?.microseconds, job.reason)
+    }
+
+    func setClaimed(_ id: String, at now: UnixTime) throws {
+        try connection.execute("UPDATE copy_jobs SET claimed_at = $2 WHERE id = $1", id, now.microseconds)
+    }
+
+    /// The job whose turn it is: of those with an item that is due the one that waited longest.
+    func next(at now: UnixTime) throws -> CopyJob? {
+        try connection.first(
+            """
+            SELECT \(Self.columns) FROM copy_jobs j WHERE j.finished_at IS NULL AND EXISTS (
+                SELECT 1 FROM copy_items i WHERE i.job_id = j.id AND i.state = 1 AND i.due_at <= $1)
+            ORDER BY j.claimed_at, j.created_at LIMIT 1
+            """, now.microseconds, row: Self.job)
+    }
+
+    /// Forgets jobs that finished before then, with their items.
+    ///
+    /// - Returns: how many; fewer than `limit` when none is left.
+    func forget(finishedBefore time: UnixTime, limit: Int) throws -> Int {
+        try connection.execute(
+            """
+            DELETE FROM copy_jobs WHERE id IN (
+                SELECT id FROM copy_jobs WHERE finished_at < $1 ORDER BY finished_at LIMIT $2)
+            """, time.microseconds, limit)
+    }
+
+    private static func job(_ row: Row) -> CopyJob {
+        CopyJob(
+            id: row.text(0), organizationID: row.int64(1), userID: row.int64(2),
+            place: CopyPlace(endpoint: row.text(3), bucket: row.text(4), region: row.text(5)),
+            template: KeyTemplate(row.text(6)), state: CopyJobState(rawValue: row.int64(7)) ?? .failed,
+            createdAt: UnixTime(microseconds: row.int64(10)),
+            startedAt: row.optionalInt64(11).map { UnixTime(microseconds: $0) },
+            finishedAt: row.optionalInt64(12).map { UnixTime(microseconds: $0) }, reason: row.text(13),
+            items: row.int(8), size: row.int64(9))
+    }
+}

@@ -1,0 +1,164 @@
+import Catalog
+import Database
+import ObjectStore
+import Platform
+import Transfer
+
+/// One worker's attempt at one item, from its claim to what becomes of it.
+struct CopyAttempt: Sendable {
+    /// As they were when the worker took the item.
+    let job: CopyJob
+    let item: CopyItem
+    /// `nil` where the configuration lists the destination no more.
+    let writer: (any DestinationWriter)?
+    let database: Database
+    let store: ObjectStore
+    let clock: any WallClock
+    /// Seconds; see ``CopyConfiguration/patience``.
+    let patience: Int64
+    let metrics: CopyMetrics
+
+    /// - Throws: trouble with the database: nothing is known of the item then but that it was begun.
+    func run() async throws {
+        metrics.update { $0.copying += 1 }
+        defer { metrics.update { $0.copying -= 1 } }
+        guard try !isCanceled() else { return try await end(as: .canceled) }
+        do {
+            let state = try await copy()
+            try await end(as: state)
+        } catch {
+            if try isCanceled() { return try await end(as: .canceled) }
+            // The gateway ends: the next start goes on.
+            if Task.isCancelled { return }
+            try await fail(CopyFailure(error))
+        }
+    }
+
+    // MARK: copying
+
+    private func copy() async throws -> CopyItemState {
+        guard let writer else {
+            throw CopyFailure(
+                .destinationNotConfigured, "the gateway's configuration lists the destination no more", .lasts)
+        }
+        let source = try source()
+        // What an attempt before this one may have sent, and not heard of, is this job's work.
+        if try await writer.holds(item, source) { return item.attempts > 1 ? .succeeded : .skipped }
+        try await writer.write(
+            item, source,
+            CopyProgress { bytes in
+                let fresh = try await record { item in
+                    let fresh = max(0, bytes - item.copiedBytes)
+                    guard fresh > 0 else { return fresh }
+                    item.copiedBytes = bytes
+                    item.failures = 0
+                    item.firstFailureAt = nil
+                    return fresh
+                }
+                metrics.update { $0.bytes += Int(fresh) }
+            } began: { multipart in
+                try await record { $0.multipart = multipart }
+            })
+        return .succeeded
+    }
+
+    private func source() throws -> CopySource {
+        let (object, stored) = try database.read { connection in
+            (
+                try ObjectRecords(connection).object(uploadID: item.uploadID),
+                try store.snapshot(uploadID: item.uploadID, in: connection).object
+            )
+        }
+        guard let object else { throw CopyFailure(.sourceNotFound, "the object was deleted", .lasts) }
+        guard let stored, !object.isBad else {
+            throw CopyFailure(.sourceDamaged, "the object's bytes are no more what was verified", .lasts)
+        }
+        return CopySource(file: try FileReader(store.path(of: stored)), size: stored.size, crc64: stored.crc64)
+    }
+
+    /// Durable when it returns.
+    ///
+    /// - Throws: `CancellationError` once the job is canceled.
+    private func record<Result: Sendable>(
+        _ change: @escaping @Sendable (inout CopyItem) -> Result
+    ) async throws -> Result {
+        let result = try await database.write { connection -> Result? in
+            let records = CopyRecords(connection)
+            guard var item = try records.item(item.number, of: job.id) else { return nil }
+            let result = change(&item)
+            try records.update(item)
+            return try records.job(job.id, scope: nil)?.state == .canceling ? nil : result
+        }
+        guard let result else { throw CancellationError() }
+        return result
+    }
+
+    // MARK: what becomes of it
+
+    private func isCanceled() throws -> Bool {
+        // A job that is gone, with its organization, is nobody's any more.
+        try database.read { try CopyRecords($0).job(job.id, scope: nil)?.state ?? .canceling } == .canceling
+    }
+
+    private func end(as state: CopyItemState, _ failure: CopyFailure? = nil) async throws {
+        if state == .canceled || state == .failed { await clear() }
+        let now = clock.now()
+        try await database.write { connection in
+            let records = CopyRecords(connection)
+            guard var item = try records.item(item.number, of: job.id) else { return }
+            item.state = state
+            item.errorCode = failure?.code.rawValue ?? ""
+            item.errorMessage = failure?.message ?? ""
+            try records.update(item)
+            guard var job = try records.job(job.id, scope: nil) else { return }
+            job.settle(try records.tally(of: job.id), at: now)
+            try records.update(job)
+        }
+        metrics.update { $0.count(state) }
+    }
+
+    /// Back into the queue, if it may succeed later and was not tried for too long; otherwise that was its end.
+    private func fail(_ failure: CopyFailure) async throws {
+        let now = clock.now()
+        let random = Double.random(in: 0...1)
+        let isQueued = try await database.write { connection in
+            let records = CopyRecords(connection)
+            guard var item = try records.item(item.number, of: job.id) else { return true }
+            let first = item.firstFailureAt ?? now
+            item.failures += 1
+            item.firstFailureAt = first
+            guard failure.outlook == .passes,
+                let delay = policy.delay(
+                    failures: item.failures, elapsed: .microseconds(now.microseconds - first.microseconds), least: nil,
+                    random: random)
+            else { return false }
+            item.state = .queued
+            item.errorCode = failure.code.rawValue
+            item.errorMessage = failure.message
+            try records.update(item, due: now.adding(microseconds: delay.microseconds))
+            return true
+        }
+        guard isQueued else { return try await end(as: .failed, failure) }
+        metrics.update { $0.retries += 1 }
+    }
+
+    private var policy: RetryPolicy {
+        var policy = RetryPolicy(patience: .seconds(patience))
+        policy.attempts = 1
+        return policy
+    }
+
+    /// Clears away what attempts left at the destination. Where that fails, it stays there.
+    private func clear() async {
+        guard let writer else { return }
+        let begun = try? database.read { try CopyRecords($0).item(item.number, of: job.id) }
+        // In a task of its own: this one may have been cancelled.
+        await Task { try? await writer.abandon((begun ?? nil) ?? item) }.value
+    }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+}

@@ -1,0 +1,63 @@
+import Transfer
+
+/// Why an item was not copied, and whether it may be later.
+struct CopyFailure: Error, Sendable, Hashable {
+    /// What programs branch on: `error_code` of the item.
+    enum Code: String, Sendable {
+        /// The object was deleted after the job was made.
+        case sourceNotFound = "SOURCE_NOT_FOUND"
+        /// Its bytes are no more what was verified.
+        case sourceDamaged = "SOURCE_DAMAGED"
+        /// The configuration lists the destination no more.
+        case destinationNotConfigured = "DESTINATION_NOT_CONFIGURED"
+        /// It could not be reached for as long as that is tried.
+        case destinationUnavailable = "DESTINATION_UNAVAILABLE"
+        /// It said no: the credential, the bucket, the certificate.
+        case destinationRefused = "DESTINATION_REFUSED"
+        /// It could not store the bytes.
+        case destinationFailed = "DESTINATION_FAILED"
+        case internalError = "INTERNAL_ERROR"
+    }
+
+    enum Outlook: Sendable, Hashable {
+        case passes
+        case lasts
+    }
+
+    let code: Code
+    /// For people; holds no secret.
+    let message: String
+    let outlook: Outlook
+
+    init(_ code: Code, _ message: String, _ outlook: Outlook) {
+        self.code = code
+        self.message = message
+        self.outlook = outlook
+    }
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CopyFailure: self = failure
+        case TransferFailure.connection(let reason): self.init(.destinationUnavailable, reason, .passes)
+        case TransferFailure.unusable(let reason): self.init(.destinationRefused, reason, .lasts)
+        case let refusal as StoreRefusal: self.init(refusal)
+        case let failure as FileDownload.LocalFailure:
+            self.init(.destinationFailed, failure.messageWithoutPath, .passes)
+        case let failure as FileReader.Failure:
+            self.init(
+                failure.isMissing ? .sourceNotFound : .sourceDamaged, "the object cannot be read: \(failure.reason)",
+                .lasts)
+        default: self.init(.internalError, "the gateway failed", .passes)
+        }
+    }
+
+    private init(_ refusal: StoreRefusal) {
+        switch refusal.remedy {
+        case .retry: self.init(.destinationUnavailable, "\(refusal)", .passes)
+        case .sendAgain: self.init(.destinationFailed, "\(refusal)", .passes)
+        // A multipart upload that somebody gave up: another one is begun.
+        case .startOver where refusal.code == "NoSuchUpload": self.init(.destinationFailed, "\(refusal)", .passes)
+        case .startOver, .refreshCredentials, .adoptTime, .none: self.init(.destinationRefused, "\(refusal)", .lasts)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// What webhooks can be told of.
+public enum EventType: String, Sendable, Hashable, CaseIterable {
+    /// CompleteUpload was answered for the first time: the object is in ListObjects.
+    case objectVerified = "object.verified"
+    /// AbortUpload was answered for the first time.
+    case uploadAborted = "upload.aborted"
+    /// A device was given a key, by InitDevice or ReinitDevice.
+    case deviceInitialized = "device.initialized"
+}
+
+/// Something that happened, as a room tells of it.
+public struct Event: Sendable {
+    public let type: EventType
+    /// What it happened to, e.g. `objects/FILE_ID`: events of one subject are delivered in their order.
+    public let subject: String
+    public let organizationID: Int64
+    /// Written as JSON, its members in snake case as the fields of the `.proto` files are.
+    public let data: any Encodable & Sendable
+    /// Of the call that made it happen (W3C Trace Context, section 3.2); sent as a header field.
+    public let traceparent: String?
+
+    public init(
+        _ type: EventType, subject: String, organizationID: Int64, data: any Encodable & Sendable,
+        traceparent: String? = nil
+    ) {
+        self.type = type
+        self.subject = subject
+        self.organizationID = organizationID
+        self.data = data
+        // Nothing that could end the field it is sent in.
+        self.traceparent = traceparent.flatMap { text in
+            !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import FoundationEssentials
+import Platform
+
+/// The body of a webhook's request. It is made once, with the event: each attempt sends the same bytes.
+struct EventPayload: Encodable {
+    let id: String
+    let type: String
+    /// RFC 3339, UTC, to the millisecond.
+    let timestamp: String
+    let subject: String
+    /// By name.
+    let organization: String
+    let data: any Encodable & Sendable
+
+    private enum CodingKeys: CodingKey {
+        case id, type, timestamp, subject, organization, data
+    }
+
+    init(_ event: Event, id: String, organization: String, at time: UnixTime) {
+        self.id = id
+        self.organization = organization
+        type = event.type.rawValue
+        timestamp = Date(timeIntervalSince1970: Double(time.microseconds) / 1e6)
+            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        subject = event.subject
+        data = event.data
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try container.encode(type, forKey: .type)
+        try container.encode(timestamp, forKey: .timestamp)
+        try container.encode(subject, forKey: .subject)
+        try container.encode(organization, forKey: .organization)
+        try container.encode(data, forKey: .data)
+    }
+
+    var json: String {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            // Of members, not of the keys of dictionaries: tags stay as they are.
+            encoder.keyEncodingStrategy = .convertToSnakeCase
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        }
+    }
+}

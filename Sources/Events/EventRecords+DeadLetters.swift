@@ -1,0 +1,75 @@
+import Database
+import Platform
+
+/// An event that one webhook did not take until the gateway gave up.
+struct DeadLetterRecord: Sendable, Hashable {
+    let position: Int64
+    let eventID: String
+    let webhook: String
+    let type: String
+    let subject: String
+    let organization: String
+    let occurredAt: UnixTime
+    let attempts: Int
+    let givenUpAt: UnixTime
+    let lastError: String
+    let payload: String
+
+    /// Where a list goes on behind it.
+    var cursor: String { "\(position) \(webhook)" }
+}
+
+extension EventRecords {
+    private static let deadLetter = """
+        SELECT d.position, e.id, d.webhook, e.type, e.subject, e.organization, e.occurred_at, d.attempts, d.ended_at,
+            d.last_error, e.payload
+        FROM event_deliveries d JOIN events e ON e.position = d.position
+        """
+
+    /// In the order of their events.
+    ///
+    /// - Parameters:
+    ///   - scope: the organization whose events they are; `nil` = whichever.
+    ///   - webhook: empty = all.
+    ///   - cursor: that of the one before; empty = from the beginning.
+    func deadLetters(scope: Int64?, webhook: String, after cursor: String, limit: Int) throws -> [DeadLetterRecord] {
+        let halves = cursor.split(separator: " ", maxSplits: 1)
+        let position = halves.first.flatMap { Int64($0) } ?? 0
+        return try connection.query(
+            """
+            \(Self.deadLetter)
+            WHERE d.state = 3 AND (d.position, d.webhook) > ($1, $2)
+                AND e.organization_id = coalesce($3, e.organization_id) AND ($4 = '' OR d.webhook = $4)
+            ORDER BY d.position, d.webhook LIMIT $5
+            """, position, halves.count > 1 ? String(halves[1]) : "", scope, webhook, limit, row: Self.deadLetter)
+    }
+
+    /// Those of one event.
+    func deadLetters(of eventID: String, scope: Int64?, webhook: String) throws -> [DeadLetterRecord] {
+        try connection.query(
+            """
+            \(Self.deadLetter)
+            WHERE e.id = $1 AND d.state = 3
+                AND e.organization_id = coalesce($2, e.organization_id) AND ($3 = '' OR d.webhook = $3)
+            ORDER BY d.webhook
+            """, eventID, scope, webhook, row: Self.deadLetter)
+    }
+
+    /// Puts it back into the queue, at its place among those of its subject that wait.
+    func revive(_ letter: DeadLetterRecord, at now: UnixTime) throws {
+        try connection.execute(
+            """
+            UPDATE event_deliveries
+            SET state = 1, attempts = 0, first_failed_at = NULL, ended_at = NULL, last_error = NULL
+            WHERE position = $1 AND webhook = $2 AND state = 3
+            """, letter.position, letter.webhook)
+        try release(letter.subject, letter.webhook, at: now)
+    }
+
+    private static func deadLetter(_ row: Row) -> DeadLetterRecord {
+        DeadLetterRecord(
+            position: row.int64(0), eventID: row.text(1), webhook: row.text(2), type: row.text(3), subject: row.text(4),
+            organization: row.text(5), occurredAt: row.time(6), attempts: row.int(7), givenUpAt: row.time(8),
+            lastError: row.text(9), payload: row.text(10))
+    }
+}

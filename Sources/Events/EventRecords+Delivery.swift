@@ -1,0 +1,105 @@
+import Database
+import Platform
+
+extension EventRecords {
+    private static let delivery = """
+        SELECT d.position, e.id, e.subject, e.payload, e.traceparent, d.attempts, d.first_failed_at
+        FROM event_deliveries d JOIN events e ON e.position = d.position
+        """
+
+    /// Whose next attempt may begin, in the order in which they became due.
+    func due(for webhook: String, at now: UnixTime, limit: Int) throws -> [Delivery] {
+        try connection.query(
+            """
+            \(Self.delivery) WHERE d.webhook = $1 AND d.due_at <= $2 ORDER BY d.due_at, d.position LIMIT $3
+            """, webhook, now.microseconds, limit
+        ) { row in
+            Delivery(
+                position: row.int64(0), eventID: row.text(1), subject: row.text(2), payload: row.text(3),
+                traceparent: row.optionalText(4), attempts: row.int(5), firstFailedAt: row.optionalTime(6))
+        }
+    }
+
+    /// When something becomes due that is not yet.
+    func nextDue(for webhook: String, after now: UnixTime) throws -> UnixTime? {
+        try connection.first(
+            "SELECT min(due_at) FROM event_deliveries WHERE webhook = $1 AND due_at > $2", webhook, now.microseconds
+        ) { $0.optionalTime(0) } ?? nil
+    }
+
+    /// Writes what came of an attempt. A delivery that was ended meanwhile stays so.
+    func settle(_ delivery: Delivery, to webhook: String, _ outcome: DeliveryOutcome, at now: UnixTime) throws {
+        switch outcome {
+        case .delivered:
+            try end(delivery.position, delivery.subject, webhook, .delivered, error: nil, at: now)
+        case .dead(let reason):
+            try countFailure(of: delivery, to: webhook, at: now)
+            try end(delivery.position, delivery.subject, webhook, .dead, error: reason, at: now)
+        case .retry(let due, let reason):
+            try countFailure(of: delivery, to: webhook, at: now)
+            try connection.execute(
+                """
+                UPDATE event_deliveries SET due_at = $3, last_error = $4
+                WHERE position = $1 AND webhook = $2 AND state = 1
+                """, delivery.position, webhook, due.microseconds, reason)
+        }
+    }
+
+    private func countFailure(of delivery: Delivery, to webhook: String, at now: UnixTime) throws {
+        try connection.execute(
+            """
+            UPDATE event_deliveries SET attempts = attempts + 1, first_failed_at = coalesce(first_failed_at, $3)
+            WHERE position = $1 AND webhook = $2 AND state = 1
+            """, delivery.position, webhook, now.microseconds)
+    }
+
+    enum End: Int64 {
+        case delivered = 2
+        case dead = 3
+    }
+
+    /// Ends a delivery that waits, and lets the next one of its subject go.
+    func end(
+        _ position: Int64, _ subject: String, _ webhook: String, _ end: End, error: String?, at now: UnixTime
+    ) throws {
+        let changed = try connection.execute(
+            """
+            UPDATE event_deliveries SET state = $3, due_at = NULL, ended_at = $4, last_error = $5
+            WHERE position = $1 AND webhook = $2 AND state = 1
+            """, position, webhook, end.rawValue, now.microseconds, error)
+        guard changed > 0 else { return }
+        try release(subject, webhook, at: now)
+    }
+
+    /// Makes the first that waits of a subject due, unless one is already.
+    func release(_ subject: String, _ webhook: String, at now: UnixTime) throws {
+        try connection.execute(
+            """
+            UPDATE event_deliveries SET due_at = $3
+            WHERE webhook = $1 AND state = 1
+                AND position = (
+                    SELECT min(position) FROM event_deliveries WHERE webhook = $1 AND subject = $2 AND state = 1)
+                AND NOT EXISTS (
+                    SELECT 1 FROM event_deliveries
+                    WHERE webhook = $1 AND subject = $2 AND state = 1 AND due_at IS NOT NULL)
+            """, webhook, subject, now.microseconds)
+    }
+
+    /// For which something waits.
+    func webhooksWithPending() throws -> [String] {
+        try connection.query("SELECT DISTINCT webhook FROM event_deliveries WHERE state = 1") { $0.text(0) }
+    }
+
+    /// Gives up the oldest that wait for a webhook.
+    ///
+    /// - Returns: how many; fewer than `limit` where none is left.
+    func giveUp(pendingFor webhook: String, limit: Int64, because reason: String, at now: UnixTime) throws -> Int {
+        let oldest = try connection.query(
+            """
+            SELECT position, subject FROM event_deliveries WHERE state = 1 AND webhook = $1 ORDER BY position LIMIT $2
+            """, webhook, limit
+        ) { ($0.int64(0), $0.text(1)) }
+        for (position, subject) in oldest { try end(position, subject, webhook, .dead, error: reason, at: now) }
+        return oldest.count
+    }
+}

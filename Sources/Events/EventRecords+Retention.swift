@@ -1,0 +1,66 @@
+import Database
+import Platform
+
+/// How much a webhook's queue holds.
+struct QueueLength: Sendable, Hashable {
+    var pending: Int64 = 0
+    var dead: Int64 = 0
+    /// When the oldest event happened that waits.
+    var oldestPendingAt: UnixTime?
+}
+
+extension EventRecords {
+    /// From the indexes, but for one row.
+    func queueLength(of webhook: String) throws -> QueueLength {
+        let (pending, oldest) =
+            try connection.first(
+                "SELECT count(*), min(position) FROM event_deliveries WHERE state = 1 AND webhook = $1", webhook
+            ) { ($0.int64(0), $0.optionalInt64(1)) } ?? (0, nil)
+        let dead =
+            try connection.first("SELECT count(*) FROM event_deliveries WHERE state = 3 AND webhook = $1", webhook) {
+                $0.int64(0)
+            } ?? 0
+        let oldestAt = try oldest.flatMap { oldest in
+            try connection.first("SELECT occurred_at FROM events WHERE position = $1", oldest) { $0.time(0) }
+        }
+        return QueueLength(pending: pending, dead: dead, oldestPendingAt: oldestAt)
+    }
+
+    /// Removes what ended before `time`, the oldest first.
+    ///
+    /// - Returns: how many deliveries; fewer than `limit` where none is left.
+    func forget(_ end: End, before time: UnixTime, limit: Int) throws -> Int {
+        try forget(
+            connection.query(
+                """
+                SELECT position, webhook FROM event_deliveries WHERE state = $1 AND ended_at < $2
+                ORDER BY ended_at LIMIT $3
+                """, end.rawValue, time.microseconds, limit
+            ) { ($0.int64(0), $0.text(1)) })
+    }
+
+    /// Removes the oldest dead letters of a webhook.
+    func forgetDeadLetters(of webhook: String, limit: Int64) throws -> Int {
+        try forget(
+            connection.query(
+                """
+                SELECT position, webhook FROM event_deliveries WHERE state = 3 AND webhook = $1
+                ORDER BY position LIMIT $2
+                """, webhook, limit
+            ) { ($0.int64(0), $0.text(1)) })
+    }
+
+    /// An event goes with its last delivery.
+    private func forget(_ deliveries: [(position: Int64, webhook: String)]) throws -> Int {
+        for (position, webhook) in deliveries {
+            try connection.execute(
+                "DELETE FROM event_deliveries WHERE position = $1 AND webhook = $2", position, webhook)
+            try connection.execute(
+                """
+                DELETE FROM events
+                WHERE position = $1 AND NOT EXISTS (SELECT 1 FROM event_deliveries WHERE position = $1)
+                """, position)
+        }
+        return deliveries.count
+    }
+}

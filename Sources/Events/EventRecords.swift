@@ -1,0 +1,75 @@
+import Database
+import Platform
+
+/// The SQL of the outbox and its tables; what becomes of the deliveries is in `EventRecords+Delivery.swift`, what is kept of
+/// them in `EventRecords+DeadLetters.swift`. Times are microseconds since 1970.
+///
+/// Of the deliveries of one subject to one webhook the earliest that waits has a `due_at`, and no other: so none overtakes,
+/// and what is held back costs nothing while it is.
+struct EventRecords {
+    static let migrations = [
+        Migration(
+            name: "events-1",
+            sql: """
+                -- What happened, once for all webhooks. payload: the body that is sent.
+                CREATE TABLE events (
+                    position INTEGER PRIMARY KEY AUTOINCREMENT,
+                    id TEXT NOT NULL UNIQUE,
+                    type TEXT NOT NULL,
+                    subject TEXT NOT NULL,
+                    organization_id INTEGER NOT NULL,
+                    organization TEXT NOT NULL,
+                    occurred_at INTEGER NOT NULL,
+                    payload TEXT NOT NULL,
+                    traceparent TEXT
+                ) STRICT;
+
+                -- state: 1 pending, 2 delivered, 3 dead. due_at: when the next attempt may begin; NULL where none is to
+                -- come, or an earlier event of the subject goes before. attempts: those that failed.
+                CREATE TABLE event_deliveries (
+                    position INTEGER NOT NULL REFERENCES events (position),
+                    webhook TEXT NOT NULL,
+                    subject TEXT NOT NULL,
+                    state INTEGER NOT NULL,
+                    due_at INTEGER,
+                    attempts INTEGER NOT NULL DEFAULT 0,
+                    first_failed_at INTEGER,
+                    last_error TEXT,
+                    ended_at INTEGER,
+                    PRIMARY KEY (position, webhook)
+                ) STRICT, WITHOUT ROWID;
+                CREATE INDEX event_deliveries_due ON event_deliveries (webhook, due_at) WHERE due_at IS NOT NULL;
+                CREATE INDEX event_deliveries_pending ON event_deliveries (webhook, subject, position) WHERE state = 1;
+                CREATE INDEX event_deliveries_by_age ON event_deliveries (webhook, position) WHERE state = 1;
+                CREATE INDEX event_deliveries_dead ON event_deliveries (webhook, position) WHERE state = 3;
+                CREATE INDEX event_deliveries_ended ON event_deliveries (state, ended_at) WHERE state <> 1;
+                """)
+    ]
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func insert(
+        _ event: Event, id: String, organization: String, payload: String, for webhooks: [String], at now: UnixTime
+    ) throws {
+        try connection.execute(
+            """
+            INSERT INTO events (id, type, subject, organization_id, organization, occurred_at, payload, traceparent)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            """, id, event.type.rawValue, event.subject, event.organizationID, organization, now.microseconds, payload,
+            event.traceparent)
+        let position = connection.lastInsertedRowID
+        for webhook in webhooks {
+            try connection.execute(
+                """
+                INSERT INTO event_deliveries (position, webhook, subject, state, due_at)
+                SELECT $1, $2, $3, 1, CASE WHEN EXISTS (
+                    SELECT 1 FROM event_deliveries WHERE webhook = $2 AND subject = $3 AND state = 1
+                ) THEN NULL ELSE $4 END
+                """, position, webhook, event.subject, now.microseconds)
+        }
+    }
+}

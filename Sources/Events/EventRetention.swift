@@ -1,0 +1,79 @@
+import Database
+import Platform
+
+/// Bounds the outbox: what has ended goes after a while, and of too much the oldest.
+struct EventRetention: Sendable {
+    /// Deliveries in one transaction: other writes wait meanwhile.
+    private static let batch = 500
+
+    let database: Database
+    let clock: any WallClock
+    let configuration: EventsConfiguration
+
+    /// - Returns: how many deliveries it removed.
+    func run() async throws -> Int {
+        let now = clock.now()
+        for webhook in configuration.webhooks.map(\.name) {
+            let pending = try database.read { try EventRecords($0).queueLength(of: webhook).pending }
+            try await giveUp(
+                pendingFor: webhook, count: pending - configuration.maximumPending, because: "too many events waited",
+                at: now)
+        }
+        var removed = try await forget(.delivered, olderThanDays: configuration.deliveredDays, at: now)
+        removed += try await forget(.dead, olderThanDays: configuration.deadLetterDays, at: now)
+        for webhook in configuration.webhooks.map(\.name) {
+            removed += try await forgetDeadLetters(of: webhook)
+        }
+        return removed
+    }
+
+    /// Makes dead letters of what waits for webhooks that are configured no more.
+    func giveUpUnknown() async throws {
+        let now = clock.now()
+        let known = Set(configuration.webhooks.map(\.name))
+        for webhook in try database.read({ try EventRecords($0).webhooksWithPending() }) where !known.contains(webhook)
+        {
+            try await giveUp(
+                pendingFor: webhook, count: .max, because: "no webhook of this name is configured", at: now)
+        }
+    }
+
+    private func giveUp(
+        pendingFor webhook: String, count: Int64, because reason: String, at now: UnixTime
+    ) async throws {
+        var left = count
+        while left > 0 {
+            try Task.checkCancellation()
+            let limit = min(left, Int64(Self.batch))
+            let given = try await database.write {
+                try EventRecords($0).giveUp(pendingFor: webhook, limit: limit, because: reason, at: now)
+            }
+            guard given == limit else { return }
+            left -= limit
+        }
+    }
+
+    private func forget(_ end: EventRecords.End, olderThanDays days: Int64, at now: UnixTime) async throws -> Int {
+        let oldest = now.adding(seconds: -days * 86_400)
+        return try await inBatches { try EventRecords($0).forget(end, before: oldest, limit: Self.batch) }
+    }
+
+    private func forgetDeadLetters(of webhook: String) async throws -> Int {
+        let most = configuration.maximumDeadLetters
+        return try await inBatches { connection in
+            let records = EventRecords(connection)
+            let excess = try records.queueLength(of: webhook).dead - most
+            return excess > 0 ? try records.forgetDeadLetters(of: webhook, limit: min(excess, Int64(Self.batch))) : 0
+        }
+    }
+
+    private func inBatches(_ body: @escaping @Sendable (Connection) throws -> Int) async throws -> Int {
+        var (sum, count) = (0, Self.batch)
+        while count == Self.batch {
+            try Task.checkCancellation()
+            count = try await database.write(body)
+            sum += count
+        }
+        return sum
+    }
+}

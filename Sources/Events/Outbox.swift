@@ -1,0 +1,29 @@
+import Accounts
+import Database
+import Platform
+
+/// Where rooms write what webhooks are to be told, in the transaction of what happened: either both are there or neither.
+public struct Outbox: Sendable {
+    /// Takes nothing: nobody is to be told.
+    public static let closed = Outbox(webhooks: [], identifiers: Identifiers(clock: SystemClock()), bells: [])
+
+    let webhooks: [Webhook]
+    let identifiers: Identifiers
+    /// Of those who send, one for each webhook.
+    let bells: [Bell]
+
+    /// A webhook that does not want the event costs nothing; where none does, no row is written.
+    public func record(_ event: Event, at now: UnixTime, in connection: Connection) throws {
+        guard !webhooks.isEmpty else { return }
+        let organization = try Accounts.organizationName(event.organizationID, in: connection)
+        let receivers = webhooks.filter { $0.wants(event.type, of: organization) }
+        guard !receivers.isEmpty else { return }
+        // Made here, by the one writer: ids rise in the order of the commits.
+        let id = identifiers.uuid()
+        let payload = try EventPayload(event, id: id, organization: organization, at: now).json
+        try EventRecords(connection).insert(
+            event, id: id, organization: organization, payload: payload, for: receivers.map(\.name), at: now)
+        // Whoever hears it looks behind the commit: it asks the writer, too.
+        for bell in bells { bell.ring() }
+    }
+}

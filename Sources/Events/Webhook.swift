@@ -1,0 +1,33 @@
+import Platform
+
+/// Where events are sent, as the configuration has it.
+public struct Webhook: Sendable {
+    /// What the database and commands know it by: with another name it is another webhook.
+    public let name: String
+    /// `http` or `https`.
+    public let url: String
+    /// The keys of the signatures: one, or also the one before while the receiver changes over.
+    public let keys: [Secret]
+    /// Empty = all.
+    public let types: Set<EventType>
+    /// Only events of this one, by name; `nil` = of all.
+    public let organization: String?
+    /// PEM of the authorities whose certificate the receiver must show; `nil` = those that the system trusts.
+    public let authorities: String?
+
+    public init(
+        name: String, url: String, keys: [Secret], types: Set<EventType> = [], organization: String? = nil,
+        authorities: String? = nil
+    ) {
+        self.name = name
+        self.url = url
+        self.keys = keys
+        self.types = types
+        self.organization = organization
+        self.authorities = authorities
+    }
+
+    func wants(_ type: EventType, of organization: String) -> Bool {
+        (types.isEmpty || types.contains(type)) && (self.organization ?? organization) == organization
+    }
+}

@@ -1,0 +1,100 @@
+/// A line of a CSV file.
+struct CSVRecord: Sendable, Hashable {
+    /// Where it begins, counted from 1; a quoted field may go over several lines.
+    let line: Int
+    let fields: [String]
+}
+
+/// Why a text is no CSV.
+struct CSVError: Error, Hashable {
+    let line: Int
+    /// Without a full stop.
+    let message: String
+}
+
+/// Reads CSV as RFC 4180 has it, section 2, and as spreadsheets write it: with a byte order mark, with lines that end in a
+/// line feed alone, with or without an end of the last line. Empty lines are passed over. UTF-8 only.
+struct CSVReader {
+    private enum Byte {
+        static let quote = UInt8(ascii: "\"")
+        static let comma = UInt8(ascii: ",")
+        static let carriageReturn = UInt8(ascii: "\r")
+        static let lineFeed = UInt8(ascii: "\n")
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private let bytes: [UInt8]
+    private var position: Int
+    private var line = 1
+
+    private init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        position = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
+    }
+
+    static func records(_ bytes: [UInt8]) throws(CSVError) -> [CSVRecord] {
+        var reader = CSVReader(bytes)
+        var records: [CSVRecord] = []
+        while let record = try reader.next() {
+            if record.fields != [""] { records.append(record) }
+        }
+        return records
+    }
+
+    private mutating func next() throws(CSVError) -> CSVRecord? {
+        guard position < bytes.count else { return nil }
+        let start = line
+        var fields: [String] = []
+        repeat { fields.append(try field()) } while take(Byte.comma)
+        try endLine()
+        return CSVRecord(line: start, fields: fields)
+    }
+
+    private mutating func field() throws(CSVError) -> String {
+        let start = line
+        let content = take(Byte.quote) ? try quoted() : bare()
+        guard let text = String(validating: content, as: UTF8.self) else {
+            throw CSVError(line: start, message: "is not UTF-8")
+        }
+        return text
+    }
+
+    /// Up to the comma or the line's end. A quote within is taken as it stands: a field is quoted from its beginning, or not.
+    private mutating func bare() -> [UInt8] {
+        let start = position
+        while let byte = peek, byte != Byte.comma, byte != Byte.lineFeed, byte != Byte.carriageReturn { position += 1 }
+        return Array(bytes[start..<position])
+    }
+
+    private mutating func quoted() throws(CSVError) -> [UInt8] {
+        let start = line
+        var content: [UInt8] = []
+        while let byte = peek {
+            position += 1
+            if byte == Byte.quote, !take(Byte.quote) { return content }
+            if byte == Byte.lineFeed { line += 1 }
+            content.append(byte)
+        }
+        throw CSVError(line: start, message: "a quote is opened and never closed")
+    }
+
+    private mutating func endLine() throws(CSVError) {
+        let hasReturn = take(Byte.carriageReturn)
+        if take(Byte.lineFeed) {
+            line += 1
+        } else if hasReturn {
+            throw CSVError(line: line, message: "a carriage return stands without a line feed")
+        } else if position < bytes.count {
+            throw CSVError(line: line, message: "a closing quote is followed by neither a comma nor the line's end")
+        }
+    }
+
+    private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek == byte else { return false }
+        position += 1
+        return true
+    }
+}

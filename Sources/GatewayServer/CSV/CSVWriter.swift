@@ -1,0 +1,11 @@
+/// Writes CSV as RFC 4180 has it, but for the lines' ends, which are line feeds.
+enum CSVWriter {
+    static func text(_ records: [[String]]) -> String {
+        records.map { $0.map(field).joined(separator: ",") }.joined(separator: "\n")
+    }
+
+    private static func field(_ text: String) -> String {
+        let needsQuotes = text.utf8.contains { ",\"\r\n".utf8.contains($0) }
+        return needsQuotes ? "\"\(text.replacing("\"", with: "\"\""))\"" : text
+    }
+}

@@ -1,0 +1,31 @@
+/// `data-gateway config check`
+struct ConfigCheck: Command {
+    static let name = "check"
+    static let summary = "Say whether a gateway would start, or what is wrong"
+    static let discussion = [
+        """
+        Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options as 'serve' does, and the certificates \
+        that they name. Exits with 1 where something is wrong.
+        """
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        ServeOptions.configurationParameters.map { $0.at(\.options) } + [
+            .flag("--json", \.json, "Print one JSON object")
+        ]
+    }
+
+    var options = ServeOptions()
+    var json = false
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.report(asJSON: json) {
+            let configuration = try Configuration(options, variables: environment.variables)
+            _ = try GatewayCertificates(configuration)
+            let given = configuration.settings.count { $0.source != .standard }
+            return Reply(
+                json: .object([JSONValue.Member(name: "settings", value: .number(Int64(given)))]),
+                text: "in order: \(given) of \(configuration.settings.count) keys set")
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Proto
+
+/// `data-gateway copy items`
+struct CopyItems: ClientCommand {
+    static let name = "items"
+    static let summary = "List the objects of a copy job and what became of each"
+    static let listener = CommandListener.gateway
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("COPY_JOB_ID", \.jobID, "As copy create printed it"),
+            .repeated(
+                "--status", "STATUS", \.statuses,
+                "Only those that are \(CopyItemChoice.allCases.map(\.rawValue).joined(separator: ", "))"),
+        ] + connectionParameters
+    }
+
+    var jobID = ""
+    var statuses: [CopyItemChoice] = []
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let service = DataGatewayCopyServiceClient(gateway)
+        return Reply(
+            "items",
+            try await Pages.all { token in
+                let page = try await service.listCopyJobItems(
+                    ListCopyJobItemsRequest(
+                        copyJobID: jobID, statuses: statuses.map(\.status), pageSize: Pages.size, pageToken: token))
+                return (page.items, page.nextPageToken)
+            })
+    }
+}
+
+/// A state of an item, as it is typed.
+enum CopyItemChoice: String, ArgumentChoice {
+    case queued
+    case copying
+    case succeeded
+    case failed
+    case skipped
+    case canceled
+
+    var status: CopyItemStatus {
+        switch self {
+        case .queued: .queued
+        case .copying: .copying
+        case .succeeded: .succeeded
+        case .failed: .failedTerminal
+        case .skipped: .skipped
+        case .canceled: .canceled
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import DeviceInit
+import Proto
+
+/// What has to be done so that a device is what its line of a table says.
+struct DeviceChange: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
+        case register(RegisterDeviceRequest)
+        case update([Step])
+        case none
+    }
+
+    /// A call; they are made in this order.
+    enum Step: Sendable, Equatable {
+        case describe(UpdateDeviceRequest)
+        case leaveSuite(RemoveDeviceFromSuiteRequest)
+        case joinSuite(AddDeviceToSuiteRequest)
+    }
+
+    let line: Int
+    let deviceID: String
+    let kind: Kind
+    /// The columns that differ from what the gateway has.
+    let columns: [String]
+
+    /// - Parameters:
+    ///   - device: what the gateway has; `nil` = it is not registered.
+    ///   - suites: the names of those that there are.
+    /// - Throws: where the line asks for what cannot be.
+    init(_ line: DeviceLine, over device: Device?, suites: Set<String>) throws(TableProblem) {
+        guard line.suite.isEmpty || suites.contains(line.suite) else {
+            throw TableProblem(line: line.line, column: "suite", message: "there is no \(line.suite)")
+        }
+        let tags = line.tags(over: device?.tags ?? [:])
+        do {
+            try DeviceRules.tags(tags)
+        } catch {
+            throw TableProblem(line: line.line, column: "tags", message: error.message)
+        }
+        self.line = line.line
+        deviceID = line.deviceID
+        guard let device else {
+            kind = .register(
+                RegisterDeviceRequest(
+                    deviceID: line.deviceID, displayName: line.displayName ?? "", description: line.description ?? "",
+                    suite: line.suite, tags: tags))
+            columns = []
+            return
+        }
+        var columns: [String] = []
+        if let name = line.displayName, name != device.displayName { columns.append("display_name") }
+        if let text = line.description, text != device.description { columns.append("description") }
+        if tags != device.tags { columns.append("tags") }
+        var steps: [Step] = []
+        if !columns.isEmpty {
+            steps.append(
+                .describe(
+                    UpdateDeviceRequest(
+                        name: device.name, displayName: line.displayName, description: line.description, tags: tags,
+                        replaceTags: true)))
+        }
+        if !line.suite.isEmpty, line.suite != device.suite {
+            columns.append("suite")
+            if !device.suite.isEmpty {
+                steps.append(.leaveSuite(RemoveDeviceFromSuiteRequest(suite: device.suite, device: device.name)))
+            }
+            steps.append(.joinSuite(AddDeviceToSuiteRequest(suite: line.suite, device: device.name)))
+        }
+        self.columns = columns
+        kind = steps.isEmpty ? .none : .update(steps)
+    }
+
+    func apply(_ registry: DeviceManagementServiceClient<SignedInConnection>) async throws {
+        switch kind {
+        case .register(let request):
+            _ = try await registry.registerDevice(request)
+        case .update(let steps):
+            for step in steps {
+                switch step {
+                case .describe(let request): _ = try await registry.updateDevice(request)
+                case .leaveSuite(let request): _ = try await registry.removeDeviceFromSuite(request)
+                case .joinSuite(let request): _ = try await registry.addDeviceToSuite(request)
+                }
+            }
+        case .none:
+            break
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Proto
+import Transfer
+
+/// `data-gateway device import`
+struct DeviceImport: Command {
+    static let name = "import"
+    static let summary = "Make devices what the lines of a CSV file say"
+    static let discussion = [
+        """
+        The columns are device_id and any of suite, display_name, description, tags (KEY=VALUE;KEY=VALUE) and tag:KEY. \
+        Devices that are not registered are; of the others that is changed which differs, so that a second run changes \
+        nothing. Columns and devices that are not in the file are left alone, and an empty cell of the column suite leaves \
+        the device where it is.
+        """,
+        """
+        The whole file is checked before the first call: where a line is wrong, all that are wrong are listed by line and \
+        column, and nothing is changed.
+        """,
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("FILE", \.path, "The table: CSV (RFC 4180) in UTF-8, with a header"),
+            .flag("--dry-run", \.isDry, "Only say what would be done"),
+        ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
+    }
+
+    /// Calls under way at once: what comes together, the gateway commits together.
+    private static let width = 16
+    private static let maximumBytes = 64 << 20
+
+    var path = ""
+    var isDry = false
+    var connection = ConnectionOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.attempt {
+            let table = DeviceTable(csv: try contents())
+            try refuse(table.problems, environment)
+            let gateway = try await SignedInConnection(connection, listener: .admin, in: environment)
+            let registry = DeviceManagementServiceClient(gateway)
+            let changes = try await plan(table, registry, environment)
+            if !isDry { try refuse(try await apply(changes, registry), environment, of: changes.count) }
+            let outcome = DeviceImportOutcome(changes: changes, isDry: isDry)
+            try environment.output(connection.json ? outcome.reply.json.text : outcome.reply.text)
+        }
+    }
+
+    private func contents() throws(ClientFailure) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(FileReader.Failure) {
+            bytes = try FileReader(path).contents(limit: Self.maximumBytes + 1)
+        } catch {
+            throw ClientFailure("cannot read \(path): \(error.reason)")
+        }
+        guard bytes.count <= Self.maximumBytes else {
+            throw ClientFailure("\(path) is longer than \(ByteCount.text(Int64(Self.maximumBytes)))")
+        }
+        return bytes
+    }
+
+    private func plan(
+        _ table: DeviceTable, _ registry: DeviceManagementServiceClient<SignedInConnection>,
+        _ environment: CommandEnvironment
+    ) async throws -> [DeviceChange] {
+        let suites = Set(try await registry.allSuites().map(\.name))
+        let devices = Dictionary(
+            try await registry.allDevices().map { ($0.deviceID, $0) }, uniquingKeysWith: { first, _ in first })
+        var problems: [TableProblem] = []
+        var changes: [DeviceChange] = []
+        for line in table.lines {
+            do throws(TableProblem) {
+                changes.append(try DeviceChange(line, over: devices[line.deviceID], suites: suites))
+            } catch {
+                problems.append(error)
+            }
+        }
+        try refuse(problems, environment)
+        return changes
+    }
+
+    /// - Returns: what the gateway refused.
+    /// - Throws: where it is not reached any more: then trying the rest is of no use.
+    private func apply(
+        _ changes: [DeviceChange], _ registry: DeviceManagementServiceClient<SignedInConnection>
+    ) async throws -> [TableProblem] {
+        var rest = changes.filter { $0.kind != .none }[...]
+        return try await withThrowingTaskGroup(of: TableProblem?.self) { group in
+            var problems: [TableProblem] = []
+            func begin() {
+                guard let change = rest.popFirst() else { return }
+                group.addTask {
+                    do {
+                        try await change.apply(registry)
+                        return nil
+                    } catch let failure as ClientFailure where failure.exitCode == .refused {
+                        return TableProblem(line: change.line, column: "device_id", message: failure.message)
+                    }
+                }
+            }
+            for _ in 0..<Self.width { begin() }
+            while let problem = try await group.next() {
+                if let problem { problems.append(problem) }
+                begin()
+            }
+            return problems
+        }
+    }
+
+    /// Lists what is wrong, if anything is.
+    ///
+    /// - Parameter count: lines of the file, where the others were done.
+    private func refuse(
+        _ problems: [TableProblem], _ environment: CommandEnvironment, of count: Int? = nil
+    ) throws(ClientFailure) {
+        guard !problems.isEmpty else { return }
+        for problem in problems.sorted(by: { ($0.line, $0.column) < ($1.line, $1.column) }) {
+            environment.errorOutput(TextLayout.printable(problem.text(in: path)))
+        }
+        let number = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
+        guard let count else { throw ClientFailure("\(path) has \(number): nothing was changed") }
+        throw ClientFailure(
+            "\(problems.count) of \(count) lines were refused, the others are done: import the file again when it is right"
+        )
+    }
+}

@@ -1,0 +1,30 @@
+import DeviceClient
+
+/// Where devices find the gateway, as a command line says it.
+struct EndpointOptions: Sendable {
+    var host: HostArgument?
+    var auth: EndpointArgument?
+    var gateway: EndpointArgument?
+    var deviceInit: EndpointArgument?
+
+    /// - Parameter standard: what holds without these options, for the help.
+    static func parameters(standard: String) -> [Parameter<Self>] {
+        [
+            .option(
+                "--host", "URL", \.host,
+                "http[s]://NAME: the gateway's host, with its usual ports (default: \(standard))"),
+            .option("--auth", "URL", \.auth, "http[s]://HOST:PORT of the auth listener, where that is another"),
+            .option("--gateway", "URL", \.gateway, "The same of the gateway listener"),
+            .option("--device-init", "URL", \.deviceInit, "The same of the device-init listener"),
+        ]
+    }
+
+    /// What was said, over `standard`.
+    func endpoints(over standard: @autoclosure () throws -> Endpoints) rethrows -> Endpoints {
+        var endpoints = try host?.endpoints ?? standard()
+        if let auth { endpoints.auth = auth.endpoint }
+        if let gateway { endpoints.gateway = gateway.endpoint }
+        if let deviceInit { endpoints.deviceInit = deviceInit.endpoint }
+        return endpoints
+    }
+}

@@ -1,0 +1,23 @@
+import Console
+
+extension Configuration {
+    /// The section `console`; `nil` where there is none. A web listener that other machines reach has one only where the
+    /// configuration says so.
+    static func console(
+        _ reader: inout ConfigurationReader, isOnLoopback: Bool
+    ) throws(ConfigurationError) -> ConsoleConfiguration? {
+        var console = ConsoleConfiguration()
+        console.sessionIdleSeconds = try reader.integer(
+            "console.session_idle_seconds", default: console.sessionIdleSeconds, in: 60...86_400, unit: "seconds")
+        console.sessionTotalSeconds = try reader.integer(
+            "console.session_total_seconds", default: console.sessionTotalSeconds, in: 60...604_800, unit: "seconds")
+        console.maximumSessions = Int(
+            try reader.integer(
+                "console.max_sessions", default: Int64(console.maximumSessions), in: 1...10_000, unit: "sessions"))
+        console.maximumSessionsPerUser = Int(
+            try reader.integer(
+                "console.max_sessions_per_user", default: Int64(console.maximumSessionsPerUser), in: 1...1000,
+                unit: "sessions"))
+        return try reader.flag("console.enabled", standard: "on loopback only") ?? isOnLoopback ? console : nil
+    }
+}

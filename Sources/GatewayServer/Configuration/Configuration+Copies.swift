@@ -1,0 +1,71 @@
+import Copies
+import ObjectStore
+
+extension Configuration {
+    private enum DestinationKind: String, CaseIterable {
+        case directory
+        case oss
+        case s3
+    }
+
+    /// The section `copy`: where copy jobs may go, and how many there may be.
+    static func copies(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CopyConfiguration {
+        var copies = CopyConfiguration()
+        copies.workers = Int(
+            try reader.integer("copy.workers", default: Int64(copies.workers), in: 1...64, unit: "items"))
+        copies.items = Int(
+            try reader.integer("copy.max_items", default: Int64(copies.items), in: 1...10_000, unit: "items"))
+        copies.jobs = Int(
+            try reader.integer("copy.max_jobs", default: Int64(copies.jobs), in: 1...10_000, unit: "jobs"))
+        copies.patience = try reader.integer(
+            "copy.retry_seconds", default: copies.patience, in: 0...604_800, unit: "seconds")
+        copies.retention =
+            try reader.integer(
+                "copy.retention_days", default: copies.retention / 86_400, in: 1...3650, unit: "days") * 86_400
+        for var entry in try reader.entries("copy.destinations") {
+            copies.destinations.append(try destination(&entry))
+            try entry.finish()
+        }
+        copies.onFailure = { Log.write("copying failed", ["error": "\($0)"], level: .error) }
+        return copies
+    }
+
+    private static func destination(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> CopyTarget {
+        switch try entry.choice("kind", as: DestinationKind.self) {
+        case .directory:
+            let root = try entry.text("root")
+            guard root.hasPrefix("/"), !root.hasSuffix("/") else {
+                throw entry.wrong("root", "must be an absolute path without a slash at its end")
+            }
+            return .folder(FolderTarget(root: root))
+        case .oss: return .bucket(try bucket(&entry, .oss))
+        case .s3: return .bucket(try bucket(&entry, .s3))
+        }
+    }
+
+    private static func bucket(
+        _ entry: inout ConfigurationEntry, _ dialect: ClientRequest.Dialect
+    ) throws(ConfigurationError) -> BucketTarget {
+        let text = try entry.text("endpoint")
+        let endpoint: StoreEndpoint
+        do {
+            endpoint = try StoreEndpoint(text)
+        } catch {
+            throw entry.wrong("endpoint", "is not usable: \(error)")
+        }
+        let bucket = try entry.text("bucket")
+        guard ObjectName.isBucket(bucket) else {
+            throw entry.wrong("bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
+        }
+        let authorities = try entry.text("authorities", default: "")
+        return BucketTarget(
+            endpoint: endpoint, bucket: bucket,
+            region: try entry.text("region", default: dialect == .s3 ? "us-east-1" : endpoint.region),
+            dialect: dialect,
+            credentials: SigningCredentials(
+                accessKeyID: try entry.text("access_key_id"), secret: try entry.secret(least: 1)),
+            partSize: try entry.integer(
+                "part_size_bytes", default: 67_108_864, in: 5_242_880...5_368_709_120, unit: "bytes"),
+            authorities: authorities.isEmpty ? nil : authorities)
+    }
+}

@@ -1,0 +1,104 @@
+import Events
+import Foundation
+import Platform
+
+extension Configuration {
+    private static let mostWebhooks = 16
+
+    /// The sections `events` and `webhooks`: who is told what happens here, and how hard it is tried.
+    static func events(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> EventsConfiguration {
+        var events = EventsConfiguration()
+        events.concurrency = Int(
+            try reader.integer(
+                "events.concurrency", default: Int64(events.concurrency), in: 1...64, unit: "requests to a webhook"))
+        events.timeoutSeconds = try reader.integer(
+            "events.timeout_seconds", default: events.timeoutSeconds, in: 1...300, unit: "seconds")
+        events.longestRetrySeconds = try reader.integer(
+            "events.longest_retry_seconds", default: events.longestRetrySeconds, in: 1...86_400, unit: "seconds")
+        events.giveUpSeconds = try reader.integer(
+            "events.give_up_seconds", default: events.giveUpSeconds, in: 1...2_592_000, unit: "seconds")
+        events.maximumPending = try reader.integer(
+            "events.max_pending", default: events.maximumPending, in: 1...10_000_000, unit: "events")
+        events.maximumDeadLetters = try reader.integer(
+            "events.max_dead_letters", default: events.maximumDeadLetters, in: 1...1_000_000, unit: "events")
+        events.deliveredDays = try reader.integer(
+            "events.delivered_days", default: events.deliveredDays, in: 0...400, unit: "days")
+        events.deadLetterDays = try reader.integer(
+            "events.dead_letter_days", default: events.deadLetterDays, in: 1...400, unit: "days")
+        let names = try reader.names(in: "webhooks")
+        guard names.count <= mostWebhooks else {
+            throw ConfigurationError("webhooks must be \(mostWebhooks) at most, not \(names.count)")
+        }
+        for name in names { events.webhooks.append(try webhook(name, &reader)) }
+        events.onDeadLetter = { id, webhook, reason in
+            Log.write("event is a dead letter", ["event_id": id, "webhook": webhook, "why": reason], level: .warning)
+        }
+        events.onFailure = { Log.write("events cannot be sent", ["error": "\($0)"], level: .error) }
+        return events
+    }
+
+    private static func webhook(
+        _ name: String, _ reader: inout ConfigurationReader
+    ) throws(ConfigurationError) -> Webhook {
+        let section = "webhooks.\(name)"
+        guard isWebhookName(name) else {
+            throw ConfigurationError(
+                "\(section): a webhook's name must be 1 to 32 of a-z, 0-9 and hyphens, and not begin with a hyphen")
+        }
+        let url = try reader.text("\(section).url", default: "")
+        guard let parsed = URLComponents(string: url), ["http", "https"].contains(parsed.scheme),
+            parsed.host?.isEmpty == false, parsed.user == nil, parsed.password == nil, parsed.fragment == nil
+        else {
+            throw ConfigurationError(
+                "\(section).url must be http[s]://HOST[:PORT][/PATH][?QUERY], without a user or a fragment")
+        }
+        var types: Set<EventType> = []
+        for text in try reader.list("\(section).events") ?? [] {
+            guard let type = EventType(rawValue: text) else {
+                let known = EventType.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ConfigurationError("\(section).events may name \(known), not \(text)")
+            }
+            types.insert(type)
+        }
+        let organization = try reader.text("\(section).organization", default: "")
+        let authorities = try reader.text("\(section).authorities", default: "")
+        return Webhook(
+            name: name, url: url, keys: try webhookKeys(section, &reader), types: types,
+            organization: organization.isEmpty ? nil : organization,
+            authorities: authorities.isEmpty ? nil : authorities)
+    }
+
+    /// From a file or a variable of the environment, so that the configuration itself can be read by others.
+    private static func webhookKeys(
+        _ section: String, _ reader: inout ConfigurationReader
+    ) throws(ConfigurationError) -> [Secret] {
+        let file = try reader.text("\(section).secret_file", default: "")
+        let variable = try reader.text("\(section).secret_env", default: "")
+        guard file.isEmpty != variable.isEmpty else {
+            throw ConfigurationError("\(section) needs secret_file or secret_env, and not both")
+        }
+        let text =
+            file.isEmpty
+            ? ProcessInfo.processInfo.environment[variable]
+            : PrivateFile.read(file).map { String(decoding: $0, as: UTF8.self) }
+        guard let text else {
+            throw ConfigurationError(
+                file.isEmpty
+                    ? "\(section).secret_env: the variable \(variable) is not set"
+                    : "\(section).secret_file: cannot read \(file)")
+        }
+        guard let keys = Webhook.keys(text) else {
+            throw ConfigurationError(
+                "the secret of \(section) must be 1 to 4 lines, each with 16 bytes at least, or whsec_ and so many in base64"
+            )
+        }
+        return keys
+    }
+
+    private static func isWebhookName(_ name: String) -> Bool {
+        (1...32).contains(name.utf8.count) && name.first != "-"
+            && name.utf8.allSatisfy { byte in
+                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-")
+            }
+    }
+}

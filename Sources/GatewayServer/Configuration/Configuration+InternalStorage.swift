@@ -1,0 +1,17 @@
+import InternalStorage
+
+extension Configuration {
+    /// The section `internal`: what programs may ask of the internal listener, and how they prove who they are.
+    mutating func configureInternalStorage(_ reader: inout ConfigurationReader) throws(ConfigurationError) {
+        internalStorage.maximumReadBytes = try reader.integer(
+            "internal.max_read_bytes", default: internalStorage.maximumReadBytes, in: 1...(64 << 20), unit: "bytes")
+        let authorities = try reader.text("internal.client_authorities", default: "", unit: "PEM file")
+        guard !authorities.isEmpty else { return }
+        guard isSecure(.internalStorage) else {
+            throw ConfigurationError(
+                "internal.client_authorities needs TLS at the internal listener: set tls.certificate and tls.key,"
+                    + " and leave internal in tls.listeners")
+        }
+        internalAuthorities = authorities
+    }
+}

@@ -1,0 +1,38 @@
+import ObjectStore
+import Uploads
+
+extension Configuration {
+    /// `object_store.static_keys`: what operators' own tools reach the store with.
+    static func staticKeys(
+        _ reader: inout ConfigurationReader, bucket: String
+    ) throws(ConfigurationError) -> [StaticKey] {
+        var keys: [StaticKey] = []
+        for var entry in try reader.entries("object_store.static_keys") {
+            let key = StaticKey(
+                id: try entry.text("id"), secret: try entry.secret(least: 16), bucket: bucket,
+                prefix: try entry.text("prefix", default: ""), access: try entry.choice("access"))
+            guard (3...128).contains(key.id.utf8.count), key.id.utf8.allSatisfy(isOfID) else {
+                throw entry.wrong("id", "must be 3 to 128 letters, digits or . _ -")
+            }
+            guard !keys.contains(where: { $0.id == key.id }) else { throw entry.wrong("id", "is another key's, too") }
+            guard key.prefix.isEmpty || ObjectName.isKey(key.prefix + "x") else {
+                throw entry.wrong("prefix", "must be what keys of objects begin with: no / first, no segment . or ..")
+            }
+            guard key.access == .read || !ObjectKey.isOfUpload(key.prefix) else {
+                throw entry.wrong("prefix", "must not be below uploads/: what devices upload is only read")
+            }
+            try entry.finish()
+            keys.append(key)
+        }
+        return keys
+    }
+
+    private static func isOfID(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "._-".utf8.contains(byte)
+        }
+    }
+}

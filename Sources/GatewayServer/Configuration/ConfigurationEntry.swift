@@ -1,0 +1,94 @@
+import Foundation
+import Platform
+
+/// One object in a list of the configuration, asked member by member; `finish` refuses what nobody asked for.
+struct ConfigurationEntry {
+    /// Where it stands, e.g. `copy.destinations[0]`.
+    private let place: String
+    private let members: [String: ConfigurationValue]
+    private var known: Set<String> = []
+
+    static func list(_ value: ConfigurationValue, at key: String) throws(ConfigurationError) -> [ConfigurationEntry] {
+        guard case .list(let elements) = value else { throw ConfigurationError("\(key) must be a list of objects") }
+        var entries: [ConfigurationEntry] = []
+        for (index, element) in elements.enumerated() {
+            guard case .object(let members) = element else {
+                throw ConfigurationError("\(key)[\(index)] must be an object: { … }")
+            }
+            entries.append(ConfigurationEntry(place: "\(key)[\(index)]", members: members))
+        }
+        return entries
+    }
+
+    private init(place: String, members: [String: ConfigurationValue]) {
+        self.place = place
+        self.members = members
+    }
+
+    /// - Parameter standard: `nil` = it must be there, and must not be empty.
+    mutating func text(_ name: String, default standard: String? = nil) throws(ConfigurationError) -> String {
+        known.insert(name)
+        guard let value = members[name] else {
+            guard let standard else { throw wrong(name, "is missing") }
+            return standard
+        }
+        guard case .text(let text) = value, standard != nil || !text.isEmpty else {
+            throw wrong(name, "must be a text\(standard == nil ? " that is not empty" : "")")
+        }
+        return text
+    }
+
+    /// One of a few words, which must be there.
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, as type: Choice.Type = Choice.self
+    ) throws(ConfigurationError) -> Choice {
+        guard let choice = Choice(rawValue: try text(name)) else {
+            throw wrong(name, "must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        return choice
+    }
+
+    mutating func integer(
+        _ name: String, default standard: Int64, in range: ClosedRange<Int64>, unit: String
+    ) throws(ConfigurationError) -> Int64 {
+        known.insert(name)
+        guard let value = members[name] else { return standard }
+        guard case .integer(let whole) = value, range.contains(whole) else {
+            throw wrong(name, "must be a whole number of \(unit), \(range.lowerBound) to \(range.upperBound)")
+        }
+        return whole
+    }
+
+    /// The first line of the file that `secret_file` names, or the environment variable that `secret_env` does: the
+    /// configuration itself holds no secret.
+    ///
+    /// - Parameter least: bytes.
+    mutating func secret(least: Int) throws(ConfigurationError) -> Secret {
+        let file = try text("secret_file", default: "")
+        let variable = try text("secret_env", default: "")
+        guard file.isEmpty != variable.isEmpty else {
+            throw ConfigurationError("\(place) needs secret_file or secret_env, one of them")
+        }
+        let bytes: [UInt8]
+        if file.isEmpty {
+            bytes = Array((ProcessInfo.processInfo.environment[variable] ?? "").utf8)
+        } else {
+            guard let content = PrivateFile.read(file) else { throw wrong("secret_file", "cannot be read: \(file)") }
+            bytes = Array(content.prefix { $0 != 0x0A && $0 != 0x0D })
+        }
+        guard bytes.count >= least else {
+            throw wrong(file.isEmpty ? "secret_env" : "secret_file", "must hold a secret of \(least) bytes or more")
+        }
+        return Secret(bytes)
+    }
+
+    func wrong(_ name: String, _ rule: String) -> ConfigurationError {
+        ConfigurationError("\(place).\(name) \(rule)")
+    }
+
+    func finish() throws(ConfigurationError) {
+        guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
+        throw ConfigurationError(
+            "there is no key \(place).\(unknown)\(Suggestion.text(for: unknown, among: known.sorted()))")
+    }
+}

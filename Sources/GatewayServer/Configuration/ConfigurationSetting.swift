@@ -1,0 +1,56 @@
+/// Where a setting's value comes from; each goes before those above it.
+enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
+    case standard
+    case file
+    /// By the variable's name.
+    case environment(String)
+    /// By the option's name.
+    case option(String)
+
+    var description: String {
+        switch self {
+        case .standard: "default"
+        case .file: "file"
+        case .environment(let variable): "environment \(variable)"
+        case .option(let option): "option \(option)"
+        }
+    }
+}
+
+/// A key as the configuration was asked for it: what it may be, what it is, and who said so.
+struct ConfigurationSetting: Sendable, Hashable {
+    /// What a key may be, in the words of docs/configuration.md.
+    struct Rule: Sendable, Hashable {
+        var unit: String
+        var standard: String
+        var bounds = ""
+    }
+
+    /// `section.name`.
+    let key: String
+    let rule: Rule
+    /// As it is shown: nothing secret is in it.
+    let value: String
+    let source: ConfigurationSource
+}
+
+extension ConfigurationSetting: Resource {
+    static let columns = ["key", "value", "source"]
+
+    var fields: [ResourceField] {
+        [.text("key", key), .text("value", value), .text("source", source.description)]
+    }
+}
+
+extension Int64 {
+    /// As the documentation writes numbers: `67,108,864`, and powers of two from 2⁴⁰ on as such.
+    var grouped: String {
+        if self >= 1 << 40, nonzeroBitCount == 1 {
+            let digits = Array("⁰¹²³⁴⁵⁶⁷⁸⁹")
+            return "2" + String("\(trailingZeroBitCount)".compactMap(\.wholeNumberValue).map { digits[$0] })
+        }
+        let digits = Array("\(magnitude)")
+        let groups = stride(from: digits.count, to: 0, by: -3).map { String(digits[Swift.max(0, $0 - 3)..<$0]) }
+        return (self < 0 ? "-" : "") + groups.reversed().joined(separator: ",")
+    }
+}

@@ -1,0 +1,28 @@
+import ObjectStore
+import RPC
+
+/// What the gateway as a whole is and has.
+struct GatewayMetrics: MetricSource {
+    let state: ServingState
+    let store: ObjectStore
+    let certificates: GatewayCertificates
+
+    var families: [MetricFamily] {
+        [
+            .gauge("data_gateway_build_info", "1, with the version.", [([("version", Program.version)], 1)]),
+            .gauge("data_gateway_serving", "Whether it takes calls: 1 or 0.", [([], state.isServing ? 1 : 0)]),
+            .gauge(
+                "data_gateway_store_free_bytes", "Bytes that are free where the objects are.",
+                store.freeBytes.map { [([], Int($0))] } ?? []),
+            .gauge(
+                "data_gateway_store_min_free_bytes", "Below so many, no new upload is taken.",
+                [([], Int(store.minimumFreeBytes))]),
+            .gauge(
+                "data_gateway_tls_certificate_expiry_seconds", "When the certificate ends, in Unix time.",
+                certificates.expiry.map { [([], Int($0.seconds))] } ?? []),
+            .counter(
+                "data_gateway_log_lines_dropped_total", "Lines that standard error did not take fast enough.",
+                [([], Log.dropped)]),
+        ]
+    }
+}

@@ -1,0 +1,89 @@
+import RPC
+import Wire
+
+/// What the listeners counted: connections, calls by the names that gRPC's libraries use, limits.
+struct ListenerMetrics: MetricSource {
+    struct Listener: Sendable {
+        let name: ListenerName
+        let metrics: ServerMetrics
+        /// What is served there.
+        var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] = []
+    }
+
+    let listeners: [Listener]
+
+    var families: [MetricFamily] {
+        let snapshots = listeners.map { ([("listener", $0.name.rawValue)], $0.metrics.snapshot) }
+        let connections: [MetricFamily] = [
+            .gauge(
+                "data_gateway_connections", "Connections that are open; of the web listener, requests.",
+                snapshots.map { ($0, $1.connectionsOpen) }),
+            .counter(
+                "data_gateway_connections_accepted_total",
+                "Connections that were accepted; of the web listener, requests.",
+                snapshots.map { ($0, $1.connectionsAccepted) }),
+            .gauge(
+                "data_gateway_handlers", "Calls whose handler runs or waits.", snapshots.map { ($0, $1.handlers) }),
+            .counter(
+                "data_gateway_limits_reached_total",
+                "How often a client was refused or cut off because it reached a limit.",
+                snapshots.flatMap { listener, snapshot in
+                    snapshot.limits.sorted { $0.key < $1.key }.map { (listener + [("limit", $0)], $1) }
+                }),
+            .counter(
+                "data_gateway_requests_refused_total", "Requests that were no call of a method here, by the reason.",
+                snapshots.flatMap { listener, snapshot in
+                    RefusedRequest.Reason.allCases.map {
+                        (listener + [("reason", $0.rawValue)], snapshot.refused[$0] ?? 0)
+                    }
+                }),
+        ]
+        return connections + calls
+    }
+
+    /// The names and labels of go-grpc-prometheus, with the listener beside them. Every method that is served has its
+    /// counters from the first, so that a rate sees its first call.
+    private var calls: [MetricFamily] {
+        let methods = listeners.flatMap { listener in
+            listener.methods.map { method in
+                let labels = [("listener", listener.name.rawValue)] + method.descriptor.labels
+                return (labels: labels, counts: method.metrics.snapshot)
+            }
+        }
+        return [
+            .counter(
+                "grpc_server_started_total", "Calls that came.", methods.map { ($0.labels, $0.counts.started) }),
+            .counter(
+                "grpc_server_handled_total", "Calls that ended, by status.",
+                methods.flatMap { method in
+                    StatusCode.allCases.compactMap { code in
+                        let count = method.counts.ended[code.rawValue]
+                        guard count > 0 || code == .ok else { return nil }
+                        return (method.labels + [("grpc_code", code.name)], count)
+                    }
+                }),
+            .counter(
+                "grpc_server_msg_received_total", "Messages that came.",
+                methods.map { ($0.labels, $0.counts.messagesReceived) }),
+            .counter(
+                "grpc_server_msg_sent_total", "Messages that were sent.",
+                methods.map { ($0.labels, $0.counts.messagesSent) }),
+            .histogram(
+                "grpc_server_handling_seconds", "From a call's header section to its status.",
+                methods.filter { $0.counts.durations.count > 0 }.map { ($0.labels, $0.counts.durations) }),
+        ]
+    }
+}
+
+extension MethodDescriptor {
+    fileprivate var labels: MetricLabels {
+        let type =
+            switch kind {
+            case .unary: "unary"
+            case .clientStreaming: "client_stream"
+            case .serverStreaming: "server_stream"
+            case .bidirectionalStreaming: "bidi_stream"
+            }
+        return [("grpc_type", type), ("grpc_service", service), ("grpc_method", name)]
+    }
+}

@@ -1,0 +1,40 @@
+/// Samples of one name, as Prometheus takes them.
+struct MetricFamily: Sendable {
+    enum Kind: String, Sendable {
+        case counter
+        case gauge
+        case histogram
+    }
+
+    struct Sample: Sendable {
+        /// Behind the family's name: `_bucket`.
+        var suffix = ""
+        var labels: MetricLabels
+        /// As it is written.
+        var value: String
+    }
+
+    let name: String
+    let kind: Kind
+    /// One line.
+    let help: String
+    var samples: [Sample]
+}
+
+typealias MetricLabels = [(name: String, value: String)]
+
+extension MetricFamily {
+    static func counter(_ name: String, _ help: String, _ samples: [(MetricLabels, Int)]) -> MetricFamily {
+        MetricFamily(
+            name: name, kind: .counter, help: help, samples: samples.map { Sample(labels: $0, value: "\($1)") })
+    }
+
+    static func gauge(_ name: String, _ help: String, _ samples: [(MetricLabels, Int)]) -> MetricFamily {
+        MetricFamily(name: name, kind: .gauge, help: help, samples: samples.map { Sample(labels: $0, value: "\($1)") })
+    }
+}
+
+/// Who counts something that operators see.
+protocol MetricSource: Sendable {
+    var families: [MetricFamily] { get }
+}

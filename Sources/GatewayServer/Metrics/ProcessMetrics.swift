@@ -1,0 +1,47 @@
+import Foundation
+
+/// What the system says of this process, by the names that Prometheus' clients use.
+struct ProcessMetrics: MetricSource {
+    private let pageSize = sysconf(Int32(_SC_PAGESIZE))
+    private let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+
+    var families: [MetricFamily] {
+        // proc(5): the fields behind the name, which may hold blanks and ends with the last parenthesis, are numbered from 3.
+        guard let stat = text("/proc/self/stat"), let name = stat.lastIndex(of: ")") else { return [] }
+        let fields = [0, 0, 0] + stat[stat.index(after: name)...].split(separator: " ").map { Int($0) ?? 0 }
+        guard fields.count > 24 else { return [] }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+        return [
+            seconds(
+                "process_cpu_seconds_total", .counter, "CPU time, user and system.", ticks: fields[14] + fields[15]),
+            .gauge("process_resident_memory_bytes", "Resident memory.", [([], fields[24] * pageSize)]),
+            .gauge("process_virtual_memory_bytes", "Virtual memory.", [([], fields[23])]),
+            .gauge("process_threads", "Threads.", [([], fields[20])]),
+            .gauge("process_open_fds", "Open file descriptors.", [([], descriptors)]),
+            .gauge("process_max_fds", "How many there may be.", [([], Int(clamping: limit.rlim_cur))]),
+            seconds(
+                "process_start_time_seconds", .gauge, "When the process started, in Unix time.",
+                ticks: fields[22], from: bootTime),
+        ]
+    }
+
+    private func seconds(
+        _ name: String, _ kind: MetricFamily.Kind, _ help: String, ticks: Int, from start: Double = 0
+    ) -> MetricFamily {
+        let value = start + Double(ticks) / ticksPerSecond
+        return MetricFamily(
+            name: name, kind: kind, help: help, samples: [MetricFamily.Sample(labels: [], value: "\(value)")])
+    }
+
+    /// In Unix time.
+    private var bootTime: Double {
+        let line = text("/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        return line.flatMap { Double($0.dropFirst(6)) } ?? 0
+    }
+
+    private func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

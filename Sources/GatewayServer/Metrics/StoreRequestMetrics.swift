@@ -1,0 +1,60 @@
+import Network
+import RPC
+import Synchronization
+
+/// What the object store's listener was asked for, and what it moved.
+final class StoreRequestMetrics: HTTPObserver, MetricSource {
+    private struct Operation: Hashable {
+        let dialect: String
+        let name: String
+
+        var labels: MetricLabels { [("dialect", dialect), ("operation", name)] }
+    }
+
+    private struct Counts {
+        /// Under 0 those that had no whole answer.
+        var statuses: [Int: Int] = [:]
+        var bytesReceived: Int64 = 0
+        var bytesSent: Int64 = 0
+        var durations = Histogram()
+
+        mutating func add(_ request: HTTPRequestRecord) {
+            statuses[request.isWhole ? request.status ?? 0 : 0, default: 0] += 1
+            bytesReceived += request.bytesReceived
+            if request.isWhole { bytesSent += request.bytesSent }
+            durations.add(nanoseconds: UInt64(clamping: request.duration.nanoseconds))
+        }
+    }
+
+    private let counts = Mutex<[Operation: Counts]>([:])
+
+    /// What was refused before it was known what it asked for stands under `none`.
+    func ended(_ request: HTTPRequestRecord) {
+        let operation = Operation(
+            dialect: request.notes.dialect ?? "none", name: request.notes.operation ?? "none")
+        counts.withLock { $0[operation, default: Counts()].add(request) }
+    }
+
+    var families: [MetricFamily] {
+        let all = counts.withLock { $0 }.map { ($0.labels, $1) }.sorted { "\($0.0)" < "\($1.0)" }
+        return [
+            .counter(
+                "data_gateway_object_store_requests_total",
+                "Requests that ended, by what they asked for and their HTTP status; broken_off = the client left.",
+                all.flatMap { labels, counts in
+                    counts.statuses.sorted { $0.key < $1.key }.map { status, count in
+                        (labels + [("status", status == 0 ? "broken_off" : "\(status)")], count)
+                    }
+                }),
+            .counter(
+                "data_gateway_object_store_received_bytes_total", "Bytes of bodies that came.",
+                all.map { ($0, Int($1.bytesReceived)) }),
+            .counter(
+                "data_gateway_object_store_sent_bytes_total", "Bytes of bodies that were sent to their end.",
+                all.map { ($0, Int($1.bytesSent)) }),
+            .histogram(
+                "data_gateway_object_store_request_seconds", "From a request's header to its answer's last byte.",
+                all.map { ($0, $1.durations) }),
+        ]
+    }
+}

@@ -1,0 +1,49 @@
+import Synchronization
+
+/// What the sweeps counted; read at any time, by any thread.
+final class SweepMetrics: MetricSource {
+    enum Kind: String, CaseIterable, Sendable {
+        /// Uploads whose session had ended.
+        case uploads
+        /// Objects that were older than their organization keeps them.
+        case objects
+        /// Files whose rows were gone.
+        case files
+        /// Lines of the audit log that were kept long enough, or too many.
+        case auditLines = "audit_lines"
+        /// Deliveries of events that were kept long enough, or too many.
+        case events
+        /// Multipart uploads of static keys that nobody went on with.
+        case multiparts
+        /// Copy jobs that finished long enough ago.
+        case copyJobs = "copy_jobs"
+    }
+
+    struct Counts: Sendable {
+        var swept = 0
+        var failures = 0
+    }
+
+    private let counts = Mutex<[Kind: Counts]>([:])
+
+    func swept(_ kind: Kind, count: Int) {
+        counts.withLock { $0[kind, default: Counts()].swept += count }
+    }
+
+    func failed(_ kind: Kind) {
+        counts.withLock { $0[kind, default: Counts()].failures += 1 }
+    }
+
+    var families: [MetricFamily] {
+        let counts = counts.withLock { $0 }
+        let kinds = Kind.allCases.map { ([("kind", $0.rawValue)], counts[$0] ?? Counts()) }
+        return [
+            .counter(
+                "data_gateway_swept_total", "Uploads, objects and files that were removed when their time came.",
+                kinds.map { ($0, $1.swept) }),
+            .counter(
+                "data_gateway_sweep_failures_total", "Sweeps that ended with an error, which the log tells.",
+                kinds.map { ($0, $1.failures) }),
+        ]
+    }
+}

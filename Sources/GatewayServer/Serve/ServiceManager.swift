@@ -1,0 +1,71 @@
+import Foundation
+
+/// The service manager that started this process and wants to hear how it is: sd_notify(3), in the few lines that it takes
+/// without libsystemd. Each message is a datagram to the socket that `NOTIFY_SOCKET` names.
+struct ServiceManager: Sendable {
+    /// Within which it wants a sign of life; `nil` = it does not.
+    let watchdogInterval: Duration?
+    /// As `sun_path` has it: an abstract name begins with a zero byte.
+    private let path: [UInt8]
+
+    /// `nil` where no service manager listens.
+    ///
+    /// - Parameter variables: the environment; `WATCHDOG_PID`, where it is set, says which process is meant.
+    init?(_ variables: [String: String], processID: Int32 = getpid()) {
+        guard let name = variables["NOTIFY_SOCKET"], name.hasPrefix("/") || name.hasPrefix("@") else { return nil }
+        path = name.hasPrefix("@") ? [0] + name.utf8.dropFirst() : Array(name.utf8)
+        guard (2...MemoryLayout.size(ofValue: sockaddr_un().sun_path)).contains(path.count) else { return nil }
+        let isMeant = variables["WATCHDOG_PID"].map { $0 == "\(processID)" } ?? true
+        let microseconds = variables["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+        watchdogInterval = isMeant && microseconds > 0 ? .microseconds(microseconds) : nil
+    }
+
+    /// Every listener accepts, also: what was to be read again is.
+    func ready() { tell("READY=1\nSTATUS=serving") }
+
+    /// What can be read again is being read.
+    func reloading() {
+        var now = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &now)
+        tell("RELOADING=1\nMONOTONIC_USEC=\(Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)")
+    }
+
+    /// Nothing new is taken; what is under way ends.
+    func stopping() { tell("STOPPING=1\nSTATUS=letting calls under way end") }
+
+    /// Gives a sign of life, twice in each interval, as long as `answer` returns; until the task is cancelled.
+    func watch(_ answer: () async -> Void) async {
+        guard let watchdogInterval else { return }
+        while !Task.isCancelled {
+            await answer()
+            tell("WATCHDOG=1")
+            try? await Task.sleep(for: watchdogInterval / 2)
+        }
+    }
+
+    private func tell(_ message: String) {
+        let problem = send(Array(message.utf8))
+        if problem != 0 {
+            Log.write(
+                "the service manager was not told", ["message": message, "error": String(cString: strerror(problem))])
+        }
+    }
+
+    /// - Returns: 0, or the `errno` of what went wrong.
+    private func send(_ message: [UInt8]) -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return errno }
+        defer { close(descriptor) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        // No byte behind the name: in an abstract one it would count.
+        let length = socklen_t(MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 0) + socklen_t(path.count)
+        let sent = withUnsafeBytes(of: &address) { bytes in
+            sendto(
+                descriptor, message, message.count, Int32(MSG_NOSIGNAL),
+                bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
+        }
+        return sent == message.count ? 0 : errno
+    }
+}

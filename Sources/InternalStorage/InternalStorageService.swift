@@ -1,0 +1,51 @@
+import Accounts
+import Database
+import ObjectStore
+import Platform
+import Proto
+import RPC
+
+/// InternalStorageService: any object of the store, for programs that the operator trusts with all of them.
+public struct InternalStorageService: InternalStorageServiceHandler {
+    private let presigning: ObjectPresigning
+    private let reading: ObjectReading
+
+    /// - Parameters:
+    ///   - policy: the store's own: what it lets a URL do later, it lets be issued.
+    ///   - endpoint: where clients reach the store; presigned URLs begin with it.
+    public init(
+        database: Database, store: ObjectStore, policy: any AccessPolicy, endpoint: StoreEndpoint, clock: any WallClock,
+        configuration: InternalStorageConfiguration = InternalStorageConfiguration()
+    ) {
+        presigning = ObjectPresigning(
+            database: database, store: store, policy: policy, endpoint: endpoint, clock: clock)
+        reading = ObjectReading(database: database, store: store, clock: clock, configuration: configuration)
+    }
+
+    public func presignObject(
+        _ request: PresignObjectRequest, context: CallContext
+    ) async throws -> PresignObjectResponse {
+        let location = try ObjectLocation(request.object)
+        let presigned = try await presigning.presign(
+            location, request.accessMode, lifetime: request.expiresInSeconds, by: try ServiceCaller(context))
+        return PresignObjectResponse(
+            object: location.message, read: presigned.read.map(PresignedOperation.init),
+            write: presigned.write.map(PresignedOperation.init), expiresAtUnix: presigned.expiresAt.seconds)
+    }
+
+    public func readObject(_ request: ReadObjectRequest, context: CallContext) async throws -> ReadObjectResponse {
+        let location = try ObjectLocation(request.object)
+        let contents = try await reading.read(
+            location, maximumBytes: request.maxBytes, types: try ContentTypeRanges(request.allowedContentTypes),
+            by: try ServiceCaller(context))
+        return ReadObjectResponse(
+            object: location.message, content: contents.bytes, contentType: contents.contentType, etag: contents.etag)
+    }
+}
+
+extension PresignedOperation {
+    /// No header has to be sent with it.
+    fileprivate init(_ request: PresignedRequest) {
+        self.init(method: request.method, uri: request.url)
+    }
+}

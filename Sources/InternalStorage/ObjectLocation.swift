@@ -1,0 +1,33 @@
+import ObjectStore
+import Proto
+import RPC
+
+/// Where an object stands, as a request named it.
+struct ObjectLocation: Sendable, Hashable {
+    let bucket: String
+    /// As it is, not percent-encoded.
+    let key: String
+
+    /// - Throws: INVALID_ARGUMENT for what no object can be called.
+    init(_ object: StorageObject?) throws(RPCError) {
+        guard let object else { throw .invalidArgument("object must be given") }
+        guard ObjectName.isBucket(object.bucket) else {
+            throw .invalidArgument(
+                "object.bucket must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
+        }
+        guard ObjectName.isKey(object.objectKey) else {
+            throw .invalidArgument(
+                "object.object_key must be 1 to 1023 bytes, without a / at its beginning, backslashes, control characters,"
+                    + " and segments . or ..")
+        }
+        bucket = object.bucket
+        key = object.objectKey
+    }
+
+    var message: StorageObject { StorageObject(bucket: bucket, objectKey: key) }
+
+    /// As the audit log has it.
+    ///
+    /// - Parameter access: what may be done to the object: `read`, `write`, `read-write`.
+    func auditName(_ access: String) -> String { "\(access)/\(bucket)/\(key)" }
+}

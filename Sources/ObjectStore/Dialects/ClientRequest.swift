@@ -1,0 +1,67 @@
+import Network
+import Platform
+
+/// A request to an object store as its client sends it: signed with version 4, in the Authorization field.
+public struct ClientRequest: Sendable, Equatable {
+    /// What the store speaks.
+    public enum Dialect: String, Sendable, CaseIterable {
+        case oss
+        case s3
+    }
+
+    public let method: String
+    public let url: String
+    /// Those that were given, and those of the signature.
+    public let fields: HTTPFields
+
+    /// To OSS, the bucket goes into the path where the endpoint is an address (or this machine), otherwise before the
+    /// host, as every client does it; to S3 always into the path, which each store takes that is not Amazon's own.
+    ///
+    /// - Parameters:
+    ///   - query: decoded; an empty value stands for a name without one.
+    ///   - fields: what else is sent. `Content-MD5` and `Content-Type` are signed; to S3, all are.
+    ///   - region: of the scope; for OSS empty where none is known.
+    /// - Returns: `nil` where the bucket or the key is none.
+    public init?(
+        _ method: String, bucket: String, key: String, query: [(name: String, value: String)] = [],
+        fields: HTTPFields = [:], at endpoint: StoreEndpoint, region: String, dialect: Dialect = .oss,
+        credentials: SigningCredentials, now: UnixTime
+    ) {
+        let parameters = query.map { name, value in
+            PercentEncoding.encode(name) + (value.isEmpty ? "" : "=\(PercentEncoding.encode(value))")
+        }
+        let rest =
+            "/" + PercentEncoding.encode(key, keepingSlashes: true)
+            + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
+        guard let target = try? RequestTarget("/\(bucket)\(rest)", host: "", domains: []), target.key != nil else {
+            return nil
+        }
+        let unsigned = SignedRequest(method: method, target: target, fields: fields)
+        self.method = method
+        switch dialect {
+        case .oss:
+            self.fields = OSSSignatureV4.sign(unsigned, region: region, credentials, now: now)
+            url = endpoint.isPathStyle ? "\(endpoint.text)/\(bucket)\(rest)" : endpoint.virtualHost(bucket) + rest
+        case .s3:
+            self.fields = S3Signature.sign(
+                unsigned, host: endpoint.hostField, region: region, credentials, now: now)
+            url = "\(endpoint.text)/\(bucket)\(rest)"
+        }
+    }
+}
+
+extension StoreEndpoint {
+    /// As clients send it: the port is left out where it is the scheme's own.
+    fileprivate var hostField: String {
+        let standard = isSecure ? ":443" : ":80"
+        return authority.hasSuffix(standard) ? String(authority.dropLast(standard.count)) : authority
+    }
+
+    fileprivate var isPathStyle: Bool {
+        host == "localhost" || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    }
+
+    fileprivate func virtualHost(_ bucket: String) -> String {
+        text.replacing("://", with: "://\(bucket).", maxReplacements: 1)
+    }
+}

@@ -1,0 +1,30 @@
+import Database
+import Dispatch
+
+/// Finished objects as rooms above read them, without a client's request.
+extension ObjectStore {
+    /// One at a time, so that the memory for what is being read is bounded by one of them.
+    private static let reading = DispatchQueue(label: "store.contents")
+
+    /// What is finished at a key, whoever put it there.
+    public func object(bucket: String, key: String, in connection: Connection) throws -> StoredObject? {
+        try StoreRecords(connection).object(bucket: bucket, key: key)
+    }
+
+    /// All bytes of an object.
+    ///
+    /// - Returns: `nil` where the file is gone, or its bytes are no more what was stored.
+    public func contents(of object: StoredObject) async throws -> [UInt8]? {
+        let file = StoredFile(fileID: object.fileID, size: object.size, crc64: object.crc64)
+        return try await withCheckedThrowingContinuation { continuation in
+            Self.reading.async { [self] in
+                continuation.resume(
+                    with: Result {
+                        var bytes: [UInt8] = []
+                        let isIntact = try read(file, begin: { bytes.reserveCapacity(Int(file.size)) }) { bytes += $0 }
+                        return isIntact == true ? bytes : nil
+                    })
+            }
+        }
+    }
+}

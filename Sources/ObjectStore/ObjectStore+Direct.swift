@@ -1,0 +1,105 @@
+import Database
+import Platform
+
+/// What static keys do beside the requests that every credential may make.
+extension ObjectStore {
+    /// Rows that one page of a list looks at; more make it a short one.
+    private static let listVisits = 10_000
+
+    /// A page of the objects below a static key's prefix, in the order of their keys' bytes.
+    func list(
+        _ query: ObjectListQuery, for key: StaticKey, policy: any AccessPolicy
+    ) throws -> ObjectList {
+        var list = ObjectList()
+        guard query.limit > 0 else { return list }
+        try database.read { connection in
+            let records = StoreRecords(connection)
+            var place = query.first
+            var seen = ""
+            var visits = 0
+            while visits < Self.listVisits {
+                // With a delimiter a common prefix is jumped over, so most of a large batch would be for nothing.
+                let batch = query.delimiter.isEmpty ? query.limit + 1 : 64
+                let found = try records.objects(bucket: key.bucket, from: place, below: query.end, limit: batch)
+                var jumps = false
+                for object in found where !jumps {
+                    visits += 1
+                    seen = object.key
+                    place = query.next(after: seen)
+                    let claims = key.claims(to: object.key, uploadID: object.uploadID)
+                    guard try policy.decide(claims, in: connection).isVisible else { continue }
+                    guard list.count < query.limit else {
+                        list.isTruncated = true
+                        return
+                    }
+                    if let prefix = query.commonPrefix(of: object.key) {
+                        list.prefixes.append(prefix)
+                        place = query.next(after: prefix)
+                        list.last = prefix
+                        jumps = true
+                    } else {
+                        list.objects.append(object)
+                        list.last = object.key
+                    }
+                }
+                if found.count < batch, !jumps { return }
+            }
+            list.isTruncated = true
+            list.last = seen
+        }
+        return list
+    }
+
+    /// Removes an object that a static key put.
+    func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
+        let permit = WritePermit(claims: claims, policy: policy)
+        let discarded = try database.writeBlocking { connection in
+            try permit.confirm(in: connection)
+            let records = StoreRecords(connection)
+            return try records.scheduleRemoval(records.deleteObject(uploadID: claims.uploadID))
+        }
+        removeFiles(discarded)
+    }
+
+    /// Gives up multipart uploads of static keys that got no part for so many seconds; to be called every few minutes.
+    /// Their objects stay: nobody but their clients knows when they are needed no more.
+    ///
+    /// - Returns: how many it gave up.
+    public func sweepDirectMultiparts(idleFor seconds: Int64) async throws -> Int {
+        let limit = clock.now().adding(seconds: -seconds)
+        let idle = try database.read { try StoreRecords($0).idleDirectMultiparts(since: limit) }
+        for id in idle {
+            // A part that is on its way finds no upload in its commit.
+            let discarded = try await database.write { connection -> Discarded? in
+                let records = StoreRecords(connection)
+                guard let multipart = try records.multipart(id), !multipart.isCompleted else { return nil }
+                let files = try records.files(of: multipart)
+                try records.deleteMultipart(id)
+                return try records.scheduleRemoval(files)
+            }
+            if let discarded { removeFiles(discarded) }
+        }
+        return idle.count
+    }
+}
+
+/// A page of a bucket's objects.
+struct ObjectList {
+    var objects: [StoredObject] = []
+    var prefixes: [String] = []
+    /// The last of both.
+    var last = ""
+    var isTruncated = false
+
+    var count: Int { objects.count + prefixes.count }
+}
+
+extension AccessDecision {
+    /// Whether an object may be known to be there.
+    fileprivate var isVisible: Bool {
+        switch self {
+        case .allowed, .readOnly: true
+        case .denied, .noSuchUpload: false
+        }
+    }
+}

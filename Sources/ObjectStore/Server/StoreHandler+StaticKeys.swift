@@ -1,0 +1,58 @@
+import Network
+import Platform
+
+/// What a static key signed: any object below its prefix, and the bucket as far as that reaches.
+extension StoreHandler {
+    /// By how many seconds the date of such a request may be off where no limit is configured. Its key does not end by
+    /// itself: a captured request would be good for ever.
+    private static let clockSkew: Int64 = 900
+
+    func begin(
+        _ head: HTTPRequestHead, _ request: SignedRequest, _ authentication: Authentication, by key: StaticKey,
+        _ answers: StoreAnswers
+    ) throws -> HTTPDisposition {
+        try authentication.prove(
+            request, by: key.secret, now: store.clock.now(),
+            maximumClockSkew: configuration.maximumClockSkew ?? Self.clockSkew)
+        guard let bucket = request.target.bucket else { throw StoreError.notImplemented }
+        guard bucket == key.bucket else {
+            throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
+        }
+        let operation = try answers.dialect.operation(of: request)
+        guard let name = request.target.key else {
+            switch operation {
+            case .listObjects(let query):
+                guard key.reaches(query.prefix) else {
+                    throw StoreError(.accessDenied, "This key lists below \(key.prefix) only: give a prefix.")
+                }
+                return .respond(answers.objects(try store.list(query, for: key, policy: policy), query, bucket))
+            default: return .respond(answers.empty(200))
+            }
+        }
+        guard key.reaches(name) else {
+            throw StoreError(.accessDenied, "This key reaches objects below \(key.prefix) only.")
+        }
+        let found = try store.database.read { try StoreRecords($0).object(bucket: bucket, key: name) }
+        let claims = key.claims(to: name, uploadID: found?.uploadID)
+        if operation == .deleteObject { return .respond(try delete(claims, found != nil, answers)) }
+        let access: StoreAccess
+        do {
+            access = try StoreAccess(
+                claims, chunkSignatures: authentication.chunkSignatures(key.secret), store: store, policy: policy)
+        } catch let error as StoreError where error == .noSuchUpload {
+            // What is there, and not to be known of: who asks has no upload.
+            throw StoreError.noSuchKey
+        }
+        return try perform(operation, head, request, access, answers)
+    }
+
+    /// What is not there is deleted already.
+    private func delete(_ claims: CredentialClaims, _ isThere: Bool, _ answers: StoreAnswers) throws -> HTTPResponse {
+        let decision = try store.database.read { try policy.decide(claims, in: $0) }
+        guard case .allowed = decision, claims.operations.contains(.write) else {
+            throw StoreError(.accessDenied, "This key may not delete the object.")
+        }
+        if isThere { try store.delete(claims, policy) }
+        return answers.empty(204)
+    }
+}

@@ -1,0 +1,40 @@
+/// Which step of which distributed trace something is (W3C Trace Context, Recommendation of 23 November 2021).
+///
+/// Made of the field `traceparent` of a request: the trace goes on with a step of our own, whose parent is the sender's.
+public struct TraceContext: Sendable, Hashable {
+    /// 32 lower-case hexadecimal digits.
+    public let traceID: String
+    /// 16 of them: the sender's step.
+    public let parentID: String
+    /// 16 of them: this step.
+    public let spanID: String
+    /// Whether the sender records the trace.
+    public let isSampled: Bool
+
+    /// `nil` for what is no valid field, which counts as none (section 3.2.2). Of a version yet to come, what is known of
+    /// it is read.
+    public init?(traceparent field: some Collection<UInt8>) {
+        let bytes = Array(field.prefix(57))
+        guard bytes.count >= 55, bytes[2] == Self.hyphen, bytes[35] == Self.hyphen, bytes[52] == Self.hyphen,
+            let version = Self.lowercaseHex(bytes[..<2]), version != "ff",
+            bytes.count == 55 || version != "00" && bytes[55] == Self.hyphen,
+            let traceID = Self.lowercaseHex(bytes[3..<35]), traceID.contains(where: { $0 != "0" }),
+            let parentID = Self.lowercaseHex(bytes[36..<52]), parentID.contains(where: { $0 != "0" }),
+            let flags = Self.lowercaseHex(bytes[53..<55]), let bits = UInt8(flags, radix: 16)
+        else { return nil }
+        self.traceID = traceID
+        self.parentID = parentID
+        isSampled = bits & 1 == 1
+        spanID = Hex.lower(Random.bytes(8))
+    }
+
+    /// The field for requests that are made because of this step.
+    public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+
+    private static let hyphen = UInt8(ascii: "-")
+
+    private static func lowercaseHex(_ bytes: ArraySlice<UInt8>) -> String? {
+        let isHex = bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return isHex ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+}

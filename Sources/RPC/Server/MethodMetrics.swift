@@ -1,0 +1,37 @@
+import Synchronization
+import Wire
+
+/// What a listener counts of one method's calls; read at any time, by any thread.
+public final class MethodMetrics: Sendable {
+    /// A copy of all counts.
+    public struct Snapshot: Sendable {
+        public var started = 0
+        /// Calls that ended, by the number of their status.
+        public var ended = [Int](repeating: 0, count: StatusCode.allCases.count)
+        public var messagesReceived = 0
+        public var messagesSent = 0
+        public var durations = Histogram()
+    }
+
+    private let counts = Mutex(Snapshot())
+    private let startedCalls = Atomic<Int>(0)
+
+    init() {}
+
+    public var snapshot: Snapshot {
+        var snapshot = counts.withLock { $0 }
+        snapshot.started = startedCalls.load(ordering: .relaxed)
+        return snapshot
+    }
+
+    func started() { startedCalls.add(1, ordering: .relaxed) }
+
+    func ended(_ status: StatusCode, _ traffic: CallTraffic) {
+        counts.withLock { counts in
+            counts.ended[status.rawValue] += 1
+            counts.messagesReceived += traffic.messagesReceived
+            counts.messagesSent += traffic.messagesSent
+            counts.durations.add(nanoseconds: traffic.duration)
+        }
+    }
+}

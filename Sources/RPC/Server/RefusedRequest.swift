@@ -1,0 +1,29 @@
+/// A request that is no call of any method here, for the log.
+public struct RefusedRequest: Sendable, Hashable {
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        case unknownMethod = "unknown_method"
+        case httpMethod = "http_method"
+        case contentType = "content_type"
+        case headerSize = "header_size"
+    }
+
+    public let reason: Reason
+    /// Without its query, at most 200 characters of it.
+    public let path: String
+    public let peer: PeerAddress
+    /// The client's name for it, where that is well-formed.
+    public let requestID: String?
+}
+
+extension RefusedRequest.Reason {
+    /// `nil` for an answer that is no refusal: a browser was told that it may call.
+    init?(httpStatus: String) {
+        switch httpStatus {
+        case "404": self = .unknownMethod
+        case "405": self = .httpMethod
+        case "415": self = .contentType
+        case "431": self = .headerSize
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Accounts
+import Database
+import ObjectStore
+import RPC
+
+/// The rules of ListUploads.
+struct UploadListing: Sendable {
+    /// Rows that a page looks at: an organization with few uploads among many gets pages that are short.
+    private static let visits = 2000
+
+    /// An upload under way, and what the store has of it.
+    struct Entry: Sendable {
+        let record: UnderWayRecord
+        let partCount: Int
+        /// All bytes are there, and nobody has said so yet.
+        let isWhole: Bool
+    }
+
+    let database: Database
+    let store: ObjectStore
+
+    /// - Returns: the uploads, and after which one the next page goes on; `nil` = there is none.
+    func page(_ page: Page, for user: UserPrincipal) throws -> (uploads: [Entry], end: String?) {
+        try database.read { connection in
+            let visits = max(Self.visits, page.size)
+            let found = try UploadRecords(connection).underWay(
+                before: page.cursor.isEmpty ? nil : page.cursor, limit: visits)
+            let seen = found.filter { user.objectScope == nil || user.objectScope == $0.organizationID }
+            let shown = seen.prefix(page.size)
+            let end = seen.count > page.size ? shown.last?.id : found.count == visits ? found.last?.id : nil
+            return (try shown.map { try entry($0, in: connection) }, end)
+        }
+    }
+
+    private func entry(_ record: UnderWayRecord, in connection: Connection) throws -> Entry {
+        let snapshot = try store.snapshot(uploadID: record.id, in: connection)
+        return Entry(
+            record: record,
+            partCount: snapshot.object?.partCount ?? snapshot.multiparts.reduce(0) { $0 + $1.partCount },
+            isWhole: snapshot.object != nil)
+    }
+}

@@ -1,0 +1,30 @@
+import Accounts
+import Proto
+import RPC
+
+/// UploadManagementService: RPC in, RPC out.
+struct UploadManagementService: UploadManagementServiceHandler {
+    let listing: UploadListing
+    let tokens: PageTokens
+
+    func listUploads(_ request: ListUploadsRequest, context: CallContext) async throws -> ListUploadsResponse {
+        let user = try context.user
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: "uploads of \(user.objectScope.map(String.init) ?? "all") for \(user.userID)")
+        let (uploads, end) = try listing.page(page, for: user)
+        return ListUploadsResponse(
+            uploads: uploads.map(UploadUnderWay.init), nextPageToken: end.map { page.token(after: $0) } ?? "")
+    }
+}
+
+extension UploadUnderWay {
+    init(_ entry: UploadListing.Entry) {
+        let record = entry.record
+        self.init(
+            logicalUploadID: record.logicalID, uploadID: record.id, deviceID: record.deviceID ?? "",
+            siteID: record.siteID, storedBytes: record.stored, partCount: Int32(clamping: entry.partCount),
+            partSizeBytes: record.partSize, isWhole: entry.isWhole, createdAt: Timestamp(record.createdAt),
+            sessionEndsAt: Timestamp(record.sessionEndsAt))
+    }
+}

@@ -1,0 +1,42 @@
+import Database
+import Platform
+
+/// An upload that was neither completed nor given up nor swept.
+struct UnderWayRecord: Sendable {
+    let id: String
+    let logicalID: String
+    let organizationID: Int64
+    let siteID: Int64
+    let deviceID: String?
+    /// Bytes.
+    let partSize: Int64
+    /// Bytes that were acknowledged.
+    let stored: Int64
+    let createdAt: UnixTime
+    let sessionEndsAt: UnixTime
+}
+
+extension UploadRecords {
+    static let underWayMigration = Migration(
+        name: "uploads-3", sql: "CREATE INDEX uploads_under_way ON uploads (id) WHERE state = 1 AND is_swept = 0;")
+
+    /// By id, which is in the order in which they began, the latest first.
+    ///
+    /// - Parameter id: only those before it; `nil` = from the latest on.
+    func underWay(before id: String?, limit: Int) throws -> [UnderWayRecord] {
+        try connection.query(
+            """
+            SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.device_id, u.part_size, coalesce(s.bytes, 0),
+                u.created_at, u.session_ends_at
+            FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id LEFT JOIN store_usage s ON s.upload_id = u.id
+            WHERE u.state = 1 AND u.is_swept = 0 AND u.id < $1
+            ORDER BY u.id DESC LIMIT $2
+            """, id ?? "~", limit
+        ) { row in
+            UnderWayRecord(
+                id: row.text(0), logicalID: row.text(1), organizationID: row.int64(2), siteID: row.int64(3),
+                deviceID: row.optionalText(4), partSize: row.int64(5), stored: row.int64(6),
+                createdAt: UnixTime(microseconds: row.int64(7)), sessionEndsAt: UnixTime(microseconds: row.int64(8)))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+"""What a gateway tells operators: its metrics, its log, and a Prometheus server that watches it."""
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from .gateway import STOP_TIMEOUT, eventually
+
+_SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$")
+_LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+
+
+def scrape(gateway) -> str:
+    """All metrics, as Prometheus gets them."""
+    with urllib.request.urlopen(f"http://{gateway.listeners['ops']}/metrics", timeout=20) as answer:
+        return answer.read().decode()
+
+
+def samples(gateway) -> list[tuple[str, dict[str, str], float]]:
+    """Name, labels and value of each."""
+    matches = [_SAMPLE.match(line) for line in scrape(gateway).splitlines() if not line.startswith("#")]
+    return [(match[1], dict(_LABEL.findall(match[2] or "")), float(match[3])) for match in matches]
+
+
+def metric(gateway, name: str, **labels: str) -> float:
+    """The sum of the samples of that name that have these labels."""
+    return sum(
+        value for found, has, value in samples(gateway) if found == name and labels.items() <= has.items()
+    )
+
+
+def log(gateway) -> list[dict]:
+    """The lines of the log so far; each has to be one JSON object. The gateway writes them a moment after the event."""
+    return [json.loads(line) for line in gateway.stderr.splitlines()]
+
+
+def logged(gateway, **fields) -> dict:
+    """The one line that has these fields."""
+
+    def find() -> list[dict]:
+        return [line for line in log(gateway) if fields.items() <= line.items()]
+
+    found = eventually(find)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def tool(name: str) -> str:
+    path = shutil.which(name)
+    assert path, f"{name} is missing: scripts/deps prometheus installs it"
+    return path
+
+
+def promtool(*arguments: str | Path, input: str = "") -> None:
+    """Runs Prometheus' checker, which must be content."""
+    done = subprocess.run([tool("promtool"), *arguments], input=input, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+class Prometheus:
+    """A server that scrapes gateways every second, on a port of its own."""
+
+    def __init__(self, directory: Path, *gateways):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        targets = json.dumps([gateway.listeners["ops"] for gateway in gateways])
+        config = directory / "prometheus.yml"
+        config.write_text(
+            "global: {scrape_interval: 1s, scrape_timeout: 1s}\n"
+            f"scrape_configs: [{{job_name: data-gateway, static_configs: [{{targets: {targets}}}]}}]\n"
+        )
+        with open(directory / "prometheus.log", "wb") as output:
+            self.process = subprocess.Popen(
+                [
+                    tool("prometheus"), f"--config.file={config}", f"--storage.tsdb.path={directory / 'tsdb'}",
+                    f"--web.listen-address={self.address}",
+                ],
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            )  # fmt: skip
+
+    def __enter__(self) -> "Prometheus":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.process.terminate()
+        self.process.wait(STOP_TIMEOUT)
+
+    def query(self, expression: str) -> list[dict]:
+        """The series that the expression gives now."""
+        question = urllib.parse.urlencode({"query": expression})
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{question}", timeout=20) as answer:
+                return json.load(answer)["data"]["result"]
+        except urllib.error.HTTPError as refusal:
+            raise AssertionError(f"{expression}: {refusal.read().decode()}") from None
+        except OSError:
+            # It starts.
+            assert self.process.poll() is None
+            return []

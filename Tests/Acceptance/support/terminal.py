@@ -1,0 +1,56 @@
+"""What a person sees who runs a command in a terminal."""
+
+import os
+import re
+import threading
+
+
+class Terminal:
+    """A pseudo-terminal; give `client_side` to a process, then call `opened`."""
+
+    _CLEAR = "\r\x1b[2K"
+
+    def __init__(self):
+        self._ours, self.client_side = os.openpty()
+        self._bytes = b""
+
+    def opened(self) -> "Terminal":
+        """The process has the other side: from now on what it writes is read."""
+        os.close(self.client_side)
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+        return self
+
+    def _read(self) -> None:
+        try:
+            while data := os.read(self._ours, 4096):
+                self._bytes += data
+        except OSError:
+            # How Linux says that nobody has the other side any more.
+            pass
+        os.close(self._ours)
+
+    def closed(self) -> "Terminal":
+        """Waits until the process has ended."""
+        self._thread.join()
+        return self
+
+    @property
+    def text(self) -> str:
+        return self._bytes.decode().replace("\r\n", "\n")
+
+    @property
+    def drawn(self) -> list[str]:
+        """Every line that was shown, also those that others took the place of."""
+        pieces = [piece.strip("\r") for line in self.text.split("\n") for piece in line.split(self._CLEAR)]
+        return [piece for piece in pieces if piece]
+
+    @property
+    def left(self) -> list[str]:
+        """The lines that stayed."""
+        return [line.rsplit(self._CLEAR, 1)[-1] for line in self.text.split("\n")]
+
+    @property
+    def percents(self) -> list[int]:
+        """The shares that the bar went through."""
+        return [int(match[1]) for line in self.drawn if (match := re.search(r"\] +(\d+)%", line))]

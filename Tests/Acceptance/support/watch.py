@@ -1,0 +1,54 @@
+"""What a process holds while something goes on: its memory and its descriptors, looked at once a second."""
+
+import os
+import statistics
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Sample:
+    #: Unix time.
+    at: float
+    mebibytes: float
+    descriptors: int
+
+
+@dataclass
+class Watch:
+    """Samples `pid` from its beginning to its end."""
+
+    pid: int
+    samples: list[Sample] = field(default_factory=list)
+
+    def __enter__(self) -> "Watch":
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self.samples.append(self._look())
+            if self._ended.wait(1):
+                return
+
+    def _look(self) -> Sample:
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        resident = next(line for line in status.splitlines() if line.startswith("VmRSS:"))
+        return Sample(time.time(), int(resident.split()[1]) / 1024, len(os.listdir(f"/proc/{self.pid}/fd")))
+
+    def median(self, what: str, start: float, end: float) -> float:
+        """Of the samples between so many seconds after the first."""
+        first = self.samples[0].at
+        return statistics.median(getattr(s, what) for s in self.samples if start <= s.at - first <= end)
+
+    @property
+    def seconds(self) -> float:
+        return self.samples[-1].at - self.samples[0].at

@@ -1,0 +1,166 @@
+"""Devices by the table: import, export, and what a device needs to find the gateway."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
+from support.parties import init_patiently, unique, unique_device_id
+
+
+@pytest.fixture(scope="module")
+def operator(binary, gateway, new_organization, tmp_path_factory) -> CommandLine:
+    """An operator of an organization of its own, whose devices are those of this module only."""
+    organization = new_organization().organization
+    command_line = CommandLine(binary, gateway, tmp_path_factory.mktemp("operator"))
+    command = ["login", "--organization", organization, "--user", "boss", "--password-stdin"]
+    assert command_line.run(*command, input="a password of some length\n").returncode == OK
+    return command_line
+
+
+@pytest.fixture(scope="module")
+def suites(operator) -> list[str]:
+    site = operator.json("site", "create", unique("site"))["site_id"]
+    create = ["device", "suite", "create", "--site", str(site), "--display-name"]
+    return [operator.json(*create, name)["name"] for name in ("A", "B")]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Writes a file and returns its path."""
+
+    def write(text: str | bytes) -> str:
+        path = tmp_path / "fleet.csv"
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return str(path)
+
+    return write
+
+
+def exported(operator) -> dict[str, dict]:
+    done = operator.run("device", "export")
+    assert done.returncode == OK
+    return {row["device_id"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
+
+
+def test_a_fleet_is_registered_once(operator, suites, table, gateway, stubs):
+    first, second = unique_device_id(), unique_device_id()
+    # As a spreadsheet writes it: byte order mark, CRLF, quotes.
+    path = table(
+        "\ufeffdevice_id,suite,display_name,description,tags,tag:line\r\n"
+        f'{first},{suites[0]},"Arm, ""left""",,a=1;b=x=y,3\r\n'
+        f"{second},{suites[0].split('/')[1]},工厂,second,,\r\n"
+    )
+    dry = operator.json("device", "import", path, "--dry-run")
+    assert (dry["dry_run"], dry["registered"], dry["updated"], dry["unchanged"]) == (True, 2, 0, 0)
+    assert first not in exported(operator)
+    done = operator.json("device", "import", path)
+    assert (done["registered"], done["updated"], done["unchanged"]) == (2, 0, 0)
+    assert [(device["line"], device["outcome"]) for device in done["devices"]] == [(2, "registered"), (3, "registered")]
+    again = operator.json("device", "import", path)
+    assert (again["registered"], again["updated"], again["unchanged"]) == (0, 0, 2)
+    device = operator.json("device", "show", first)
+    assert (device["display_name"], device["suite"]) == ('Arm, "left"', suites[0])
+    assert device["tags"] == {"a": "1", "b": "x=y", "line": "3"}
+    assert init_patiently(gateway, stubs, first).tags == device["tags"]
+
+
+def test_what_differs_is_changed_and_nothing_else(operator, suites, table):
+    device_id = unique_device_id()
+    operator.json("device", "register", device_id, "--suite", suites[0], "--description", "D", "--tag", "a=1")
+    updated_at = operator.json("device", "show", device_id)["updated_at"]
+    assert operator.json("device", "import", table(f"device_id,tag:a\n{device_id},1\n"))["unchanged"] == 1
+    assert operator.json("device", "show", device_id)["updated_at"] == updated_at
+    text = operator.run("device", "import", table(f"device_id,suite,tag:a,tag:b\n{device_id},{suites[1]},,2\n")).stdout
+    assert text == f"{device_id}  updated  tags, suite\n0 registered, 1 updated, 0 unchanged\n"
+    device = operator.json("device", "show", device_id)
+    assert (device["suite"], device["tags"], device["description"]) == (suites[1], {"b": "2"}, "D")
+
+
+def test_what_is_exported_is_imported_again_without_a_change(operator, suites, table):
+    device_id = unique_device_id()
+    register = ["device", "register", device_id, "--suite", suites[0], "--display-name", 'x,"y"', "--tag", "a;b=1\\2;"]
+    operator.json(*register)
+    assert exported(operator)[device_id]["display_name"] == 'x,"y"'
+    done = operator.run("device", "export")
+    result = operator.json("device", "import", table(done.stdout))
+    assert (result["registered"], result["updated"]) == (0, 0)
+    assert result["unchanged"] == len(exported(operator))
+    assert operator.json("device", "export") == operator.json("device", "list")
+
+
+def test_a_file_with_mistakes_changes_nothing_and_names_them_all(operator, suites, table):
+    good, other = unique_device_id(), unique_device_id()
+    path = table(
+        "device_id,suite,tags\n"
+        f"{good},{suites[0]},a=1\n"
+        "nonsense,,\n"
+        f"{other},deviceSuites/999999,\n"
+        f"{good},,\n"
+        f"{unique_device_id()},,a\n"
+    )
+    message = operator.refused(REFUSED, "device", "import", path)
+    lines = message.splitlines()
+    assert [line.removeprefix(path).split(": ")[:2] for line in lines[:-1]] == [
+        [":3", "device_id"],
+        [":5", "device_id"],
+        [":6", "tags"],
+    ]
+    assert "3 problems" in lines[-1] and "nothing was changed" in lines[-1]
+    assert good not in exported(operator)
+    # What only the gateway knows is told when the file itself is right.
+    message = operator.refused(REFUSED, "device", "import", table(f"device_id,suite\n{other},999999\n"))
+    assert f"{path}:2: suite: there is no deviceSuites/999999" in message
+
+
+def test_what_the_gateway_refuses_is_told_by_line_and_the_rest_is_done(operator, table, fleet):
+    # A device of another organization is not seen, and its id is taken.
+    taken, free = fleet.register().device_id, unique_device_id()
+    message = operator.refused(REFUSED, "device", "import", table(f"device_id\n{taken}\n{free}\n"))
+    assert f":2: device_id: there is a device {taken}" in message
+    assert "1 of 2 lines were refused" in message
+    assert free in exported(operator)
+
+
+def test_a_long_file(operator, suites, table):
+    ids = [unique_device_id() for _ in range(600)]
+    path = table("device_id,suite\n" + "".join(f"{device_id},{suites[0]}\n" for device_id in ids))
+    assert operator.json("device", "import", path)["registered"] == len(ids)
+    assert operator.json("device", "import", path)["unchanged"] == len(ids)
+    assert set(ids) <= exported(operator).keys()
+
+
+def test_what_is_no_table(operator, table, tmp_path):
+    assert "is not UTF-8" in operator.refused(REFUSED, "device", "import", table(b"\xff\xfed\x00"))
+    assert "cannot read" in operator.refused(REFUSED, "device", "import", str(tmp_path / "nothing.csv"))
+    assert "needs FILE" in operator.refused(USAGE, "device", "import")
+    operator.refused(UNREACHABLE, "device", "import", table("device_id\n"), "--server", "127.0.0.1:1")
+
+
+def test_config_is_what_the_device_needs(operator, suites, gateway):
+    device_id = unique_device_id()
+    operator.json("device", "register", device_id, "--suite", suites[0])
+    places = ["--gateway", f"http://{gateway.listeners['gateway']}"]
+    places += ["--device-init", f"http://{gateway.listeners['device-init']}"]
+    shown = operator.json("device", "config", device_id, *places)
+    hosts = {"auth": "auth", "gateway": "gateway", "deviceInit": "device-init"}
+    assert shown["endpoints"] == {
+        member: {"scheme": "http", "host": "127.0.0.1", "port": int(gateway.listeners[listener].split(":")[1])}
+        for member, listener in hosts.items()
+    }
+    assert json.loads(shown["configuration"]) == shown["endpoints"] | {"device_id": device_id}
+    assert "\n" not in shown["configuration"]
+    text = operator.run("device", "config", device_id, *places).stdout
+    assert shown["configuration"] in text.splitlines()
+    assert "only this machine reaches itself" in text
+
+
+def test_config_takes_a_host(operator, suites):
+    device_id = unique_device_id()
+    operator.json("device", "register", device_id)
+    done = operator.run("device", "config", device_id, "--host", "https://gateway.example.com")
+    assert '"scheme":"https"' in done.stdout and '"port":50057' in done.stdout
+    assert "in no suite" in done.stdout and "only this machine" not in done.stdout
+    assert "991231-999999" in operator.refused(REFUSED, "device", "config", "991231-999999")

@@ -1,0 +1,104 @@
+"""A large file over a network that breaks again and again, as the person at the terminal sees it."""
+
+import filecmp
+import os
+import re
+import signal
+
+import pytest
+
+from support.client import OK, REFUSED, Device, Network, Stage
+from support.parties import Fleet
+from support.terminal import Terminal
+from support.uploads import content
+
+#: Bytes of the file and of a part, and how often the network is cut.
+SHORT = (64 * 1024**2, 4 * 1024**2, 3)
+LONG = (5 * 1024**3, 64 * 1024**2, 20)
+#: Of the client that sends 5 GiB.
+TIMEOUT = 900
+#: `drive.mcap  [##########..........]  52%  33.6 MB/67.1 MB  41.2 MB/s  0:01 left`
+BAR = re.compile(r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ [kMG]?B/[\d.]+ [MG]B(  [\d.]+ [kMG]?B/s(  \d+:\d\d left)?)?$")
+
+
+def write(path, size: int) -> None:
+    """A file in which no two parts are the same."""
+    block = content(1024**2)
+    with open(path, "wb") as file:
+        for number in range(size // len(block)):
+            file.write(number.to_bytes(8) + block[8:])
+
+
+@pytest.fixture
+def shape(is_full) -> tuple[int, int, int]:
+    return LONG if is_full else SHORT
+
+
+@pytest.fixture
+def network(gateway_with, shape):
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": shape[1]}})
+    yield network
+    network.close()
+
+
+def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, tmp_path):
+    size, part, cuts = shape
+    user = login(network.gateway)
+    device = Device(binary, network, tmp_path / "device")
+    assert device.init(Fleet.create(user).register().device_id).returncode == OK
+    path = tmp_path / "drive.mcap"
+    write(path, size)
+    # Once a person presses Ctrl-C; the other cuts are before and after that.
+    places = [(number + 1) * size // (cuts + 1) + 12_345 for number in range(cuts)]
+    network.store.cut_at(*places)
+    half = Stage()
+    network.store.before(f"partNumber={size // part // 2}&", half, part // 3)
+
+    first = run(device, "upload", path)
+    half.wait()
+    first.process.send_signal(signal.SIGINT)
+    half.let_go()
+    assert first.wait() == REFUSED
+    assert first.terminal.left[-2].endswith("data-gateway upload --resume goes on"), first.terminal.left
+    assert_readable(first.terminal)
+
+    second = run(device, "upload", "--resume")
+    assert second.wait() == OK, second.terminal.left
+    assert_readable(second.terminal)
+    # It goes on where it was, and says so.
+    assert re.match(rf"going on with {path}: [\d.]+ [MG]B of [\d.]+ [MG]B arrived before$", second.terminal.left[0])
+    assert second.terminal.percents[0] >= 35
+    assert re.match(rf"uploaded {path}: [\d.]+ [MG]B in [\d:]+, upload [0-9a-f-]+$", second.terminal.left[-2])
+    assert network.store.cuts_to_come == 0
+    # Where a kept connection turns out to be cut, libcurl takes another, and nothing is to be said.
+    assert any("trying again" in line for each in (first, second) for line in each.terminal.left)
+
+    assert network.store.bodies - size <= (cuts + 1) * part
+    (arrived,) = user.list_all(page_size=10)
+    (stored,) = network.gateway.data.glob(f"store/data/*/{arrived.file_id}")
+    assert arrived.size_bytes == size and filecmp.cmp(path, stored, shallow=False)
+    assert device.journals == []
+    for each in (path, stored):
+        os.unlink(each)
+
+
+class run:
+    """A command of the device's with both of its outputs in a terminal."""
+
+    def __init__(self, device: Device, *arguments):
+        terminal = Terminal()
+        self.process = device.start(*arguments, stdout=terminal.client_side, stderr=terminal.client_side)
+        self.terminal = terminal.opened()
+
+    def wait(self) -> int:
+        code = self.process.wait(TIMEOUT)
+        self.terminal.closed()
+        return code
+
+
+def assert_readable(terminal: Terminal) -> None:
+    """Bars, sentences about trouble, and nothing that is both or neither."""
+    bars = [line for line in terminal.drawn if "[" in line and "%" in line]
+    assert bars and all(BAR.search(line) and len(line) <= 79 for line in bars), [b for b in bars if not BAR.search(b)]
+    sentences = [line for line in terminal.drawn if line not in bars]
+    assert all(line.startswith(("data-gateway: ", "uploaded ", "going on with ")) for line in sentences), sentences

@@ -1,0 +1,43 @@
+"""Uploads through a network that cuts, delays and repeats at moments drawn by lot: each file arrives, whole and once."""
+
+import random
+
+from support.client import OK, Device, Network
+from support.parties import Fleet
+from support.uploads import content
+from support.weather import Weather
+
+PART = 256 * 1024
+FILES, FULL_FILES = 4, 100
+SEED = 3
+
+
+def test_uploads_in_bad_weather(binary, gateway_with, login, is_full, tmp_path):
+    chance = random.Random(SEED)
+    network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
+    user = login(network.gateway)
+    device = Device(binary, network, tmp_path / "device")
+    assert device.init(Fleet.create(user).register().device_id).returncode == OK
+    sent, cuts, repeats = {}, 0, 0
+    for number in range(FULL_FILES if is_full else FILES):
+        path = tmp_path / f"{number}.mcap"
+        size = chance.randrange(1, 24 * PART)
+        path.write_bytes(content(size, seed=number))
+        before = network.store.bodies
+        with Weather(network, chance) as weather:
+            events = device.events_of("upload", path, "--parallel", str(chance.choice((1, 1, 3))))
+        assert events[-1]["event"] == "completed"
+        assert not any(event["event"] == "restarted" for event in events), f"seed {SEED}, file {number}"
+        # A cut costs what was on its way: up to one part for each connection.
+        assert network.store.bodies - before - size <= 3 * weather.cuts * PART, f"seed {SEED}, file {number}"
+        sent[size], cuts, repeats = path.read_bytes(), cuts + weather.cuts, repeats + weather.repeats
+        path.unlink()
+    assert cuts and repeats
+    found = user.list_all(page_size=1000)
+    assert sorted(each.size_bytes for each in found) == sorted(sent), f"seed {SEED}"
+    for each in found:
+        (file,) = network.gateway.data.glob(f"store/data/*/{each.file_id}")
+        assert file.read_bytes() == sent[each.size_bytes]
+    # Nothing was begun and left.
+    assert len(list(network.gateway.data.glob("store/data/*/*"))) == len(sent)
+    network.close()

@@ -1,0 +1,157 @@
+"""How a gateway is configured: `config check`, `config show`, the environment, and what SIGHUP reads again."""
+
+import json
+import signal
+import subprocess
+
+import grpc
+import pytest
+
+from support.certificates import Authority
+from support.gateway import Gateway, eventually
+from support.monitoring import log, logged
+from support.parties import Fleet
+from support.uploads import Upload
+
+LOG_KEYS = {"level": "debug", "format": "json"}
+
+
+@pytest.fixture
+def config(binary, tmp_path):
+    """Runs `data-gateway config …` with a configuration file of that text, and some variables."""
+
+    def run(*arguments: str, text: str = "{}", **variables: str) -> subprocess.CompletedProcess:
+        path = tmp_path / "gateway.json5"
+        path.write_text(text)
+        return subprocess.run(
+            [binary, "config", *arguments, "--config", path],
+            capture_output=True, text=True, timeout=30, env={"PATH": "/usr/bin"} | variables,
+        )  # fmt: skip
+
+    return run
+
+
+def test_what_is_in_order_can_be_checked(config):
+    done = config("check", text="{scrub: {interval_seconds: 60}} // often", DATA_GATEWAY_LOG__LEVEL="warning")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("in order: 2 of ")
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("{\n  uploads: {\n    part_size_bytes: oops\n  }\n}", "line 3, column 22: oops is no value"),
+        ("{uploads: {part_size: 1}}", "there is no key uploads.part_size"),
+        ("{log: {levle: 'info'}}", "there is no key log.levle; did you mean log.level?"),
+        ("{log: {level: 'loud'}}", "log.level must be debug, info, warning or error, not loud"),
+        ("{rpc: 1}", "rpc is a section"),
+        ("{tls: {certificate: '/nowhere/chain.pem', key: '/nowhere/key.pem'}}", "/nowhere/chain.pem cannot be used"),
+        ("{listeners: {auth: '0.0.0.0:1'}}", "reachable from other machines"),
+    ],
+)
+def test_what_is_wrong_is_named(config, text, says):
+    for command in ("check", "show"):
+        if command == "show" and "pem" in says:
+            continue
+        done = config(command, text=text)
+        assert done.returncode == 1 and done.stdout == ""
+        assert says in done.stderr
+
+
+def test_a_misspelt_variable_is_named(config):
+    done = config("check", DATA_GATEWAY_LOG__LEVLE="info")
+    assert done.returncode == 1
+    assert "DATA_GATEWAY_LOG__LEVLE; did you mean DATA_GATEWAY_LOG__LEVEL?" in done.stderr
+    # Neither of these is a key: the one is read by commands, the other made by Kubernetes.
+    assert config("check", DATA_GATEWAY_ADMIN="127.0.0.1:1", DATA_GATEWAY_SERVICE_HOST="10.0.0.1").returncode == 0
+
+
+def test_what_is_set_is_shown_with_where_it_comes_from(config):
+    def shown(*arguments: str) -> dict[str, tuple[str, str]]:
+        text = "{quota: {device_bytes: 1000}, rpc: {trusted_proxies: ['192.0.2.0/24', '::1']}}"
+        options = ["--json", "--web-listen", "127.0.0.1:0"]
+        done = config("show", *arguments, *options, text=text, DATA_GATEWAY_QUOTA__DEVICE_BYTES="2000")
+        assert (done.returncode, done.stderr) == (0, "")
+        return {row["key"]: (row["value"], row["source"]) for row in json.loads(done.stdout)["settings"]}
+
+    given = {
+        "listeners.web": ("127.0.0.1:0", "option --web-listen"),
+        "quota.device_bytes": ("2000", "environment DATA_GATEWAY_QUOTA__DEVICE_BYTES"),
+        "rpc.trusted_proxies": ("192.0.2.0/24, ::1", "file"),
+    }
+    assert shown() == given
+    effective = shown("--effective")
+    assert given.items() <= effective.items()
+    assert effective["log.level"] == ("info", "default")
+    assert len(effective) > 60
+
+
+def test_the_environment_goes_before_the_file(binary, tmp_path, stubs, login):
+    gateway = Gateway(binary, tmp_path, {"uploads": {"part_size_bytes": 65536}})
+    gateway.environment = {"DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES": "131072"}
+    try:
+        uploader = Fleet.create(login(gateway.start())).uploader()
+        assert Upload.create(uploader).part_size == 131072
+    finally:
+        gateway.close()
+
+
+def reload(gateway, config: dict | str) -> None:
+    gateway.config.write_text(config if isinstance(config, str) else json.dumps(config))
+    gateway.process.send_signal(signal.SIGHUP)
+
+
+def test_sighup_takes_what_it_can_and_names_the_rest(gateway_with, login):
+    gateway = gateway_with({"log": LOG_KEYS, "quota": {"device_uploads": 1}})
+    uploader = Fleet.create(login(gateway)).uploader()
+    Upload.create(uploader)
+    with pytest.raises(grpc.RpcError) as refused:
+        Upload.create(uploader)
+    assert "1 uploads under way" in refused.value.details()
+
+    reload(gateway, {"log": LOG_KEYS, "quota": {"device_uploads": 2}, "web": {"max_connections": 7}})
+    line = logged(gateway, event="reloaded")
+    assert line["changed"] == "quota.device_uploads"
+    assert line["needs_restart"] == "web.max_connections"
+    Upload.create(uploader)
+    with pytest.raises(grpc.RpcError) as refused:
+        Upload.create(uploader)
+    assert "2 uploads under way" in refused.value.details()
+
+
+def test_sighup_changes_how_the_log_is_written(gateway_with, stubs):
+    gateway = gateway_with({"log": LOG_KEYS})
+    check = stubs.health.HealthStub(gateway.channel("auth")).Check
+
+    def probe(name: str) -> None:
+        check(stubs.health.HealthCheckRequest(), timeout=20, metadata=[("x-request-id", name)])
+
+    probe("seen")
+    assert logged(gateway, request_id="seen")["level"] == "debug"
+    reload(gateway, {"log": {"format": "json"}})
+    eventually(lambda: any(line["event"] == "reloaded" for line in log(gateway)))
+    probe("unseen")
+    reload(gateway, {"log": LOG_KEYS | {"format": "text"}})
+    eventually(lambda: " reloaded " in gateway.stderr)
+    probe("seen-again")
+    eventually(lambda: " request_id=seen-again method=/grpc.health.v1.Health/Check code=OK " in gateway.stderr)
+    assert "unseen" not in gateway.stderr
+
+
+@pytest.mark.parametrize("config", ["{", '{"quota": {"device_uploads": -1}}', '{"no": {"such": "key"}}'])
+def test_a_configuration_that_breaks_a_rule_changes_nothing(gateway_with, login, config):
+    gateway = gateway_with({"quota": {"device_uploads": 1}})
+    reload(gateway, config)
+    assert logged(gateway, event="reload failed")["consequence"] == "everything stays as it was"
+    uploader = Fleet.create(login(gateway)).uploader()
+    Upload.create(uploader)
+    with pytest.raises(grpc.RpcError):
+        Upload.create(uploader)
+
+
+def test_certificates_are_checked(config, tmp_path):
+    certificate, key, _ = Authority(tmp_path, "authority").issue("server")
+    pair = {"tls": {"certificate": str(certificate), "key": str(key)}}
+    assert config("check", text=json.dumps(pair)).returncode == 0
+    key.write_text("no key")
+    assert f"{key} cannot be used" in config("check", text=json.dumps(pair)).stderr

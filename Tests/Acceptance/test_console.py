@@ -1,0 +1,486 @@
+"""The console, as a person uses it: in headless Chromium, against a running gateway."""
+
+import functools
+import http.server
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+import zxingcpp
+
+from support.browser import DESKTOP, PHONE, Browser
+from support.certificates import Authority
+from support.commands import offline
+from support.gateway import ADMIN_PASSWORD
+from support.parties import Fleet, User, init_device, unique, unique_device_id
+from support.raw import fetch
+from support.uploads import FILE_NAME_TAG, Upload, completed, content
+
+ASSETS = Path(__file__).resolve().parents[2] / "Sources/Console/Assets"
+PASSWORD = "a password of some length"
+LIST_USERS = "archebase.auth.v1.UserAuthService/ListUsers"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("downloads"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def page(browser, gateway):
+    """The console's first page, with nobody signed in; at the end the browser must have had nothing to complain of."""
+    browser.resize(DESKTOP)
+    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.sign_out()
+    browser.open(f"http://{gateway.listeners['web']}/console/")
+    browser.driver.get_log("browser")  # What was before is another test's.
+    yield browser
+    complaints = [text for text in browser.complaints if "Failed to load resource" not in text]
+    assert not complaints, complaints
+
+
+@pytest.fixture
+def console(page, gateway) -> Browser:
+    """The admin of `system`, signed in."""
+    page.sign_in("system", "admin", ADMIN_PASSWORD)
+    page.heading("Overview")
+    return page
+
+
+@pytest.fixture
+def viewer(admin) -> str:
+    name = unique("viewer")
+    admin.users("CreateUser", user_name=name, password=PASSWORD, role="viewer")
+    return name
+
+
+# Signing in.
+
+
+def test_a_wrong_password_and_the_right_one(page, gateway):
+    page.sign_in("system", "admin", "not the password")
+    assert page.alert() == "the organization, the user name or the password is wrong"
+    page.fill("Password", ADMIN_PASSWORD + Keys.ENTER)
+    page.heading("Overview")
+    cookie = page.driver.get_cookie("__Host-console")
+    assert (cookie["httpOnly"], cookie["secure"], cookie["sameSite"], cookie["path"]) == (True, True, "Strict", "/")
+    assert page.driver.execute_script("return document.cookie") == ""
+
+
+def test_a_session_outlives_a_reload_and_ends_with_signing_out(console):
+    console.driver.refresh()
+    console.heading("Overview")
+    cookie = console.driver.get_cookie("__Host-console")["value"]
+    console.press("Sign out")
+    console.heading("data-gateway")
+    assert console.driver.get_cookie("__Host-console") is None
+    # What was copied meanwhile opens nothing.
+    console.driver.add_cookie(
+        {"name": "__Host-console", "value": cookie, "path": "/", "secure": True, "httpOnly": True, "sameSite": "Strict"}
+    )
+    console.driver.refresh()
+    console.find("//label[normalize-space()='Password']")
+
+
+def test_a_session_ends_when_its_users_password_is_changed(page, gateway, admin, viewer):
+    page.sign_in("system", viewer, PASSWORD)
+    page.go("Objects")
+    admin.users("UpdateUser", user_name=viewer, password=PASSWORD + "!")
+    page.find("//nav//a[normalize-space()='Overview']").click()
+    assert page.alert() == "Your session has ended. Sign in again to go on."
+    page.find("//label[normalize-space()='Password']")
+
+
+def test_a_session_over_tls(browser, gateway_with, tmp_path):
+    certificate, key, _ = Authority(tmp_path, "authority").issue("server")
+    gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]}})
+    browser.open(f"https://{gateway.listeners['web']}/console/")
+    browser.sign_in("system", "admin", ADMIN_PASSWORD)
+    browser.heading("Overview")
+    browser.sign_out()
+    gateway.stop()
+
+
+def test_the_console_is_used_by_keyboard(page, gateway):
+    page.open(f"http://{gateway.listeners['web']}/console/")
+    page.find("//label[normalize-space()='Password']")
+    keys = lambda text: page.driver.switch_to.active_element.send_keys(text)
+    assert page.driver.switch_to.active_element.get_attribute("name") == "userName"
+    keys("admin" + Keys.TAB)
+    keys(ADMIN_PASSWORD + Keys.ENTER)
+    page.heading("Overview")
+    for _ in range(30):
+        keys(Keys.TAB)
+        if page.driver.switch_to.active_element.text == "Devices":
+            break
+    keys(Keys.ENTER)
+    page.heading("Devices")
+    for _ in range(30):
+        keys(Keys.TAB)
+        if page.driver.switch_to.active_element.text == "Register device":
+            break
+    keys(Keys.ENTER)
+    page.find("//dialog[@open]//h2[normalize-space()='Register a device']")
+    assert page.driver.switch_to.active_element.get_attribute("name") == "deviceId"
+    keys(Keys.ESCAPE)
+    page.until(lambda: not page.driver.find_elements(By.XPATH, "//dialog"))
+
+
+# Devices.
+
+
+def test_a_device_is_registered_initialized_and_disabled(console, admin, fleet, gateway, stubs):
+    device = unique_device_id()
+    console.go("Devices")
+    console.press("Register device")
+    console.fill("Device id", device)
+    console.fill("Name", "Blue rover")
+    console.choose("Suite", next(o.text for o in console.field("Suite").find_elements(By.TAG_NAME, "option")
+                                 if fleet.suite in o.text))
+    console.fill("Tags", "model=mk2\nowner=A & B <i>")
+    console.press("Register")
+    console.heading(device)
+    assert console.fact("State") == "registered"
+    registered = admin.devices("GetDevice", name=f"devices/{device}")
+    assert (registered.display_name, dict(registered.tags)) == ("Blue rover", {"model": "mk2", "owner": "A & B <i>"})
+    assert "owner A & B <i>" in console.fact("Tags")
+
+    init_device(gateway, stubs, device)
+    console.driver.refresh()
+    console.until(lambda: console.fact("State") == "initialized")
+    console.press("Disable")
+    console.press("Disable")
+    console.until(lambda: console.fact("State") == "disabled")
+    console.press("Enable")
+    console.press("Enable")
+    console.until(lambda: console.fact("State") == "initialized")
+
+
+def test_a_form_says_what_the_gateway_refuses(console):
+    console.go("Devices")
+    console.press("Register device")
+    console.fill("Device id", "no device id")
+    console.press("Register")
+    assert "YYMMDD-NNNNNN" in console.alert()
+    console.press("Cancel")
+
+
+def test_an_app_can_scan_a_devices_configuration(console, fleet, gateway, tmp_path):
+    device = fleet.register().device_id
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    console.press("Show configuration")
+    console.fill("Host, as the device reaches it", "gateway.example")
+    picture = tmp_path / "code.png"
+    console.find("//dialog//*[name()='svg']").screenshot(str(picture))
+    (code,) = zxingcpp.read_barcodes(Image.open(picture))
+    endpoints = {
+        name: {"scheme": "http", "host": "gateway.example", "port": int(gateway.listeners[listener].split(":")[1])}
+        for name, listener in (("auth", "auth"), ("gateway", "gateway"), ("deviceInit", "device-init"))
+    }
+    assert json.loads(code.text) == endpoints | {"device_id": device}
+    console.press("Close")
+
+
+def test_every_size_of_code_can_be_read(console):
+    """By a decoder that is not ours: texts of all lengths, so that every version, and masks of all kinds, are among them."""
+    lengths = sorted({*range(1, 667, 23), 14, 15, 180, 181, 213, 214, 666})
+    texts = ["".join(chr(33 + (length * 7 + i * i) % 94) for i in range(length)) for length in lengths] + ["Ä漢🤖"]
+    symbols = console.script(
+        "const { encodeQR } = await import('/console/qr.js'); return arguments[0].map((text) => encodeQR(text))", texts
+    )
+    for text, rows in zip(texts, symbols, strict=True):
+        side = len(rows) + 8
+        image = Image.new("L", (side, side), 255)
+        for y, row in enumerate(rows):
+            for x, is_dark in enumerate(row):
+                image.putpixel((x + 4, y + 4), 0 if is_dark else 255)
+        found = zxingcpp.read_barcodes(image.resize((side * 4, side * 4), Image.Resampling.NEAREST))
+        assert [code.text for code in found] == [text], f"{len(text)} bytes, {len(rows)} modules"
+    too_long = console.script(
+        "const { encodeQR } = await import('/console/qr.js'); return encodeQR('x'.repeat(667))"
+    )
+    assert "too long" in too_long["error"]
+
+
+# Uploads and objects.
+
+
+def test_an_upload_is_seen_to_move(console, uploader):
+    upload = Upload.create(uploader)
+    console.go("Uploads")
+    assert console.row("Upload", upload.id)["Parts"] == "0 parts"
+    store = upload.store
+    multipart = store.initiate()
+    data = content(upload.part_size + 1000)
+    parts = [store.upload_part(multipart, 1, data[: upload.part_size])]
+    console.until(lambda: console.row("Upload", upload.id)["Parts"] == "1 part")
+    row = console.row("Upload", upload.id)
+    assert (row["From"], row["Stored"]) == (uploader.device_id, "1 MiB")
+    parts.append(store.upload_part(multipart, 2, data[upload.part_size :]))
+    console.until(lambda: console.row("Upload", upload.id)["Parts"] == "2 parts")
+    upload.size, upload.parts, upload.etag = len(data), parts, store.complete(multipart, parts)
+    upload.complete()
+    console.until(lambda: all(row["Upload"] != upload.id for row in console.rows()), "it is still there")
+
+
+def test_an_object_is_found_shown_and_downloaded(console, admin, uploader):
+    run = unique("run")
+    data = content(100_000)
+    upload = completed(uploader, data, {"run": run, "weather": "rain", FILE_NAME_TAG: "drive.mcap"})
+    completed(uploader, content(10), {"run": run, "weather": "sun"})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run} raw_tags.weather=rain")
+    console.go("Objects")
+    console.fill("Filter", f"raw_tags.run={run}" + Keys.ENTER)
+    console.until(lambda: len(console.rows()) == 2)
+    console.fill("Filter", f"raw_tags.run={run} raw_tags.weather=rain" + Keys.ENTER)
+    console.until(lambda: [row["File"] for row in console.rows()] == [wanted.file_id])
+    console.find(f"//a[normalize-space()='{wanted.file_id}']").click()
+    console.heading("drive.mcap")
+    assert console.fact("Size") == "97.7 KiB (100,000 bytes)"
+    assert console.fact("ETag") == wanted.etag
+    assert console.fact("Device") == uploader.device_id
+    assert console.fact("Tags").split("\n") == [f"run {run}", "weather rain"]
+    console.press("Download")
+    assert console.downloaded(upload.id) == data
+
+
+def test_a_filter_that_is_none_is_explained(console):
+    console.go("Objects")
+    console.fill("Filter", "colour=red" + Keys.ENTER)
+    assert console.alert().startswith("filter: ")
+
+
+def test_an_object_is_deleted_with_a_reason(console, admin, gateway, uploader):
+    run = unique("run")
+    completed(uploader, content(10), {"run": run})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
+    console.heading("Object")
+    console.press("Delete")
+    console.fill("Reason", "a person is in it")
+    console.press("Delete")
+    console.heading("Objects")
+    assert admin.list_all(filter=f"raw_tags.run={run}") == []
+
+
+# Administration.
+
+
+def test_users_keys_and_the_audit_log(console, gateway, stubs, fleet):
+    name = unique("vera")
+    console.go("Users")
+    console.press("New user")
+    console.fill("Name", name)
+    console.fill("Password", PASSWORD)
+    console.press("Create")
+    assert console.row("User", name)["Role"] == "viewer"
+    User.login(gateway, stubs, "system", name, PASSWORD)
+
+    console.go("Sites and keys")
+    site = console.row("Number", str(fleet.site_id))["Site"]
+    console.find(f"//main//a[normalize-space()='{site}']").click()
+    console.find(f"//h2[normalize-space()='Keys of {site}']")
+    console.press("New key")
+    console.fill("Name", "the importer")
+    console.press("Create")
+    secret = console.find("//dialog[@open]//textarea").get_attribute("value")
+    assert secret.startswith("dgwk")
+    console.press("Close")
+    console.find("//td[normalize-space()='the importer']")
+
+    console.go("Audit")
+    assert console.row("What", "CreateSiteApiKey")["Who"] == "user:system/admin"
+    assert console.row("What", "CreateUser")["Result"] == "OK"
+
+
+def test_an_admin_of_the_system_acts_for_another_organization(console, new_organization):
+    boss = new_organization()
+    device = Fleet.create(boss).register().device_id
+    console.driver.refresh()
+    choice = console.find("//select[@aria-label='Organization']")
+    console.go("Devices")
+    choice = console.find("//select[@aria-label='Organization']")
+    choice.send_keys(boss.organization)
+    choice.send_keys(Keys.TAB)
+    console.row("Device", device)
+
+
+def test_a_backup_is_downloaded_and_restored(console, binary, admin, uploader, tmp_path):
+    completed(uploader, content(5000))
+    objects = len(admin.list_all())
+    console.go("Backup")
+    console.press("Download a backup")
+    console.until(lambda: list(console.downloads.glob("data-gateway-*.backup")))
+    (path,) = console.downloads.glob("data-gateway-*.backup")
+    console.downloaded(path.name)
+    restored = offline(binary, "restore", "--from", path, "--data-dir", tmp_path / "restored")
+    assert restored["objects"] == objects, restored
+
+
+# What the role, the cookie and the token keep out.
+
+
+def test_a_viewer_sees_and_can_do_what_a_viewer_may(page, gateway, viewer, admin, uploader):
+    run = unique("run")
+    completed(uploader, content(10), {"run": run})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
+    page.sign_in("system", viewer, PASSWORD)
+    page.heading("Overview")
+    assert [link.text for link in page.driver.find_elements(By.CSS_SELECTOR, "nav a")] == [
+        "Overview", "Uploads", "Objects",
+    ]
+    page.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
+    page.heading("Object")
+    names = [button.text for button in page.driver.find_elements(By.CSS_SELECTOR, "main button")]
+    assert names == ["Download"]
+    refusals = page.script(
+        """
+        const { call } = await import('/console/api.js')
+        const refused = ([service, method]) => call(service, method, {}).then(() => 'let in', (error) => error.message)
+        return Promise.all(arguments[0].map(refused))
+        """,
+        [["users", "ListUsers"], ["devices", "ListDevices"], ["management", "DeleteObject"], ["audit", "ListAuditLines"]],
+    )
+    assert refusals == ["this needs the role admin", "this needs the role operator", "this needs the role admin",
+                        "this needs the role admin"]
+
+
+@pytest.fixture
+def session(gateway) -> dict[str, str]:
+    """The header of a script of the console that is signed in."""
+    web = gateway.listeners["web"]
+    body = json.dumps({"organization": "system", "userName": "admin", "password": ADMIN_PASSWORD})
+    fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
+    answer = fetch(web, "POST", "/console/session", body.encode(), fields)
+    assert answer.status == 200, answer.body
+    cookie = answer.headers["Set-Cookie"].split(";")[0]
+    return fields | {"Cookie": cookie, "X-Console-Token": json.loads(answer.body)["token"]}
+
+
+def test_a_forged_request_is_refused(gateway, session):
+    web = gateway.listeners["web"]
+    ask = lambda fields, target=f"/console/rpc/{LIST_USERS}": fetch(web, "POST", target, b"{}", fields).status
+    without = lambda name: {key: value for key, value in session.items() if key != name}
+    assert ask(session) == 200
+    assert ask(without("Sec-Fetch-Site")) == 403
+    for site in ("cross-site", "same-site", "none"):
+        assert ask(session | {"Sec-Fetch-Site": site}) == 403
+    assert ask(without("X-Console-Token")) == 403
+    assert ask(session | {"X-Console-Token": "A" * 43}) == 403
+    assert ask(without("Cookie")) == 401
+    assert ask(session | {"Cookie": "__Host-console=" + "A" * 43}) == 401
+    # The session opens the console, and no call of the gateway itself.
+    assert ask(session, f"/{LIST_USERS}") == 401
+
+
+def test_a_page_of_another_origin_cannot_use_the_session(console, gateway, viewer):
+    """Of the same host, so that the browser takes even strict cookies along: what refuses is Sec-Fetch-Site."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(ASSETS))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    token = console.driver.execute_script("return localStorage.getItem('console-token')")
+    cookie = console.driver.get_cookie("__Host-console")["value"]
+    sign_in = json.dumps({"organization": "system", "userName": viewer, "password": PASSWORD})
+    try:
+        console.open(f"http://127.0.0.1:{server.server_port}/icon.svg")
+        for path, mode, headers, body in (
+            # No preflight asks before this one: it would sign the browser in as somebody else.
+            ("session", "no-cors", {}, sign_in),
+            (f"rpc/{LIST_USERS}", "cors", {"X-Console-Token": token}, "{}"),
+        ):
+            answer = console.script(
+                """
+                const [url, mode, headers, body] = arguments
+                return (await fetch(url, { method: 'POST', body, credentials: 'include', mode, headers })).type
+                """,
+                f"http://{gateway.listeners['web']}/console/{path}", mode, headers, body,
+            )
+            assert "Failed to fetch" in answer["error"]
+        assert console.driver.get_cookie("__Host-console")["value"] == cookie
+    finally:
+        server.shutdown()
+        server.server_close()
+    console.driver.get_log("browser")  # It complained, and was right.
+
+
+def test_every_answer_is_guarded_and_every_file_is_served(gateway):
+    web = gateway.listeners["web"]
+    names = ["", *(path.name for path in ASSETS.iterdir() if path.name != "index.html")]
+    for name in names:
+        answer = fetch(web, "GET", f"/console/{name}")
+        assert answer.status == 200, name
+        assert answer.body == (ASSETS / (name or "index.html")).read_bytes(), name
+        assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'; "), name
+        assert "unsafe" not in answer.headers["Content-Security-Policy"]
+        assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert fetch(web, "GET", "/console").headers["Location"] == "/console/"
+    assert fetch(web, "GET", "/console/missing").status == 404
+
+
+def test_the_console_can_be_off(gateway_with):
+    gateway = gateway_with({"console": {"enabled": False}})
+    assert fetch(gateway.listeners["web"], "GET", "/console/").status == 404
+    gateway.stop()
+
+
+# How it looks.
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_every_page_fits(console, gateway, admin, uploader, size, scheme, request):
+    """On a desk and in a hand; `--screenshots FOLDER` keeps what there was to see."""
+    folder = request.config.getoption("--screenshots")
+    run = unique("run")
+    completed(uploader, content(70_000), {"run": run, "weather": "rain", FILE_NAME_TAG: "drive 7, north field.mcap"})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
+    Upload.create(uploader).multipart(content(2_000_000))
+    pages = {
+        "overview": "Overview", "devices": "Devices", f"devices/{uploader.device_id}": uploader.device_id,
+        "uploads": "Uploads under way", "objects": "Objects", f"objects/{wanted.file_id}": "drive 7, north field.mcap",
+        "bad-objects": "Bad objects", "keys": "Sites and keys", "users": "Users", "audit": "Audit", "backup": "Backup",
+    }
+    console.resize(size)
+    console.prefer(scheme)
+
+    def look(name: str) -> None:
+        width = console.driver.execute_script("return document.documentElement.scrollWidth")
+        assert width <= size[0], f"{name} is {width} wide"
+        unnamed = console.driver.execute_script(
+            """
+            return [...document.querySelectorAll('a, button, input, select, textarea, summary')].filter((each) =>
+              !each.textContent.trim() && !each.labels?.length && !each.getAttribute('aria-label')).map((each) => each.outerHTML)
+            """
+        )
+        assert not unnamed, f"{name}: controls without a name: {unnamed}"
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            label = "desktop" if size == DESKTOP else "phone"
+            console.driver.save_screenshot(str(folder / f"{label}-{scheme}-{name}.png"))
+
+    for path, heading in pages.items():
+        console.open(f"http://{gateway.listeners['web']}/console/#/{path}")
+        console.heading(heading)
+        console.until(lambda: "Loading…" not in console.text)
+        look(path.split("/")[0] + ("-one" if "/" in path else ""))
+        if path.startswith("devices/"):
+            console.press("Show configuration")
+            look("configuration")
+            console.press("Close")
+        if path == "devices":
+            console.press("Register device")
+            look("register")
+            console.press("Cancel")
+    console.press("Sign out")
+    console.heading("data-gateway")
+    look("sign-in")
+    console.prefer("light")

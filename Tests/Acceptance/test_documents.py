@@ -1,0 +1,52 @@
+"""The documents: what they link to is there, and what they list is complete."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def anchors(path: Path) -> set[str]:
+    """What a heading is called in a link, as GitHub makes it."""
+    titles = re.findall(r"(?m)^#+ (.*)$", path.read_text())
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document):
+    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (document.parent / path).resolve() if path else document
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_document_is_in_the_index():
+    index = (ROOT / "docs/README.md").read_text()
+    for path in (ROOT / "docs").glob("*.md"):
+        assert path.name == "README.md" or f"]({path.name})" in index, path.name
+
+
+def test_every_decision_is_in_its_index():
+    index = (ROOT / "docs/decisions/README.md").read_text()
+    titles = dict(re.findall(r"\((\d{4}-[\w-]+\.md)\) \| (.*) \|", index))
+    for path in (ROOT / "docs/decisions").glob("0*.md"):
+        assert path.read_text().startswith(f"# {path.name[:4]}: {titles[path.name]}\n"), path.name
+
+
+def test_every_detail_code_is_explained():
+    codes = re.findall(r'= "([A-Z_]+)"', (ROOT / "Sources/RPC/DetailCode.swift").read_text())
+    text = (ROOT / "docs/troubleshooting.md").read_text()
+    assert len(codes) > 15
+    assert [code for code in codes if f"`{code}`" not in text] == []
+
+
+def test_what_can_be_made_is_said():
+    """contributing.md names only targets that there are."""
+    targets = set(re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text()))
+    assert set(re.findall(r"`(?:sudo )?make ([a-z-]+)", (ROOT / "docs/contributing.md").read_text())) <= targets

@@ -1,0 +1,95 @@
+"""docs/integrators.md: every line of curl in it works, in the order of the file, and no RPC is missing from it."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.gateway import ADMIN_PASSWORD, eventually
+from support.parties import Fleet, call
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs/integrators.md"
+#: The listeners' usual addresses, which the document has.
+ADDRESSES = {
+    "127.0.0.1:50051": "auth",
+    "127.0.0.1:50053": "gateway",
+    "127.0.0.1:50054": "admin",
+    "127.0.0.1:50057": "device-init",
+    "127.0.0.1:50058": "internal",
+    "127.0.0.1:50070": "web",
+}
+
+
+def rpcs() -> set[str]:
+    """Every RPC of protos/, as a path."""
+    found = set()
+    for path in (ROOT / "protos").rglob("*.proto"):
+        text = path.read_text()
+        package = re.search(r"(?m)^package ([\w.]+);", text)
+        for service, body in re.findall(r"(?ms)^service (\w+) \{(.*?)^\}", text):
+            found |= {f"{package[1]}.{service}/{method}" for method in re.findall(r"rpc (\w+)\(", body)}
+    return found
+
+
+def script() -> str:
+    """The blocks of curl, each line where the document has it: so bash names the document's line when one fails."""
+    lines, is_shell = [], False
+    for line in DOCUMENT.read_text().splitlines():
+        if line.startswith("```"):
+            is_shell = line == "```sh"
+            lines.append("")
+        else:
+            lines.append(line if is_shell else "")
+    return "\n".join(lines)
+
+
+@pytest.fixture
+def furnished(gateway_with, login, stubs, tmp_path):
+    """A gateway with what the lines presuppose: the internal listener, a folder for copies, and an event that a webhook
+    did not take.
+    """
+    (tmp_path / "copies").mkdir()
+    secret = tmp_path / "secret"
+    secret.write_text("a secret of some length")
+    gateway = gateway_with(
+        {
+            "listeners": {"internal": "127.0.0.1:0"},
+            "webhooks": {"nobody": {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}},
+            "copy": {"destinations": [{"kind": "directory", "root": str(tmp_path / "copies")}]},
+            "events": {"give_up_seconds": 1, "longest_retry_seconds": 1},
+        }
+    )
+    admin = login(gateway)
+    Fleet.create(admin).uploader()
+    events = stubs.events.EventServiceStub(gateway.channel("admin"))
+    request = stubs.events.ListDeadLettersRequest()
+    eventually(lambda: call(events.ListDeadLetters, request, admin.token).dead_letters)
+    return gateway
+
+
+def test_every_line_of_curl_works(furnished, tmp_path):
+    text = script()
+    for address, listener in ADDRESSES.items():
+        text = text.replace(address, furnished.listeners[listener])
+    text = text.replace("/srv/copies", str(tmp_path / "copies"))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/initial-admin-password").write_text(ADMIN_PASSWORD + "\n")
+    (tmp_path / "integrators.sh").write_text(text)
+    command = ["bash", "-euE", "-o", "pipefail", "-c"]
+    # A call that fails within $(…) fails the line; `null` is what jq makes of a field that is not there.
+    command += ["trap 'echo \"docs/integrators.md:$LINENO: $BASH_COMMAND\" >&2' ERR; source ./integrators.sh"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    assert done.stdout.endswith("}") and "a rob" in done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(rpcs()))
+def test_every_rpc_is_there(path):
+    assert re.search(rf"curl [^|]*/{re.escape(path)}\b", script()), f"{path} has no line of curl in {DOCUMENT.name}"
+
+
+def test_the_lines_of_grpcurl_make_the_same_calls():
+    done = subprocess.run([ROOT / "scripts/grpcurl-lines", "--check"])
+    assert done.returncode == 0, "run scripts/grpcurl-lines"

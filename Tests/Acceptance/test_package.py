@@ -1,0 +1,175 @@
+"""The Debian package: what is in it, and its life on a machine, from the installation to the purge.
+
+`make test` puts a package of the debug build into a folder by dpkg; `make package-test` puts the release package into a bare
+Debian as well.
+"""
+
+import gzip
+import re
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import package
+from support.package import Folder, System
+from support.parties import Fleet
+from support.raw import fetch_url
+from support.uploads import completed, content
+
+UNIT = "lib/systemd/system/data-gateway.service"
+
+
+@pytest.fixture(scope="module")
+def built(request, binary, tmp_path_factory) -> Path:
+    """The package under test."""
+    given = request.config.getoption("--package")
+    return given.resolve() if given else package.build(binary, "0.2.0-1", tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="module")
+def older(built, tmp_path_factory) -> Path:
+    return package.with_version(built, "0.0.1-1", tmp_path_factory.mktemp("older"))
+
+
+@pytest.fixture(scope="module")
+def tree(built, tmp_path_factory) -> Path:
+    """What is in the package; its control files are in DEBIAN."""
+    path = tmp_path_factory.mktemp("tree") / "tree"
+    package.run("dpkg-deb", "--raw-extract", built, path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def bare_debian(built, tmp_path_factory) -> Path:
+    """Made once, and copied for each test."""
+    return package.bare_debian(tmp_path_factory.mktemp("debian") / "root", package.dependencies(built))
+
+
+@pytest.fixture(params=["a folder", "a bare Debian"])
+def folder(request, is_full, tmp_path) -> Folder:
+    if request.param == "a folder":
+        return Folder(tmp_path / "root")
+    if not is_full:
+        pytest.skip("make package-test")
+    return System(tmp_path / "root", request.getfixturevalue("bare_debian"))
+
+
+def test_the_life_of_an_installation(folder, older, built, tmp_path, stubs, login):
+    folder.install(older)
+    assert folder.version() == "0.0.1-1"
+    config = folder.path / "etc/data-gateway/config"
+    config.write_text(config.read_text().replace("{\n", '{\n  auth: { access_token_lifetime_seconds: 600 },\n', 1))
+    edited = config.read_text()
+    gateway = folder.gateway(tmp_path).start()
+    try:
+        admin = login(gateway)
+        data = content(300_000)
+        upload = completed(Fleet.create(admin).uploader(), data)
+        assert gateway.stop() == 0
+
+        folder.install(built)
+        assert folder.version() != "0.0.1-1"
+        assert config.read_text() == edited
+        gateway.start()
+        (found,) = login(gateway).list_all()
+        assert found.size_bytes == len(data) and found.etag == upload.etag
+        download = login(gateway).objects("RequestDownload", file_ids=[found.file_id]).files[0].read
+        assert fetch_url(download.uri, headers=dict(download.headers)).body == data
+        assert gateway.stop() == 0
+    finally:
+        gateway.close()
+
+    data_directory = folder.path / "var/lib/data-gateway"
+    folder.dpkg("--remove", "data-gateway")
+    assert not (folder.path / "usr/bin/data-gateway").exists()
+    assert config.read_text() == edited
+    folder.dpkg("--purge", "data-gateway")
+    assert not config.parent.exists()
+    assert (data_directory / "gateway.db").exists()
+
+
+def test_a_purge_leaves_nothing_where_nothing_was_kept(folder, built):
+    before = everything(folder.path)
+    folder.install(built)
+    folder.dpkg("--purge", "data-gateway")
+    left = everything(folder.path) - before
+    # dpkg's own records, and what is left of the list of users before the last one went.
+    assert {path for path in left if not re.match(r"var/lib/dpkg/|etc/\w+-$", path)} == set()
+
+
+def everything(root: Path) -> set[str]:
+    """Every file and folder that the package could have made."""
+    ours = (path.relative_to(root) for path in root.rglob("*"))
+    others = ("proc", "sys", "dev", "tmp", "run")
+    return {str(path) for path in ours if path.parts[0] not in others and "cache" not in path.parts}
+
+
+def test_every_file_is_the_systems_and_nobody_elses(built):
+    for line in package.run("dpkg-deb", "--contents", built).splitlines():
+        mode, owner, *_ = line.split()
+        assert owner == "root/root", line
+        assert mode[8] != "w" and mode[5] != "w", line
+        path = line.split()[5]
+        assert path.startswith(("./etc/", "./usr/", "./lib/", "./var/")) or path in ("./",), line
+        assert not path.startswith("./usr/local"), line
+
+
+def test_the_control_files(tree, built):
+    control = dict(
+        line.split(": ", 1) for line in (tree / "DEBIAN/control").read_text().splitlines() if not line.startswith(" ")
+    )
+    assert control["Package"] == "data-gateway"
+    assert int(control["Installed-Size"]) > 0
+    assert not re.search("@[A-Z_]+@", (tree / "DEBIAN/control").read_text())
+    # What the program is linked with, and what the scripts call.
+    assert {"adduser", "libc6", "libnghttp2-14", "libssl3", "libsqlite3-0"} <= set(package.dependencies(built))
+    conffiles = (tree / "DEBIAN/conffiles").read_text().split()
+    # All of /etc, and nothing else.
+    assert conffiles == [f"/{path.relative_to(tree)}" for path in (tree / "etc").rglob("*") if path.is_file()]
+    listed = {line.split("  ", 1)[1]: line.split()[0] for line in (tree / "DEBIAN/md5sums").read_text().splitlines()}
+    files = {str(path.relative_to(tree)) for top in ("usr", "lib") for path in (tree / top).rglob("*") if path.is_file()}
+    assert listed.keys() == files
+    package.run("md5sum", "--check", "--quiet", tree / "DEBIAN/md5sums", cwd=tree)
+
+
+@pytest.mark.parametrize("name", ["postinst", "prerm", "postrm"])
+def test_a_script_is_one(tree, name):
+    path = tree / "DEBIAN" / name
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
+    package.run("sh", "-n", path)
+    assert "set -e" in path.read_text()
+
+
+def test_what_debian_wants_to_be_documented(tree, built):
+    documents = tree / "usr/share/doc/data-gateway"
+    copyright = (documents / "copyright").read_text()
+    assert "Permission is hereby granted" in copyright and "@" not in copyright
+    version = package.run("dpkg-deb", "--field", built, "Version").strip()
+    changes = gzip.decompress((documents / "changelog.Debian.gz").read_bytes()).decode()
+    assert changes.startswith(f"data-gateway ({version}) ")
+    assert "## Unreleased" in gzip.decompress((documents / "changelog.gz").read_bytes()).decode()
+    page = gzip.decompress((tree / "usr/share/man/man1/data-gateway.1.gz").read_bytes()).decode()
+    assert page.startswith(".TH DATA-GATEWAY 1") and version in page
+    # The links of the README lead somewhere in the package, too.
+    for link in re.findall(r"\]\((docs/[^)#]+)", (documents / "README.md").read_text()):
+        assert (documents / link).exists(), link
+
+
+def test_the_service_is_one_and_is_shut_in(tree, tmp_path):
+    unit = tmp_path / "data-gateway.service"
+    # This machine has no such program in its place.
+    unit.write_text((tree / UNIT).read_text().replace("/usr/bin/data-gateway", str(tree / "usr/bin/data-gateway")))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True)
+    assert done.returncode == 0 and "data-gateway.service" not in done.stderr, done.stderr
+    # 0 = shut in entirely, 10 = not at all; in tenths.
+    command = ["systemd-analyze", "security", "--offline=true", "--no-pager", "--threshold=15", unit]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_service_says_what_the_documentation_says(tree):
+    unit = (tree / UNIT).read_text()
+    for line in ("Type=notify", "WatchdogSec=60", "User=data-gateway", "ProtectSystem=strict", "NoNewPrivileges=yes"):
+        assert line in unit.splitlines(), line

@@ -1,0 +1,70 @@
+"""What a service manager hears of a gateway, by sd_notify's protocol over NOTIFY_SOCKET."""
+
+import os
+import signal
+import socket
+
+import pytest
+
+from support.gateway import Gateway
+
+#: For a debug build on a busy machine.
+TIMEOUT = 30
+
+
+@pytest.fixture(params=["path", "abstract"])
+def manager(request, tmp_path):
+    """The service manager's end of the socket; `name` is what NOTIFY_SOCKET says."""
+    end = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    end.settimeout(TIMEOUT)
+    name = str(tmp_path / "notify") if request.param == "path" else f"@data-gateway-{os.getpid()}-{os.urandom(4).hex()}"
+    end.bind(name.replace("@", "\0"))
+    with end:
+        yield name, end
+
+
+def fields(end: socket.socket) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in end.recv(4096).decode().splitlines())
+
+
+def test_from_its_start_to_its_end(binary, tmp_path, manager):
+    name, end = manager
+    gateway = Gateway(binary, tmp_path)
+    gateway.environment = {"NOTIFY_SOCKET": name}
+    try:
+        gateway.start()
+        assert fields(end)["READY"] == "1"
+        gateway.process.send_signal(signal.SIGHUP)
+        reloading = fields(end)
+        assert reloading["RELOADING"] == "1" and int(reloading["MONOTONIC_USEC"]) > 0
+        assert fields(end)["READY"] == "1"
+        assert gateway.stop() == 0
+        assert fields(end)["STOPPING"] == "1"
+        end.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            end.recv(4096)
+    finally:
+        gateway.close()
+
+
+def test_signs_of_life(binary, tmp_path, manager):
+    name, end = manager
+    gateway = Gateway(binary, tmp_path)
+    gateway.environment = {"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "100000"}
+    try:
+        gateway.start()
+        assert "READY" in fields(end)
+        assert [fields(end) for _ in range(3)] == [{"WATCHDOG": "1"}] * 3
+    finally:
+        gateway.close()
+
+
+def test_a_service_manager_that_is_gone_ends_nothing(binary, tmp_path):
+    gateway = Gateway(binary, tmp_path)
+    gateway.environment = {"NOTIFY_SOCKET": str(tmp_path / "nobody"), "WATCHDOG_USEC": "100000"}
+    try:
+        gateway.start()
+        assert gateway.stop() == 0
+        assert "the service manager was not told" in gateway.stderr
+    finally:
+        gateway.close()

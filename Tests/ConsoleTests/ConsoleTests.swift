@@ -1,0 +1,217 @@
+import Foundation
+import Network
+import Platform
+import Proto
+import Synchronization
+import Testing
+
+@testable import Console
+
+/// Stands for the gateway: takes calls as the web listener does, and remembers them.
+private final class FakeCalls: HTTPRequestHandler {
+    struct Seen {
+        let target: String
+        let fields: HTTPFields
+        let body: [UInt8]
+    }
+
+    private final class Sink: HTTPBodySink {
+        private var body: [UInt8] = []
+        private let answer: ([UInt8]) -> HTTPResponse
+
+        init(_ answer: @escaping ([UInt8]) -> HTTPResponse) { self.answer = answer }
+
+        func receive(_ bytes: UnsafeRawBufferPointer) { body += bytes }
+        func finish() -> HTTPResponse { answer(body) }
+        func abandon() {}
+    }
+
+    private let calls = Mutex<[Seen]>([])
+    private let answers: Mutex<[String: HTTPResponse]>
+
+    init(_ answers: [String: HTTPResponse]) {
+        self.answers = Mutex(answers)
+    }
+
+    var seen: [Seen] { calls.withLock { $0 } }
+
+    func answer(_ target: String, with response: HTTPResponse) { answers.withLock { $0[target] = response } }
+
+    func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
+        .receive(
+            Sink { [self] body in
+                calls.withLock { $0.append(Seen(target: head.target, fields: head.fields, body: body)) }
+                return answers.withLock { $0[head.target] } ?? HTTPResponse(status: 404)
+            })
+    }
+}
+
+@Suite struct ConsoleTests {
+    private let clock = ManualClock()
+    private let calls: FakeCalls
+    private let console: Console
+
+    init() {
+        let login = LoginResponse(
+            accessToken: "the access token", accessTokenExpiresAtUnix: clock.now().seconds + 900,
+            refreshToken: "the refresh token", user: User(organization: "acme", userName: "vera", role: "viewer"))
+        calls = FakeCalls([
+            AuthServiceMethods.login.path: HTTPResponse(status: 200, body: .bytes(login.encoded())),
+            "/some.Service/Method": HTTPResponse(status: 200, body: .bytes(Array("{}".utf8))),
+        ])
+        console = Console(calls: calls, deviceEndpoints: ["auth": "here"], clock: clock)
+    }
+
+    private func ask(
+        _ method: String, _ target: String, _ fields: HTTPFields = ["sec-fetch-site": "same-origin"], body: String = ""
+    ) -> HTTPResponse {
+        let head = HTTPRequestHead(
+            method: method, target: target, fields: fields,
+            framing: body.isEmpty ? .none : .length(Int64(body.utf8.count)), peer: "192.0.2.1")
+        switch console.begin(head) {
+        case .respond(let response): return response
+        case .receive(let sink):
+            var body = body
+            body.withUTF8 { sink.receive(UnsafeRawBufferPointer($0)) }
+            return sink.finish()
+        }
+    }
+
+    private func text(_ response: HTTPResponse) -> String {
+        guard case .bytes(let bytes) = response.body else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The fields with which a page of a new session calls.
+    private func signIn() throws -> HTTPFields {
+        let response = ask(
+            "POST", "/console/session", body: #"{"organization":"acme","userName":"vera","password":"a secret"}"#)
+        try #require(response.status == 200, "\(text(response))")
+        let cookie = try #require(response.fields["set-cookie"]?.prefix { $0 != ";" })
+        let description = try JSONSerialization.jsonObject(with: Data(text(response).utf8)) as? [String: Any]
+        let token = try #require(description?["token"] as? String)
+        return ["sec-fetch-site": "same-origin", "cookie": "other=1; \(cookie)", "x-console-token": token]
+    }
+
+    private func changed(_ fields: HTTPFields, _ name: String, to value: String?) -> HTTPFields {
+        var changed = HTTPFields()
+        for field in fields.fields where field.name != name { changed.append(field.name, field.value) }
+        if let value { changed.append(name, value) }
+        return changed
+    }
+
+    @Test func theCookieIsForThisHostAndForNoScript() throws {
+        let response = ask("POST", "/console/session", body: #"{"organization":"a","userName":"b","password":"c"}"#)
+        let cookie = try #require(response.fields["set-cookie"])
+        #expect(cookie.wholeMatch(of: /__Host-console=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Strict/) != nil)
+    }
+
+    @Test func whatABrowserIsToldHoldsNoTokenOfTheGateway() throws {
+        let fields = try signIn()
+        let answer = ask("GET", "/console/session", fields)
+        #expect(
+            text(answer)
+                == #"{"deviceEndpoints":{"auth":"here"},"user":{"organization":"acme","role":"viewer","userName":"vera"}}"#
+        )
+    }
+
+    @Test func aCallGoesOnUnderTheSessionsToken() throws {
+        var fields = try signIn()
+        fields.append("content-type", "application/json")
+        fields.append("x-organization", "other")
+        fields.append("authorization", "Bearer forged")
+        #expect(ask("POST", "/console/rpc/some.Service/Method", fields, body: "{}").status == 200)
+        let call = try #require(calls.seen.last)
+        #expect(call.target == "/some.Service/Method")
+        #expect(call.body == Array("{}".utf8))
+        #expect(call.fields.values(of: "authorization") == ["Bearer the access token"])
+        #expect(call.fields["x-organization"] == "other")
+        #expect(call.fields["cookie"] == nil)
+        #expect(call.fields["x-console-token"] == nil)
+    }
+
+    @Test(arguments: [
+        ("sec-fetch-site", nil, 403), ("sec-fetch-site", "same-site", 403), ("sec-fetch-site", "cross-site", 403),
+        ("sec-fetch-site", "none", 403), ("x-console-token", nil, 403), ("x-console-token", "guessed", 403),
+        ("cookie", nil, 401), ("cookie", "__Host-console=guessed", 401), ("cookie", "__Host-console=", 401),
+    ])
+    func whatIsForgedIsRefused(_ field: String, _ value: String?, _ status: Int) throws {
+        let fields = changed(try signIn(), field, to: value)
+        let before = calls.seen.count
+        for (method, target) in [
+            ("POST", "/console/rpc/some.Service/Method"), ("GET", "/console/session"), ("DELETE", "/console/session"),
+            ("POST", "/console/backups"),
+        ] {
+            #expect(ask(method, target, fields, body: method == "POST" ? "{}" : "").status == status, "\(target)")
+        }
+        #expect(calls.seen.count == before)
+    }
+
+    @Test func twoCookiesOfTheNameAreNone() throws {
+        let fields = try signIn()
+        let doubled = changed(fields, "cookie", to: (fields["cookie"] ?? "") + "; __Host-console=planted")
+        #expect(ask("GET", "/console/session", doubled).status == 401)
+    }
+
+    @Test func nobodyIsSignedInFromAnotherSite() {
+        for site in ["cross-site", "same-site", "none"] {
+            let response = ask(
+                "POST", "/console/session", ["sec-fetch-site": site],
+                body: #"{"organization":"a","userName":"b","password":"c"}"#)
+            #expect(response.status == 403)
+        }
+        #expect(calls.seen.isEmpty)
+    }
+
+    @Test func whatTheGatewaySaysToAWrongPasswordIsPassedOn() {
+        calls.answer(
+            AuthServiceMethods.login.path, with: HTTPResponse(status: 401, body: .bytes(Array("wrong".utf8))))
+        let response = ask("POST", "/console/session", body: #"{"organization":"a","userName":"b","password":"c"}"#)
+        #expect(response.status == 401)
+        #expect(text(response) == "wrong")
+        #expect(response.fields["set-cookie"] == nil)
+    }
+
+    @Test(arguments: ["", "{", "[]", #"{"organization":"a"}"#, String(repeating: " ", count: 20_000)])
+    func whatIsNoSignInIsRefused(_ body: String) {
+        #expect(ask("POST", "/console/session", body: body).status == 400)
+    }
+
+    @Test func aSessionEndsWithItsUsersToken() throws {
+        let fields = try signIn()
+        calls.answer("/some.Service/Method", with: HTTPResponse(status: 401))
+        #expect(ask("POST", "/console/rpc/some.Service/Method", fields, body: "{}").status == 401)
+        #expect(ask("GET", "/console/session", fields).status == 401)
+    }
+
+    @Test func signingOutEndsTheSessionAtTheGatewayToo() throws {
+        let fields = try signIn()
+        let response = ask("DELETE", "/console/session", fields)
+        #expect(response.status == 204)
+        #expect(response.fields["set-cookie"]?.hasPrefix("__Host-console=; Max-Age=0;") == true)
+        let call = try #require(calls.seen.last)
+        #expect(call.target == SessionServiceMethods.logout.path)
+        #expect(try LogoutRequest(decoding: call.body).refreshToken == "the refresh token")
+        #expect(ask("GET", "/console/session", fields).status == 401)
+    }
+
+    @Test(arguments: ["/console/", "/console/app.js", "/console/console.css", "/console/nothing", "/console/session"])
+    func everyAnswerIsGuarded(_ target: String) {
+        let fields = ask("GET", target).fields
+        #expect(fields["content-security-policy"]?.hasPrefix("default-src 'none'; script-src 'self'") == true)
+        #expect(fields["content-security-policy"]?.contains("unsafe") == false)
+        #expect(fields["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
+        #expect(fields["x-content-type-options"] == "nosniff")
+        #expect(fields["cache-control"] == "no-store")
+    }
+
+    @Test func otherMethodsAndNamesAreRefused() {
+        #expect(ask("GET", "/console").status == 308)
+        #expect(ask("POST", "/console/app.js").status == 405)
+        #expect(ask("PUT", "/console/session").status == 405)
+        #expect(ask("GET", "/console/rpc/some.Service/Method").status == 405)
+        #expect(ask("GET", "/console/../secret").status == 404)
+        #expect(!Console.serves("/consoles"))
+        #expect(Console.serves("/console?x"))
+    }
+}

@@ -1,0 +1,131 @@
+import Accounts
+import Catalog
+import Database
+import Foundation
+import ObjectStore
+import Platform
+import Testing
+
+@testable import Copies
+
+/// The queue that jobs' items are, over a real database.
+@Suite final class CopyRecordsTests {
+    private let directory: URL
+    private let database: Database
+
+    init() throws {
+        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        directory = URL(filePath: parent).appending(path: "copies-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        database = try Database(
+            path: directory.appending(path: "db").path,
+            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Copies.migrations)
+        _ = try database.writeBlocking { connection in
+            try connection.execute(
+                """
+                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                VALUES (1, 'o', 'o', 1, 0, 0)
+                """)
+        }
+    }
+
+    deinit {
+        database.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    private func at(_ seconds: Int64) -> UnixTime { UnixTime(seconds: seconds) }
+
+    private func add(_ id: String, items: Int, key: String? = nil) throws {
+        try database.writeBlocking { connection in
+            let job = CopyJob(
+                id: id, organizationID: 1, userID: 7, place: CopyPlace(endpoint: "file:///c", bucket: "", region: ""),
+                template: KeyTemplate(""), state: .queued, createdAt: UnixTime(seconds: 1), reason: "", items: items,
+                size: Int64(items))
+            let rows = (0..<items).map {
+                CopyItem(jobID: id, number: $0, fileID: "f\($0)", uploadID: "u\($0)", key: "k\($0)", size: 1)
+            }
+            try CopyRecords(connection).insert(job, rows, idempotencyKey: key, digest: [1, 2])
+        }
+    }
+
+    /// Takes the next item, as a worker does.
+    private func claim(_ now: Int64) throws -> String? {
+        try database.writeBlocking { connection in
+            let (records, now) = (CopyRecords(connection), UnixTime(seconds: now))
+            guard let job = try records.next(at: now), var item = try records.nextItem(of: job.id, at: now) else {
+                return nil
+            }
+            item.state = .copying
+            item.attempts += 1
+            try records.update(item)
+            try records.setClaimed(job.id, at: now)
+            return "\(job.id)\(item.number)"
+        }
+    }
+
+    @Test func jobsTakeTurns() throws {
+        try add("a", items: 3)
+        try add("b", items: 2)
+        #expect(try (10...15).map { try claim($0) } == ["a0", "b0", "a1", "b1", "a2", nil])
+    }
+
+    @Test func whatFailedWaitsUntilItIsDue() throws {
+        try add("a", items: 1)
+        #expect(try claim(10) == "a0")
+        try database.writeBlocking { connection in
+            let records = CopyRecords(connection)
+            var item = try #require(try records.item(0, of: "a"))
+            item.state = .queued
+            item.errorCode = "DESTINATION_UNAVAILABLE"
+            try records.update(item, due: UnixTime(seconds: 20))
+        }
+        #expect(try claim(19) == nil)
+        #expect(try database.read { try CopyRecords($0).nextDue(after: UnixTime(seconds: 19)) } == at(20))
+        #expect(try claim(20) == "a0")
+    }
+
+    @Test func whatAProcessWasAtIsTakenByTheNext() throws {
+        try add("a", items: 2)
+        #expect(try claim(10) == "a0")
+        try database.writeBlocking { try CopyRecords($0).requeueCopying() }
+        #expect(try claim(11) == "a0")
+        let item = try database.read { try CopyRecords($0).item(0, of: "a") }
+        #expect(item?.attempts == 2)
+    }
+
+    @Test func aCancellationLeavesWhatHasToBeClearedAway() throws {
+        try add("a", items: 3)
+        #expect(try claim(10) == "a0")
+        try database.writeBlocking { connection in
+            let records = CopyRecords(connection)
+            try records.requeueCopying()
+            try records.cancelQueued(of: "a")
+        }
+        let tally = try database.read { try CopyRecords($0).tally(of: "a") }
+        #expect(tally[.canceled] == 2 && tally[.queued] == 1)
+    }
+
+    @Test func jobsAreFoundByKeyAndForgotten() throws {
+        try add("a", items: 2, key: "k")
+        try add("b", items: 1)
+        let found = try database.read {
+            try CopyRecords($0).job(idempotencyKey: "k", organizationID: 1, userID: 7)
+        }
+        #expect(found?.job.id == "a" && found?.digest == [1, 2] && found?.job.items == 2)
+        #expect(try database.read { try CopyRecords($0).job(idempotencyKey: "k", organizationID: 1, userID: 8) } == nil)
+        #expect(try database.read { try CopyRecords($0).job("a", scope: 2) } == nil)
+        #expect(try database.read { try CopyRecords($0).countUnfinished(organizationID: 1) } == 2)
+        try database.writeBlocking { connection in
+            let records = CopyRecords(connection)
+            var job = try #require(try records.job("a", scope: 1))
+            job.state = .failed
+            job.finishedAt = UnixTime(seconds: 100)
+            try records.update(job)
+            #expect(try records.forget(finishedBefore: UnixTime(seconds: 100), limit: 10) == 0)
+            #expect(try records.forget(finishedBefore: UnixTime(seconds: 101), limit: 10) == 1)
+        }
+        #expect(try database.read { try CopyRecords($0).item(0, of: "a") } == nil)
+        #expect(try database.read { try CopyRecords($0).job("b", scope: 1)?.state } == .queued)
+    }
+}

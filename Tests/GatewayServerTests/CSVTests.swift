@@ -1,0 +1,58 @@
+import Testing
+
+@testable import GatewayServer
+
+@Suite struct CSVTests {
+    @Test(arguments: [
+        ("", []),
+        ("a", [CSVRecord(line: 1, fields: ["a"])]),
+        ("a,b\r\nc,d\r\n", [CSVRecord(line: 1, fields: ["a", "b"]), CSVRecord(line: 2, fields: ["c", "d"])]),
+        ("a,b\nc,d", [CSVRecord(line: 1, fields: ["a", "b"]), CSVRecord(line: 2, fields: ["c", "d"])]),
+        ("\u{FEFF}a,\n\n\r\n,b\n", [CSVRecord(line: 1, fields: ["a", ""]), CSVRecord(line: 4, fields: ["", "b"])]),
+        (#""a,b","say ""no""","""#, [CSVRecord(line: 1, fields: ["a,b", #"say "no""#, ""])]),
+        ("\"a\r\nb\"\nc", [CSVRecord(line: 1, fields: ["a\r\nb"]), CSVRecord(line: 3, fields: ["c"])]),
+        (#"5" disk, x "#, [CSVRecord(line: 1, fields: [#"5" disk"#, " x "])]),
+        ("工厂,\u{1F916}", [CSVRecord(line: 1, fields: ["工厂", "\u{1F916}"])]),
+    ])
+    func records(text: String, expected: [CSVRecord]) throws {
+        #expect(try CSVReader.records(Array(text.utf8)) == expected)
+    }
+
+    @Test(arguments: [
+        ("a\n\"b\nc\nd", 2, "a quote is opened"),
+        ("a\n\"b\"c", 2, "a closing quote is followed"),
+        ("a\rb", 1, "a carriage return"),
+    ])
+    func whatIsNoCSV(text: String, line: Int, message: String) {
+        let error = #expect(throws: CSVError.self) { try CSVReader.records(Array(text.utf8)) }
+        #expect(error?.line == line)
+        #expect(error?.message.hasPrefix(message) == true)
+    }
+
+    @Test func whatIsNoUTF8() {
+        #expect(throws: CSVError(line: 2, message: "is not UTF-8")) {
+            try CSVReader.records(Array("a\n".utf8) + [0x62, 0xE4])
+        }
+        // As a spreadsheet's "Unicode text" begins.
+        #expect(throws: CSVError(line: 1, message: "is not UTF-8")) { try CSVReader.records([0xFF, 0xFE, 0x61, 0]) }
+    }
+
+    @Test func whatIsWrittenIsRead() throws {
+        let rows = [["a", "b,c", ""], ["\"", "x\ny\r\nz", " d "], ["", "", "é"]]
+        #expect(try CSVReader.records(Array(CSVWriter.text(rows).utf8)).map(\.fields) == rows)
+    }
+
+    /// Any bytes are either records or an error: every pair of the bytes that mean something, at every place.
+    @Test func noBytesBreakTheReader() {
+        let special: [UInt8] = Array("\",\r\na".utf8) + [0xEF, 0xBB, 0xBF, 0xFF]
+        for length in 0...4 {
+            var indices = [Int](repeating: 0, count: length)
+            while true {
+                _ = try? CSVReader.records(indices.map { special[$0] })
+                guard let place = indices.lastIndex(where: { $0 < special.count - 1 }) else { break }
+                indices[place] += 1
+                for later in indices.indices where later > place { indices[later] = 0 }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Proto
+import Testing
+
+@testable import GatewayServer
+
+@Suite struct DeviceTableTests {
+    private static let id = "260427-000001"
+
+    @Test(arguments: [
+        ("", [:]), (";;", [:]), ("a=1", ["a": "1"]), ("a=1; b=;c=x=y;", ["a": "1", "b": "", "c": "x=y"]),
+        (#"a\=b=1\;2\\;\ c= d "#, ["a=b": #"1;2\"#, " c": " d "]),
+    ])
+    func tags(text: String, expected: [String: String]) throws {
+        #expect(try TagList.tags(text) == expected)
+        #expect(try TagList.tags(TagList.text(expected)) == expected)
+    }
+
+    @Test(arguments: ["a", "a=1;b", "a=1;a=2", #"a=1\"#])
+    func whatAreNoTags(text: String) {
+        #expect(throws: TagList.Problem.self) { try TagList.tags(text) }
+    }
+
+    @Test func aLineSaysOnlyWhatItsTableHasColumnsFor() {
+        let table = DeviceTable(csv: Array("device_id,tag:line\n\(Self.id),3\n".utf8))
+        #expect(table.problems.isEmpty)
+        #expect(
+            table.lines == [
+                DeviceLine(
+                    line: 2, deviceID: Self.id, suite: "", displayName: nil, description: nil, allTags: nil,
+                    singleTags: ["line": "3"])
+            ])
+    }
+
+    @Test(arguments: [
+        ("", ["f:1: has no header: device_id,suite,display_name,description,tags"]),
+        ("device_id,suit\n", ["f:1: suit: there is no such column; did you mean suite?"]),
+        ("device_id,tag:\n", ["f:1: tag:: has no key behind it"]),
+        ("suite,suite\n", ["f:1: suite: is there 2 times", "f:1: device_id: is missing"]),
+        ("device_id\n\"x", ["f:2: a quote is opened and never closed"]),
+        ("device_id,suite\n\(id)\n", ["f:2: has 1 fields, and the header 2"]),
+        (
+            "device_id,suite,tags\nx,1,a\n",
+            [
+                "f:2: device_id: a device id must be six digits, a hyphen and six digits: YYMMDD-NNNNNN",
+                "f:2: tags: takes KEY=VALUE;KEY=VALUE, not 'a'",
+            ]
+        ),
+        ("device_id,suite\n\(id),x\n", ["f:2: suite: suite must be deviceSuites/NUMBER"]),
+        (
+            "device_id\n\(id)\n\n\(id)\n", ["f:4: device_id: \(id) is in line 2 already"]
+        ),
+        (
+            "device_id,display_name\n\(id),\(String(repeating: "x", count: 129))\n",
+            ["f:2: display_name: display_name must be at most 128 bytes"]
+        ),
+    ])
+    func whatIsWrongIsSaidByLineAndColumn(text: String, problems: [String]) {
+        #expect(DeviceTable(csv: Array(text.utf8)).problems.map { $0.text(in: "f") } == problems)
+    }
+
+    @Test func whatIsExportedChangesNothing() throws {
+        let devices = [
+            Device(
+                name: "devices/\(Self.id)", deviceID: Self.id, displayName: "Arm, \"left\"", description: "=1",
+                suite: "deviceSuites/7", tags: ["a;b": "1\\2", "c": ""]),
+            Device(name: "devices/260427-000002", deviceID: "260427-000002"),
+        ]
+        let table = DeviceTable(csv: Array(DeviceTable.csv(of: devices).utf8))
+        #expect(table.problems.isEmpty)
+        #expect(table.lines.count == 2)
+        for (line, device) in zip(table.lines, devices) {
+            #expect(try DeviceChange(line, over: device, suites: ["deviceSuites/7"]).kind == .none)
+        }
+    }
+
+    private func change(_ csv: String, over device: Device?) throws -> DeviceChange {
+        let line = try #require(DeviceTable(csv: Array(csv.utf8)).lines.first)
+        return try DeviceChange(line, over: device, suites: ["deviceSuites/7", "deviceSuites/8"])
+    }
+
+    @Test func aDeviceThatIsNotThere() throws {
+        let change = try change("device_id,suite,tags,tag:b,tag:c\n\(Self.id),7,a=1;c=4,2,\n", over: nil)
+        #expect(
+            change.kind
+                == .register(
+                    RegisterDeviceRequest(
+                        deviceID: Self.id, displayName: "", description: "", suite: "deviceSuites/7",
+                        tags: ["a": "1", "b": "2"])))
+    }
+
+    @Test func aDeviceOfAnotherSuiteMoves() throws {
+        let device = Device(name: "devices/\(Self.id)", deviceID: Self.id, suite: "deviceSuites/7", tags: ["a": "1"])
+        let change = try change("device_id,suite,display_name,tag:b\n\(Self.id),8,Arm,2\n", over: device)
+        #expect(change.columns == ["display_name", "tags", "suite"])
+        #expect(
+            change.kind
+                == .update([
+                    .describe(
+                        UpdateDeviceRequest(
+                            name: device.name, displayName: "Arm", description: nil, tags: ["a": "1", "b": "2"],
+                            replaceTags: true)),
+                    .leaveSuite(RemoveDeviceFromSuiteRequest(suite: "deviceSuites/7", device: device.name)),
+                    .joinSuite(AddDeviceToSuiteRequest(suite: "deviceSuites/8", device: device.name)),
+                ]))
+    }
+
+    @Test func anEmptyCellEmptiesEverythingButTheSuite() throws {
+        let device = Device(
+            name: "devices/\(Self.id)", deviceID: Self.id, displayName: "Arm", suite: "deviceSuites/7",
+            tags: ["a": "1", "b": "2"])
+        let change = try change("device_id,suite,display_name,tag:a\n\(Self.id),,,\n", over: device)
+        #expect(
+            change.kind
+                == .update([
+                    .describe(
+                        UpdateDeviceRequest(
+                            name: device.name, displayName: "", description: nil, tags: ["b": "2"], replaceTags: true))
+                ]))
+    }
+
+    @Test func aSuiteThatIsNotThere() {
+        #expect(throws: TableProblem(line: 2, column: "suite", message: "there is no deviceSuites/9")) {
+            try change("device_id,suite\n\(Self.id),9\n", over: nil)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import GatewayServer
+
+@Suite struct ServiceManagerTests {
+    @Test(arguments: [
+        [:], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "@"], ["NOTIFY_SOCKET": "relative"],
+        ["NOTIFY_SOCKET": "vsock:2:1"],
+        ["NOTIFY_SOCKET": "/" + String(repeating: "a", count: 108)],
+    ])
+    func nobodyListens(variables: [String: String]) {
+        #expect(ServiceManager(variables) == nil)
+    }
+
+    @Test(arguments: [
+        ([:], nil), (["WATCHDOG_USEC": "2000000"], Duration.seconds(2)), (["WATCHDOG_USEC": "0"], nil),
+        (["WATCHDOG_USEC": "many"], nil), (["WATCHDOG_USEC": "7", "WATCHDOG_PID": "41"], .microseconds(7)),
+        (["WATCHDOG_USEC": "7", "WATCHDOG_PID": "42"], nil),
+    ])
+    func signsOfLifeWhereTheyAreAskedFor(variables: [String: String], interval: Duration?) {
+        let manager = ServiceManager(variables.merging(["NOTIFY_SOCKET": "@x"]) { $1 }, processID: 41)
+        #expect(manager != nil)
+        #expect(manager?.watchdogInterval == interval)
+    }
+
+    @Test func noSignOfLifeWithoutAnAnswer() async throws {
+        let socket = try #require(NotifySocket())
+        let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "1000"]))
+        let (answers, answer) = AsyncStream<Void>.makeStream()
+        let asked = Mutex(0)
+        let watch = Task {
+            await manager.watch {
+                asked.withLock { $0 += 1 }
+                for await _ in answers { return }
+            }
+        }
+        answer.yield()
+        #expect(socket.receive() == "WATCHDOG=1")
+        // It asks again, and is not answered.
+        while asked.withLock({ $0 }) < 2 { await Task.yield() }
+        #expect(socket.isEmpty)
+        answer.yield()
+        #expect(socket.receive() == "WATCHDOG=1")
+        answer.finish()
+        watch.cancel()
+        await watch.value
+    }
+}
+
+/// A service manager's end, under an abstract name.
+private final class NotifySocket: Sendable {
+    let name = "@data-gateway-test-\(UUID().uuidString)"
+    private let descriptor: Int32
+
+    init?() {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = [0] + Array(name.utf8.dropFirst())
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let length = socklen_t(2 + path.count)
+        let bound = withUnsafeBytes(of: &address) {
+            bind(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
+        }
+        guard bound == 0 else { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Waits for a message.
+    func receive() -> String {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    var isEmpty: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT) | Int32(MSG_PEEK)) < 0
+    }
+}

@@ -1,0 +1,113 @@
+import Database
+import Platform
+
+@testable import ObjectStore
+@testable import Uploads
+
+/// What the database says of one device's uploads, all of one moment.
+struct Facts {
+    struct Attempt {
+        let id: String
+        let logicalID: String
+        let state: UploadRecord.State?
+        let sessionEndsAt: UnixTime
+        let isSwept: Bool
+    }
+
+    /// A multipart upload that was not completed.
+    struct Multipart {
+        let id: String
+        let uploadID: String
+        let bytes: Int64
+    }
+
+    struct Object {
+        let uploadID: String
+        let fileID: String
+        let bytes: Int64
+        let isMultipart: Bool
+    }
+
+    let now: UnixTime
+    let attempts: [Attempt]
+    let multiparts: [Multipart]
+    /// In the store.
+    let objects: [Object]
+    /// In the catalog: files by upload.
+    let listed: [(uploadID: String, fileID: String)]
+    /// As quotas have it.
+    let deviceUsage: Usage
+    let siteUsage: Usage
+    /// What the audit log says more than once and may say once.
+    let recordedTwice: [String]
+
+    /// - Parameter line: of the audit log; those after it count.
+    init(_ world: World, deviceID: String, after line: Int64) throws {
+        now = world.scene.clock.now()
+        (attempts, multiparts, objects, listed, deviceUsage, siteUsage, recordedTwice) = try world.scene.database.read {
+            try (
+                Self.attempts(deviceID, $0), Self.multiparts(deviceID, $0), Self.objects(deviceID, $0),
+                $0.query("SELECT upload_id, file_id FROM objects WHERE device_id = $1", deviceID) {
+                    ($0.text(0), $0.text(1))
+                },
+                UsageRecords($0).usage(device: deviceID), UsageRecords($0).usage(site: 1), Self.recordedTwice(line, $0)
+            )
+        }
+    }
+
+    func holds(_ uploadID: String) -> Bool {
+        multiparts.contains { $0.uploadID == uploadID } || objects.contains { $0.uploadID == uploadID }
+    }
+
+    /// The device's usage, counted anew.
+    var counted: Usage {
+        Usage(
+            bytes: multiparts.reduce(0) { $0 + $1.bytes } + objects.reduce(0) { $0 + $1.bytes },
+            objects: Int64(listed.count),
+            uploads: Int64(attempts.count { $0.state == .current && !$0.isSwept }))
+    }
+
+    // MARK: queries
+
+    private static let ofDevice = """
+        SELECT u.id FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.device_id = $1
+        """
+
+    private static func attempts(_ deviceID: String, _ connection: Connection) throws -> [Attempt] {
+        try connection.query(
+            "SELECT id, logical_id, state, session_ends_at, is_swept FROM uploads WHERE id IN (\(ofDevice))", deviceID
+        ) {
+            Attempt(
+                id: $0.text(0), logicalID: $0.text(1), state: UploadRecord.State(rawValue: $0.int64(2)),
+                sessionEndsAt: UnixTime(microseconds: $0.int64(3)), isSwept: $0.bool(4))
+        }
+    }
+
+    private static func multiparts(_ deviceID: String, _ connection: Connection) throws -> [Multipart] {
+        try connection.query(
+            """
+            SELECT id, upload_id, (SELECT coalesce(sum(size), 0) FROM store_parts WHERE multipart_id = m.id)
+            FROM store_multiparts m WHERE completed = 0 AND upload_id IN (\(ofDevice))
+            """, deviceID
+        ) { Multipart(id: $0.text(0), uploadID: $0.text(1), bytes: $0.int64(2)) }
+    }
+
+    private static func objects(_ deviceID: String, _ connection: Connection) throws -> [Object] {
+        try connection.query(
+            """
+            SELECT upload_id, file_id, size, multipart_id IS NOT NULL FROM store_objects
+            WHERE upload_id IN (\(ofDevice))
+            """, deviceID
+        ) { Object(uploadID: $0.text(0), fileID: $0.text(1), bytes: $0.int64(2), isMultipart: $0.bool(3)) }
+    }
+
+    private static func recordedTwice(_ line: Int64, _ connection: Connection) throws -> [String] {
+        try connection.query(
+            """
+            SELECT action || ' ' || target FROM audit
+            WHERE id > $1 AND action IN ('CreateLogicalUpload', 'CompleteUpload', 'AbortUpload', 'SweepUpload')
+            GROUP BY action, target HAVING count(*) > 1
+            """, line
+        ) { $0.text(0) }
+    }
+}

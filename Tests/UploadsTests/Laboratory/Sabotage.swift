@@ -1,0 +1,55 @@
+import Foundation
+import Proto
+
+@testable import ObjectStore
+
+/// A rule of either side, broken: what the laboratory has to notice.
+enum Sabotage: CaseIterable {
+    /// The client's journal loses an acknowledged part.
+    case partForgotten
+    /// GetUploadRecovery says CONTINUE where RESTART is due.
+    case continueForRestart
+    /// GetUploadRecovery says RESTART where CONTINUE is due.
+    case restartForContinue
+    /// CompleteUpload is answered, and nothing was done.
+    case completionForgotten
+    /// A completed object's bytes change.
+    case bytesChanged
+    /// A completion is recorded a second time.
+    case recordedTwice
+    /// What ended sessions stored is never removed.
+    case sweepForgotten
+    /// A completion takes its bytes off the device's usage.
+    case usageWrong
+}
+
+extension SimulatedGateway {
+    /// As `answer`, where something is wrong.
+    func answer(_ request: Request, under sabotage: Sabotage?) async throws -> Reply {
+        if sabotage == .completionForgotten, case .complete = request.call { return .completed }
+        let reply = await answer(request)
+        switch (sabotage, request.call, reply) {
+        case (.continueForRestart, _, .recovery(var answer)) where answer.nextAction == .restart:
+            answer.nextAction = .continue
+            return .recovery(answer)
+        case (.restartForContinue, _, .recovery(var answer)) where answer.nextAction == .continue:
+            answer.nextAction = .restart
+            return .recovery(answer)
+        case (.bytesChanged, .complete(let call), .completed):
+            let found = try world.scene.database.read { try StoreRecords($0).object(uploadID: call.uploadID) }
+            if let found { try Data().write(to: URL(filePath: world.store.data.path(of: found.fileID))) }
+        case (.recordedTwice, .complete, .completed):
+            try write(
+                "INSERT INTO audit SELECT NULL, at, actor, organization, action, target, peer, result, count "
+                    + "FROM audit WHERE action = 'CompleteUpload' ORDER BY id DESC LIMIT 1")
+        case (.usageWrong, .complete, .completed):
+            try write("UPDATE upload_usage SET bytes = bytes - 1")
+        default: break
+        }
+        return reply
+    }
+
+    private func write(_ sql: String) throws {
+        try world.scene.database.writeBlocking { _ = try $0.execute(sql) }
+    }
+}

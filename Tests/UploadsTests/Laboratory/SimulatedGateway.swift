@@ -1,0 +1,208 @@
+import Accounts
+import Platform
+import Proto
+import RPC
+import Wire
+
+@testable import DeviceClient
+@testable import ObjectStore
+@testable import Transfer
+@testable import Uploads
+
+/// The server's half: the gateway's own rules over a real database and a real store, called without a network and at a
+/// time that the simulation says.
+final class SimulatedGateway {
+    private enum Body {
+        case whole(ObjectPut)
+        case part(PartUpload)
+    }
+
+    let world: World
+    let file: SimulatedFile
+    private var caller: Caller
+    /// Requests whose bodies are on their way, by message.
+    private var bodies: [Int: (body: Body, call: Call)] = [:]
+    /// Those of killed processes: the ends of their requests, which would clean up, never come.
+    private var killed: [Body] = []
+
+    init(_ world: World, _ device: Caller, _ file: SimulatedFile) throws {
+        (self.world, self.file, caller) = (world, file, device)
+        caller = try device.at(service())
+    }
+
+    /// As `kill -9` and a start: what was in memory is gone, and the store is reconciled.
+    func restart() throws {
+        killed += bodies.values.map(\.body)
+        bodies = [:]
+        try world.restart()
+        caller = try caller.at(service())
+    }
+
+    private var store: ObjectStore { world.store }
+
+    private func service() throws -> UploadService {
+        UploadService(
+            sessions: UploadSessions(
+                database: world.scene.database, store: store, endpoint: try StoreEndpoint(Scene.endpoint),
+                clock: world.scene.clock, identifiers: world.scene.identifiers, configuration: world.configuration))
+    }
+
+    func sweep() async throws {
+        _ = try await UploadSweep(
+            database: world.scene.database, store: store, clock: world.scene.clock,
+            configuration: world.configuration
+        ).run()
+        _ = try await store.sweepRemovals()
+    }
+
+    // MARK: requests
+
+    func answer(_ request: Request) async -> Reply {
+        do {
+            guard request.call.attempt != nil else { return try await answerGateway(request.call) }
+            return try answerStore(request)
+        } catch {
+            return Self.failure(error, request.call)
+        }
+    }
+
+    /// Takes the beginning of a body.
+    ///
+    /// - Returns: `nil` where the rest is wanted.
+    func begin(_ message: Int, _ request: Request) -> Reply? {
+        do {
+            let permit = try access(request.credentials).requireWrite(policy)
+            switch request.call {
+            case .put:
+                let payload = payload(0..<file.size)
+                let put = try ObjectPut(store, permit: permit, payload: payload, contentType: nil, etags: .oss)
+                send(0..<file.size / 2, put.receive)
+                bodies[message] = (.whole(put), request.call)
+            case .part(_, let multipart, let range):
+                let part = try PartUpload(
+                    store, permit: permit, multipart: store.openMultipart(multipart, permit.claims),
+                    number: range.number, payload: payload(range.bytes))
+                send(range.bytes.prefix(range.bytes.count / 2), part.receive)
+                bodies[message] = (.part(part), request.call)
+            default: preconditionFailure("\(request.call) has no body")
+            }
+            return nil
+        } catch {
+            return Self.failure(error, request.call)
+        }
+    }
+
+    /// Takes the rest of a body; `nil` where the process that took its beginning is no more.
+    func finish(_ message: Int) -> Reply? {
+        guard let (body, call) = bodies.removeValue(forKey: message) else { return nil }
+        do {
+            switch (body, call) {
+            case (.whole(let put), _):
+                send(file.size / 2..<file.size, put.receive)
+                return .put(etag: try put.finish().etag)
+            case (.part(let part), .part(_, _, let range)):
+                send(range.bytes.dropFirst(range.bytes.count / 2), part.receive)
+                return .part(StorePart(try part.finish()))
+            default: preconditionFailure("\(call) has no body")
+            }
+        } catch {
+            return Self.failure(error, call)
+        }
+    }
+
+    /// The connection broke.
+    func breakOff(_ message: Int) {
+        switch bodies.removeValue(forKey: message)?.body {
+        case .whole(let put): put.abandon()
+        case .part(let part): part.abandon()
+        case nil: break
+        }
+    }
+
+    private func answerGateway(_ call: Call) async throws -> Reply {
+        switch call {
+        case .create(let former, let key):
+            let hints = key.map { ["idempotency_key": $0] } ?? [:]
+            return .created(try await caller.create(restartFrom: former, hints: hints))
+        case .recovery(let logicalID): return .recovery(try await caller.recovery(logicalID))
+        case .reissue(let uploadID): return .reissued(try await caller.reissue(uploadID))
+        case .complete(let request):
+            try await caller.complete(request)
+            return .completed
+        case .abort(let logicalID):
+            try await caller.abort(logicalID)
+            return .aborted
+        default: preconditionFailure("\(call) is the store's")
+        }
+    }
+
+    private func answerStore(_ request: Request) throws -> Reply {
+        let access = try access(request.credentials)
+        switch request.call {
+        case .head:
+            do {
+                let object = try store.object(access.claims)
+                return .head((object.size, object.etag, object.crc64))
+            } catch let error as StoreError where error.code.status == 404 {
+                return .head(nil)
+            }
+        case .initiate:
+            let permit = try access.requireWrite(policy)
+            return .initiated(
+                multipart: try store.initiateMultipart(permit, contentType: nil, checksum: nil).id)
+        case .list(_, let multipart):
+            return .parts(
+                try store.listParts(multipart, access.claims, after: 0, limit: 1000).parts.map(StorePart.init))
+        case .join(_, let multipart, let parts):
+            if let done = try store.completed(multipart, access.claims) { return .joined(etag: done.etag) }
+            let permit = try access.requireWrite(policy)
+            let list = try CompletionList(xml: StoreClient.completion(of: parts))
+            return .joined(etag: try store.completeMultipart(multipart, list, permit, etags: .oss).etag)
+        default: preconditionFailure("\(request.call) is the gateway's")
+        }
+    }
+
+    // MARK: what the store's server does with a header and a body
+
+    private var policy: StoreAccessPolicy {
+        StoreAccessPolicy(store: store, clock: world.scene.clock, configuration: world.configuration)
+    }
+
+    private func access(_ credentials: TemporaryCredentials?) throws -> StoreAccess {
+        guard let credentials else { throw StoreError(.invalidAccessKeyID, "there are no credentials") }
+        let (claims, _) = try store.issuer.verify(
+            accessKeyID: credentials.accessKeyID, token: credentials.securityToken)
+        return try StoreAccess(claims, chunkSignatures: nil, store: store, policy: policy)
+    }
+
+    private func payload(_ range: Range<Int64>) -> Payload {
+        Payload(length: Int64(range.count), checks: BodyChecks(contentMD5: file.md5(range)))
+    }
+
+    private func send(_ range: Range<Int64>, _ receive: (UnsafeRawBufferPointer) -> Void) {
+        file.bytes.withUnsafeBytes {
+            receive(UnsafeRawBufferPointer(rebasing: $0[Int(range.lowerBound)..<Int(range.upperBound)]))
+        }
+    }
+
+    private static func failure(_ error: any Error, _ call: Call) -> Reply {
+        guard let error = error as? RPCError else {
+            let error = StoreError(error)
+            return .failed(
+                StoreRefusal(status: error.code.status, code: error.code.rawValue, message: error.message))
+        }
+        return .failed(
+            CallFailure(
+                status: GRPCStatus(
+                    error.status, error.message,
+                    details: error.detail.map { ErrorDetail(code: $0.rawValue, message: "").encoded() }),
+                method: call.method, server: PeerAddress(host: "gateway", port: 1)))
+    }
+}
+
+extension StorePart {
+    fileprivate init(_ record: PartRecord) {
+        self.init(
+            number: record.number, size: record.size, etag: ETag.whole(md5: record.md5, .oss), crc64: record.crc64)
+    }
+}

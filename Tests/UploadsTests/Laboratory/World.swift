@@ -1,0 +1,74 @@
+import Accounts
+import Foundation
+
+@testable import ObjectStore
+@testable import Uploads
+
+/// A gateway's database and folder, in which one simulation follows the other, each with a device of its own.
+final class World {
+    static let partSize: Int64 = 4096
+    /// Seconds.
+    static let sessionIdle: Int64 = 1000
+    static let sessionTotal: Int64 = 5000
+    static let wholeObjectGrace: Int64 = 1000
+    let scene: Scene
+    let configuration: UploadConfiguration
+    /// Nothing is given up here: what was completed all the same would leave no room for the file's next upload.
+    let isTight: Bool
+    /// Of the process that serves now.
+    private(set) var store: ObjectStore
+    private var devices = 0
+
+    /// - Parameter isTight: a device's quota has room for little more than its file.
+    init(isTight: Bool) throws {
+        self.isTight = isTight
+        scene = try Scene(store: Self.storeConfiguration)
+        store = scene.store
+        var configuration = UploadConfiguration()
+        configuration.partSize = Self.partSize
+        configuration.credentialLifetime = 400
+        configuration.sessionIdle = Self.sessionIdle
+        configuration.sessionTotal = Self.sessionTotal
+        configuration.wholeObjectGrace = Self.wholeObjectGrace
+        if isTight {
+            configuration.quota.device.bytes = 6 * Self.partSize
+            configuration.quota.device.uploads = 2
+        }
+        self.configuration = configuration
+    }
+
+    private static var storeConfiguration: ObjectStore.Configuration {
+        var configuration = ObjectStore.Configuration()
+        configuration.directIO = .off
+        return configuration
+    }
+
+    /// The store as a new process finds it.
+    func restart() throws {
+        store = try ObjectStore(
+            directory: scene.directory.appending(path: "store").path, database: scene.database,
+            keyring: Scene.keyring, clock: scene.clock, configuration: Self.storeConfiguration)
+    }
+
+    func device() throws -> Caller {
+        devices += 1
+        return try scene.device(devices)
+    }
+
+    /// The audit log's last line so far.
+    func lastLine() throws -> Int64 {
+        try scene.database.read { try $0.first("SELECT coalesce(max(id), 0) FROM audit") { $0.int64(0) } } ?? 0
+    }
+
+    /// The store's data files: those on the disk, and those that rows speak of.
+    func files() throws -> (onDisk: Set<String>, referenced: Set<String>) {
+        store.drainRemovals()
+        let onDisk = try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
+        let referenced = try scene.database.read {
+            try $0.query("SELECT file_id FROM store_objects UNION ALL SELECT file_id FROM store_multiparts") {
+                $0.text(0)
+            }
+        }
+        return (Set(onDisk), Set(referenced))
+    }
+}
