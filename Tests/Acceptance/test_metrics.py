@@ -148,6 +148,6 @@ def test_every_query_of_dashboard_and_alerts_has_data(gateway_with, login, stubs
 
         try:
             eventually(answered, seconds=60, every=1)
-        except AssertionError:
-            raise AssertionError("no data: " + "\n".join(missing)) from None
+        except AssertionError as failure:
+            raise AssertionError("no data: " + "\n".join(missing)) from failure
     assert not [line for line in log(gateway) if line["level"] == "error"]

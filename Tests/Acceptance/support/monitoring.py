@@ -85,11 +85,25 @@ class Prometheus:
             )  # fmt: skip
 
     def __enter__(self) -> "Prometheus":
+        try:
+            eventually(self._is_ready, seconds=60)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_) -> None:
         self.process.terminate()
         self.process.wait(STOP_TIMEOUT)
+
+    def _is_ready(self) -> bool:
+        """It listens before it answers: until its storage is open it refuses connections, then queries (503)."""
+        assert self.process.poll() is None, "prometheus ended: see prometheus.log in the test's directory"
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/-/ready", timeout=20):
+                return True
+        except OSError:
+            return False
 
     def query(self, expression: str) -> list[dict]:
         """The series that the expression gives now."""
@@ -98,8 +112,4 @@ class Prometheus:
             with urllib.request.urlopen(f"http://{self.address}/api/v1/query?{question}", timeout=20) as answer:
                 return json.load(answer)["data"]["result"]
         except urllib.error.HTTPError as refusal:
-            raise AssertionError(f"{expression}: {refusal.read().decode()}") from None
-        except OSError:
-            # It starts.
-            assert self.process.poll() is None
-            return []
+            raise RuntimeError(f"{expression}: {refusal.read().decode()}") from None
