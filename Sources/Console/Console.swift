@@ -55,16 +55,14 @@ public struct Console: HTTPRequestHandler {
             return withSession(of: head) { session in
                 .receive(SmallBody { offerBackup(BackupOptions(json: $0), in: session) })
             }
+        case ("backups", "GET"):
+            return .respond(downloadBackup(head))
         case ("backups", _):
-            return .refuse(.method("POST"))
+            return .refuse(.method("GET, POST"))
         default:
             if name.hasPrefix("rpc/") {
                 guard head.method == "POST" else { return .refuse(.method("POST")) }
                 return withSession(of: head) { call(String(name.dropFirst("rpc".count)), in: $0, for: head) }
-            }
-            if name.hasPrefix("backups/") {
-                guard head.method == "GET" else { return .refuse(.method("GET")) }
-                return .respond(downloadBackup(String(name.dropFirst("backups/".count)), for: head))
             }
             return .refuse(.notFound)
         }
@@ -103,6 +101,9 @@ extension Console {
         case .refused(let response):
             return response
         case .answered(let (user, tokens)):
+            if let before = sessions.session(cookie: head.sessionCookie, at: now, isActivity: false) {
+                end(before, head)
+            }
             guard let opened = sessions.open(for: user, tokens, at: now) else { return .refusal(.tooManySessions) }
             var response = HTTPResponse.console(json: SessionGrant(token: opened.token))
             response.fields.append("Set-Cookie", SessionCookie.set(opened.cookie))
@@ -115,10 +116,14 @@ extension Console {
     }
 
     private func endSession(_ session: Session, _ head: HTTPRequestHead) -> HTTPResponse {
-        sessions.end(session)
-        // What the gateway says to it changes nothing for the browser.
-        calls.signOut(session.refreshToken, for: head)
+        end(session, head)
         return .console(204, ["Set-Cookie": SessionCookie.removal])
+    }
+
+    /// What the gateway says to it changes nothing for the browser.
+    private func end(_ session: Session, _ head: HTTPRequestHead) {
+        sessions.end(session)
+        calls.signOut(session.refreshToken, for: head)
     }
 }
 
@@ -155,16 +160,21 @@ extension Console {
     /// that is good once, and only with the session's cookie.
     private func offerBackup(_ options: BackupOptions?, in session: Session) -> HTTPResponse {
         guard let options else { return .refusal(.malformed(BackupOptions.form)) }
-        return .console(json: BackupOffer(path: "\(Self.root)backups/\(session.offer(options, at: clock.now()))"))
+        // In the query, which no log has.
+        let query = "\(BackupOffer.query)\(session.offer(options, at: clock.now()))"
+        return .console(json: BackupOffer(path: "\(Self.root)backups\(query)"))
     }
 
-    private func downloadBackup(_ ticket: String, for head: HTTPRequestHead) -> HTTPResponse {
+    private func downloadBackup(_ head: HTTPRequestHead) -> HTTPResponse {
         guard head.isSameOrigin else { return .refusal(.crossSite) }
         let now = clock.now()
         guard let session = sessions.session(cookie: head.sessionCookie, at: now, isActivity: true) else {
             return .refusal(.signedOut)
         }
-        guard let options = session.redeem(ticket, at: now) else { return .refusal(.ticket) }
+        let query = head.target.drop { $0 != "?" }
+        guard query.hasPrefix(BackupOffer.query),
+            let options = session.redeem(String(query.dropFirst(BackupOffer.query.count)), at: now)
+        else { return .refusal(.ticket) }
         switch accessToken(of: session, for: head) {
         case .refused(let response): return response
         case .answered(let token):

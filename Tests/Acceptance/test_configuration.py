@@ -119,6 +119,15 @@ def test_sighup_takes_what_it_can_and_names_the_rest(gateway_with, login):
     assert "2 uploads under way" in refused.value.details()
 
 
+def test_sighup_names_what_is_said_no_more(gateway_with, tmp_path):
+    (secret := tmp_path / "secret").write_text("0123456789abcdef")
+    secret.chmod(0o600)
+    shop = {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}
+    gateway = gateway_with({"log": LOG_KEYS, "webhooks": {"shop": shop}})
+    reload(gateway, {"log": LOG_KEYS})
+    assert "webhooks.shop.url" in logged(gateway, event="reloaded")["needs_restart"].split(", ")
+
+
 def test_sighup_changes_how_the_log_is_written(gateway_with, stubs):
     gateway = gateway_with({"log": LOG_KEYS})
     check = stubs.health.HealthStub(gateway.channel("auth")).Check

@@ -17,7 +17,7 @@ from support.certificates import Authority
 from support.commands import offline
 from support.gateway import ADMIN_PASSWORD
 from support.parties import Fleet, User, init_device, unique, unique_device_id
-from support.raw import fetch
+from support.raw import fetch, fetch_url
 from support.uploads import FILE_NAME_TAG, Upload, completed, content
 
 ASSETS = Path(__file__).resolve().parents[2] / "Sources/Console/Assets"
@@ -132,7 +132,86 @@ def test_the_console_is_used_by_keyboard(page, gateway):
     page.until(lambda: not page.driver.find_elements(By.XPATH, "//dialog"))
 
 
+def test_a_tab_follows_the_other(console, viewer):
+    first, address = console.driver.current_window_handle, console.driver.current_url
+    console.driver.switch_to.new_window("tab")
+    second = console.driver.current_window_handle
+    try:
+        console.open(address)
+        console.press("Sign out")
+        console.sign_in("system", viewer, PASSWORD)
+        console.heading("Overview")
+        console.driver.switch_to.window(first)
+        console.until(lambda: viewer in console.find("//*[@id='person']").text)
+    finally:
+        console.driver.switch_to.window(second)
+        console.driver.close()
+        console.driver.switch_to.window(first)
+
+
+def test_a_dialog_goes_with_its_page(console, fleet, gateway):
+    device = fleet.register().device_id
+    console.go("Devices")
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    console.press("Edit")
+    console.driver.back()
+    console.heading("Devices")
+    assert not console.driver.find_elements(By.XPATH, "//dialog")
+    console.driver.forward()
+    console.heading(device)
+    console.press("Edit")
+    # In another tab, say.
+    console.script(
+        """
+        const headers = { 'X-Console-Token': localStorage.getItem('console-token') }
+        await fetch('/console/session', { method: 'DELETE', headers })
+        """
+    )
+    console.press("Save")
+    console.find("//label[normalize-space()='Password']")
+    assert not console.driver.find_elements(By.XPATH, "//dialog")
+
+
+def test_the_keyboard_stays_in_the_page_when_a_dialog_changed_it(console, fleet, gateway):
+    device = fleet.register().device_id
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    console.press("Edit")
+    console.fill("Name", "Blue rover" + Keys.ENTER)
+    console.until(lambda: console.fact("Name") == "Blue rover")
+    console.until(lambda: not console.driver.find_elements(By.XPATH, "//dialog"))
+    assert console.driver.switch_to.active_element.get_attribute("id") == "content"
+
+
+def test_an_address_that_is_none_leads_to_a_page(console, gateway):
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/%")
+    assert console.alert()
+    console.go("Devices")
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/991231-000000")
+    assert console.alert() == "there is no device 991231-000000"
+    console.heading("Devices")
+
+
 # Devices.
+
+
+def test_a_long_list_is_shown_page_by_page(page, gateway, new_organization):
+    boss = new_organization()
+    fleet = Fleet.create(boss)
+    devices = {fleet.register().device_id for _ in range(60)}
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.go("Devices")
+    page.until(lambda: len(page.rows()) == 50)
+    # Pressed by an impatient hand while the network is down, and again when it is back.
+    press = "const more = [...document.querySelectorAll('button')].find((each) => each.textContent === 'Show more');"
+    page.driver.execute_script(f"window.there = fetch; window.fetch = () => Promise.reject(); {press} more.click()")
+    page.until(lambda: "the gateway cannot be reached" in page.find("//*[@id='notice']").text)
+    assert len(page.rows()) == 50
+    page.driver.execute_script(f"window.fetch = window.there; {press} more.focus(); more.click(); more.click()")
+    page.until(lambda: len(page.rows()) > 50)
+    assert {row["Device"] for row in page.rows()} == devices and len(page.rows()) == len(devices)
+    assert page.driver.switch_to.active_element.text == page.rows()[50]["Device"]
 
 
 def test_a_device_is_registered_initialized_and_disabled(console, admin, fleet, gateway, stubs):
@@ -249,6 +328,25 @@ def test_an_object_is_found_shown_and_downloaded(console, admin, uploader):
     assert console.fact("Tags").split("\n") == [f"run {run}", "weather rain"]
     console.press("Download")
     assert console.downloaded(upload.id) == data
+
+
+def test_an_object_is_saved_and_never_shown(console, admin, gateway, uploader):
+    """Whatever a device says it is: the object store has the console's host, and scripts of a page of it run there."""
+    upload = Upload.create(uploader)
+    page = b"<title>not the console</title><script>document.cookie = 'x=1; Path=/'</script>"
+    put = fetch_url(upload.store.presign_put(600), "PUT", page, headers={"Content-Type": "text/html"})
+    assert put.status == 200, put.body
+    upload.size, upload.etag = len(page), put.headers["ETag"]
+    upload.complete()
+    (wanted,) = (found for found in admin.list_all() if found.etag == upload.etag)
+    console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
+    console.heading("Object")
+    console.press("Download")
+    # Chromium names it by what it is said to be.
+    path = console.until(lambda: next(console.downloads.glob(f"{upload.id}*"), None))
+    assert console.downloaded(path.name) == page
+    console.heading("Object")
+    assert console.driver.get_cookie("x") is None
 
 
 def test_a_filter_that_is_none_is_explained(console):
@@ -433,6 +531,37 @@ def test_the_console_can_be_off(gateway_with):
 
 
 # How it looks.
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_long_names_break(page, gateway, new_organization, size):
+    boss = new_organization()
+    long = "Landmaschinenvermessungsgesellschaft" * 3
+    site = boss.admin("CreateSite", name=long).site.site_id
+    suite = boss.devices("CreateDeviceSuite", site_id=site, display_name=long).name
+    uploader = Fleet(boss, site, suite).uploader(display_name=long, tags={"a" * 64: "b" * 500})
+    boss.admin("CreateSiteApiKey", site_id=site, key_name="k" * 80)
+    boss.users("CreateUser", user_name="x" * 60, password=PASSWORD, role="viewer")
+    completed(uploader, content(10), {FILE_NAME_TAG: long, "note": "w" * 1500})
+    (wanted,) = boss.list_all()
+    page.sign_in(boss.organization, "boss", PASSWORD)
+    page.resize(size)
+    for path in ("devices", f"devices/{uploader.device_id}", "uploads", "objects", f"objects/{wanted.file_id}",
+                 f"keys?site={site}", "users", "audit"):
+        page.open(f"http://{gateway.listeners['web']}/console/#/{path}")
+        page.until(lambda: page.find("//h1") and "Loading…" not in page.text)
+        # Neither the page nor a table in it has to be moved sideways.
+        wide = page.driver.execute_script(
+            """
+            return [document.documentElement, ...document.querySelectorAll('.scroll')].filter(
+              (each) => each.scrollWidth > each.clientWidth).map((each) => `${each.className}: ${each.scrollWidth}`)
+            """
+        )
+        assert not wide, f"{path}: {wide}"
+    # An id is one word.
+    page.open(f"http://{gateway.listeners['web']}/console/#/devices")
+    link = page.find(f"//a[normalize-space()='{uploader.device_id}']")
+    assert link.size["height"] < 30
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

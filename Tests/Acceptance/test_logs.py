@@ -1,6 +1,9 @@
 """The log: a line for every call and request, whom it names, what it never holds."""
 
+import fcntl
+import http.client
 import json
+import os
 import socket
 import subprocess
 import urllib.error
@@ -11,9 +14,10 @@ import grpc
 import pytest
 
 from support.commands import CommandLine
-from support.gateway import ADMIN_PASSWORD, eventually
+from support.gateway import ADMIN_PASSWORD, LISTENERS, STOP_TIMEOUT, eventually
 from support.monitoring import log, logged
 from support.parties import Fleet, User, call, exchange, unique
+from support.raw import fetch
 from support.uploads import Upload, completed
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -203,7 +207,6 @@ def test_every_line_is_one_object(chatty, boss):
     assert len(lines) > 10
     for line in lines:
         assert {"time", "level", "event"} <= line.keys() and line["level"] in ("debug", "info", "warning", "error")
-    assert [line["time"] for line in lines] == sorted(line["time"] for line in lines)
 
 
 def test_without_access_lines_there_is_what_matters_only(gateway_with, login):
@@ -225,6 +228,52 @@ def test_lines_before_the_end_are_written(gateway_with, login):
     list_sites(login(gateway), x_request_id=name)
     gateway.stop()
     assert any(line.get("request_id") == name for line in log(gateway))
+
+
+def test_a_reader_that_stops_reading_keeps_nobody(binary, tmp_path):
+    (config := tmp_path / "config").write_text('{"log": {"level": "debug"}}')
+    command = [binary, "serve", "--data-dir", tmp_path / "data", "--config", config]
+    command += [word for name in LISTENERS for word in (f"--{name}-listen", "127.0.0.1:0")]
+    reader, end = os.pipe()
+    with open(reader, "rb"), subprocess.Popen(command, stdout=subprocess.PIPE, stderr=end) as process:
+        os.close(end)
+        ops = json.loads(process.stdout.readline())["listeners"]["ops"]
+        connection = http.client.HTTPConnection(ops, timeout=20)
+        # More than a pipe takes.
+        for _ in range(fcntl.fcntl(reader, fcntl.F_GETPIPE_SZ) // 100):
+            connection.request("GET", "/healthz")
+            assert connection.getresponse().read() == b"ok\n"
+        connection.close()
+        process.terminate()
+        try:
+            assert process.wait(STOP_TIMEOUT) == 0
+        finally:
+            process.kill()
+
+
+def test_a_call_through_the_console_has_one_line(chatty):
+    web, name = chatty.listeners["web"], unique("request")
+    fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json", "x-request-id": name}
+    credentials = {"organization": "system", "userName": "admin", "password": ADMIN_PASSWORD}
+    answer = fetch(web, "POST", "/console/session", json.dumps(credentials).encode(), fields)
+    fields |= {"Cookie": answer.headers["Set-Cookie"].split(";")[0], "X-Console-Token": json.loads(answer.body)["token"]}
+    logged(chatty, request_id=name, event="call", method="/archebase.auth.v1.AuthService/Login")
+
+    name = unique("request")
+    fields |= {"x-request-id": name, "traceparent": f"00-{TRACE}-{PARENT}-01"}
+    path = "/archebase.auth.v1.AdminAuthService/ListSites"
+    answer = fetch(web, "POST", f"/console/rpc{path}", b"{}", fields)
+    assert answer.status == 200 and answer.headers["x-request-id"] == name
+    line = logged(chatty, request_id=name)
+    assert (line["event"], line["method"], line["principal"]) == ("call", path, "user:system/admin")
+    assert (line["trace_id"], line["parent_span_id"]) == (TRACE, PARENT)
+
+    offer = fetch(web, "POST", "/console/backups", b'{"withoutObjects": true}', fields | {"x-request-id": unique("request")})
+    target = json.loads(offer.body)["path"]
+    fields["x-request-id"] = unique("request")
+    assert fetch(web, "GET", target, b"", fields).status == 200
+    assert logged(chatty, request_id=fields["x-request-id"])["method"] == "/archebase.data_gateway.v1.BackupService/Backup"
+    assert target.split("=")[1] not in chatty.stderr
 
 
 def test_what_fails_to_start_says_so_without_a_log(binary):

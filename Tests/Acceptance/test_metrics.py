@@ -1,6 +1,7 @@
 """Metrics, alerts and the dashboard: Prometheus' own tools and a real server are content with them."""
 
 import json
+import os
 import re
 import shutil
 import time
@@ -10,7 +11,7 @@ import grpc
 import pytest
 
 from support.certificates import Authority
-from support.gateway import eventually
+from support.gateway import Gateway, eventually
 from support.monitoring import Prometheus, log, metric, promtool, samples, scrape
 from support.parties import Fleet, call
 from support.uploads import completed
@@ -71,6 +72,30 @@ def test_the_process_and_the_build(gateway):
     assert time.time() - 3600 * 24 < started <= time.time() + 1
     assert metric(gateway, "process_resident_memory_bytes") > 10 << 20
     assert 10 < metric(gateway, "process_open_fds") < metric(gateway, "process_max_fds")
+
+
+def test_the_process_where_it_sees_no_other(binary, tmp_path):
+    """As its unit shuts it in (ProcSubset=pid)."""
+    if os.geteuid() != 0:
+        pytest.skip("only root mounts")
+    gateway = Gateway(binary, tmp_path)
+    mount = 'mount -t proc -o subset=pid proc /proc && exec "$0" "$@"'
+    gateway.wrapper = ["unshare", "--mount", "--propagation=private", "sh", "-c", mount]
+    try:
+        started = metric(gateway.start(), "process_start_time_seconds")
+        assert time.time() - 3600 < started <= time.time() + 1
+    finally:
+        gateway.close()
+
+
+def test_every_metric_is_described(gateway):
+    described = (DEPLOY.parent / "docs/operations.md").read_text()
+    table = described.split("## Metrics")[1].split("## Alerts")[0]
+    names = {name for line in table.splitlines() for name in re.findall(r"`((?:data_gateway|grpc_server|process)_\w+)`", line)}
+    told = {line.split()[2] for line in scrape(gateway).splitlines() if line.startswith("# TYPE ")}
+    assert told - names == set()
+    for kind in {labels["kind"] for name, labels, _ in samples(gateway) if name == "data_gateway_swept_total"}:
+        assert f"`{kind}`" in table, kind
 
 
 def test_promtool_takes_the_metrics(gateway, uploader):

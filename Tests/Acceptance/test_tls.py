@@ -159,6 +159,29 @@ def test_sighup_shows_the_new_certificate_and_drops_no_call(gateway_with, tmp_pa
         watch.cancel()
 
 
+def test_a_reload_takes_all_files_or_none(gateway_with, tmp_path):
+    authority = Authority(tmp_path, "authority")
+    certificate, key, first = authority.issue("server")
+    (programs := tmp_path / "programs.pem").write_bytes(authority.pem)
+    gateway = gateway_with(
+        {
+            "tls": {"certificate": str(certificate), "key": str(key)},
+            "listeners": {"internal": "127.0.0.1:0"},
+            "internal": {"client_authorities": str(programs)},
+        }
+    )
+    second = authority.issue("server")[2]
+    programs.write_text("no certificate")
+    gateway.process.send_signal(signal.SIGHUP)
+    eventually(lambda: "reload failed" in gateway.stderr)
+    assert [handshake(gateway, listener)[0] for listener in ("auth", "internal")] == [first, first]
+
+    programs.write_bytes(authority.pem)
+    gateway.process.send_signal(signal.SIGHUP)
+    for listener in ("auth", "internal"):
+        eventually(lambda: handshake(gateway, listener)[0] == second)
+
+
 def test_a_certificate_that_cannot_be_used_is_named(gateway_with, tmp_path, authority):
     certificate, _, _ = authority.issue("server")
     with pytest.raises(AssertionError, match="missing.key"):

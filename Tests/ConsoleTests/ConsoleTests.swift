@@ -130,6 +130,45 @@ private final class FakeCalls: HTTPRequestHandler {
         #expect(call.fields["x-console-token"] == nil)
     }
 
+    @Test func aCallHasTheRequestsNameAndTrace() throws {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        var fields = try signIn()
+        fields.append("x-request-id", "the-name")
+        fields.append("traceparent", trace)
+        #expect(ask("POST", "/console/rpc/some.Service/Method", fields, body: "{}").status == 200)
+        let call = try #require(calls.seen.last)
+        #expect(call.fields.values(of: "x-request-id") == ["the-name"])
+        #expect(call.fields.values(of: "traceparent") == [trace])
+    }
+
+    @Test func anAddressOfABackupIsGoodOnceAndKeepsItsTicketInTheQuery() throws {
+        let fields = try signIn()
+        let answer = text(ask("POST", "/console/backups", fields, body: #"{"withoutObjects":true}"#))
+        let offer = try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: String]
+        let target = try #require(offer?["path"])
+        #expect(target.wholeMatch(of: /\/console\/backups\?ticket=[\w-]{43}/) != nil)
+        let navigation = changed(fields, "x-console-token", to: nil)
+        #expect(ask("GET", target, changed(navigation, "cookie", to: nil)).status == 401)
+        #expect(ask("GET", "/console/backups?ticket=guessed", navigation).status == 404)
+        #expect(ask("GET", "/console/backups", navigation).status == 404)
+        let before = calls.seen.count
+        _ = ask("GET", target, navigation)
+        #expect(calls.seen.dropFirst(before).map(\.target) == [BackupServiceMethods.backup.path])
+        #expect(ask("GET", target, navigation).status == 404)
+        #expect(calls.seen.count == before + 1)
+    }
+
+    @Test func whoSignsInAnewGivesUpTheSessionBefore() throws {
+        let fields = try signIn()
+        let cookie = try #require(fields["cookie"])
+        let response = ask(
+            "POST", "/console/session", ["sec-fetch-site": "same-origin", "cookie": cookie],
+            body: #"{"organization":"acme","userName":"vera","password":"a secret"}"#)
+        #expect(response.status == 200)
+        #expect(calls.seen.last?.target == SessionServiceMethods.logout.path)
+        #expect(ask("GET", "/console/session", fields).status == 401)
+    }
+
     @Test(arguments: [
         ("sec-fetch-site", nil, 403), ("sec-fetch-site", "same-site", 403), ("sec-fetch-site", "cross-site", 403),
         ("sec-fetch-site", "none", 403), ("x-console-token", nil, 403), ("x-console-token", "guessed", 403),

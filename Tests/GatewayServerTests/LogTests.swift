@@ -54,9 +54,11 @@ import Testing
         return (pipe.fileHandleForReading, pipe.fileHandleForWriting)
     }
 
+    @Sendable private static func lost(count: Int) -> [UInt8] { Array("\(count) lost\n".utf8) }
+
     @Test func linesKeepTheirOrder() throws {
         let (reader, end) = try Self.pipe()
-        let writer = LogWriter(descriptor: end.fileDescriptor)
+        let writer = LogWriter(descriptor: end.fileDescriptor, lost: Self.lost)
         for number in 0..<100 { writer.append(Array("\(number)\n".utf8)) }
         writer.drain()
         try end.close()
@@ -66,7 +68,7 @@ import Testing
 
     @Test func whatDoesNotFitIsDroppedAndSaid() throws {
         let (reader, end) = try Self.pipe()
-        let writer = LogWriter(descriptor: end.fileDescriptor, capacity: 10)
+        let writer = LogWriter(descriptor: end.fileDescriptor, capacity: 10, lost: Self.lost)
         for _ in 0..<3 { writer.append(Array("12345\n".utf8)) }
         #expect(writer.dropped == 2)
         writer.drain()
@@ -74,13 +76,23 @@ import Testing
         writer.drain()
         try end.close()
         let lines = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self).split(separator: "\n")
-        #expect(lines.count == 3 && lines[0] == "12345" && lines[2] == "after")
-        #expect(lines[1].contains("\"event\":\"log lines dropped\",\"count\":2"))
+        #expect(lines == ["12345", "2 lost", "after"])
+    }
+
+    @Test func whoReadsNothingKeepsNobodyWaiting() throws {
+        let (reader, end) = try Self.pipe()
+        let writer = LogWriter(descriptor: end.fileDescriptor, lost: Self.lost)
+        // More than the pipe takes.
+        writer.append([UInt8](repeating: UInt8(ascii: "a"), count: 1 << 18))
+        writer.flush(limit: .milliseconds(1))
+        var received = 0
+        while received < 1 << 18 { received += reader.availableData.count }
+        #expect(received == 1 << 18)
     }
 
     @Test func itsThreadWritesByItself() throws {
         let (reader, end) = try Self.pipe()
-        let writer = LogWriter(descriptor: end.fileDescriptor)
+        let writer = LogWriter(descriptor: end.fileDescriptor, lost: Self.lost)
         writer.start()
         for number in 0..<3 {
             writer.append(Array("line \(number)\n".utf8))

@@ -82,9 +82,14 @@ async function request(method, path, { body, isBackground, organization } = {}) 
  *
  * `isBackground`: nobody asked for it, so it does not keep the session alive.
  */
-export async function call(service, method, message = {}, { isBackground = false, organization = actingFor() } = {}) {
+export function call(service, method, message = {}, { isBackground = false, organization = actingFor() } = {}) {
+  return requestInSession('POST', `rpc/${services[service]}/${method}`, { body: message, isBackground, organization })
+}
+
+/** Where the session has ended, the page for signing in takes the place of what asked. */
+async function requestInSession(method, path, options) {
   try {
-    return await request('POST', `rpc/${services[service]}/${method}`, { body: message, isBackground, organization })
+    return await request(method, path, options)
   } catch (error) {
     if (error.status === 401) forget()
     throw error
@@ -119,6 +124,13 @@ export async function signOut() {
   }
 }
 
+// Somebody signed in or out in another tab: this one must not show one person and act as another.
+addEventListener('storage', ({ key }) => {
+  if (key !== storedToken && key !== null) return
+  sessionStorage.removeItem(storedOrganization)
+  location.reload()
+})
+
 function forget(reason = 'Your session has ended. Sign in again to go on.') {
   session = null
   localStorage.removeItem(storedToken)
@@ -128,5 +140,5 @@ function forget(reason = 'Your session has ended. Sign in again to go on.') {
 
 /** Where a backup can be fetched, once. */
 export async function offerBackup(withoutObjects) {
-  return (await request('POST', 'backups', { body: { withoutObjects } })).path
+  return (await requestInSession('POST', 'backups', { body: { withoutObjects } })).path
 }

@@ -4,7 +4,8 @@ import { renderBackup } from './backup.js'
 import { renderBadObjects } from './bad-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
-import { alertBox, button, h } from './dom.js'
+import { closeDialogs } from './dialog.js'
+import { alertBox, button, h, pageHead } from './dom.js'
 import { renderKeys } from './keys.js'
 import { renderObject } from './object.js'
 import { renderObjects } from './objects.js'
@@ -35,6 +36,7 @@ let leaving = new AbortController()
 
 function signInAgain(reason) {
   leaving.abort()
+  closeDialogs()
   bar.hidden = true
   renderSignIn(main, reason, begin)
 }
@@ -76,16 +78,17 @@ async function show() {
   leaving.abort()
   leaving = new AbortController()
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
-  const [name, ...rest] = path.split('/').map(decodeURIComponent)
+  const [name, part = ''] = path.split('/')
   const page = pages.find((each) => each.name === name && api.may(each.role)) ?? pages[0]
   showNavigation(page.name)
   const body = h('div', { class: 'page' })
   main.replaceChildren(body)
   try {
-    const render = page.name === name && rest[0] && details[name] ? details[name] : page.render
-    await render(body, { id: rest[0], query: new URLSearchParams(query), signal: leaving.signal, reload: show })
+    const id = decodeURIComponent(part)
+    const render = page.name === name && id && details[name] ? details[name] : page.render
+    await render(body, { id, query: new URLSearchParams(query), signal: leaving.signal, reload: show })
   } catch (error) {
-    if (api.session) body.replaceChildren(alertBox(error.message))
+    if (api.session) body.replaceChildren(pageHead(page.title), alertBox(error.message))
   }
 }
 
@@ -97,6 +100,7 @@ async function begin() {
 
 api.onSignedOut(signInAgain)
 addEventListener('hashchange', async () => {
+  closeDialogs()
   await show()
   main.focus({ preventScroll: true })
   scrollTo(0, 0)

@@ -1,4 +1,4 @@
-import { call } from './api.js'
+import { call, may } from './api.js'
 import { badge, button, h, notify, pageHead } from './dom.js'
 import { fieldRow, formDialog } from './dialog.js'
 import { parseTags, time, word } from './format.js'
@@ -12,6 +12,11 @@ const kinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 'bad'
 
 export function deviceBadge(device) {
   return badge(word(device.status, 'DEVICE_STATUS_'), kinds[device.status])
+}
+
+/** A device's id, and behind it the device's page for those who may see that. */
+export function deviceLink(id) {
+  return may('operator') ? h('a', { href: `#/devices/${id}`, class: 'id' }, id) : h('span', { class: 'id' }, id)
 }
 
 /** Every suite as `[name, text]`. */
@@ -42,7 +47,7 @@ export async function renderDevices(body, { query, reload }) {
         options: [['', 'Any suite'], ...suites] }),
       fieldRow({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
     pagedTable([
-      { title: 'Device', cell: (device) => h('a', { href: `#/devices/${device.deviceId}` }, device.deviceId) },
+      { title: 'Device', cell: (device) => deviceLink(device.deviceId) },
       { title: 'Name', cell: (device) => device.displayName || null },
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
       { title: 'State', cell: deviceBadge },

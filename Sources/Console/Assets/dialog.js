@@ -60,9 +60,16 @@ function open(dialog) {
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       dialog.remove()
+      // The control that opened it may be gone: the page was drawn anew.
+      if (document.activeElement === document.body) document.getElementById('content').focus({ preventScroll: true })
       resolve()
     })
   })
+}
+
+/** For a page that takes the place of the one that asked. */
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close()
 }
 
 /** A label, its control and its hint, which is read out with it. */

@@ -31,8 +31,21 @@ export function pageHead(title, ...actions) {
   return h('div', { class: 'page-head' }, h('h1', {}, title), h('div', { class: 'actions' }, ...actions))
 }
 
+/** An action that takes a while is not begun again meanwhile, and why it failed is said. */
 export function button(label, action, kind = '') {
-  return h('button', { type: 'button', class: kind, onclick: action }, label)
+  let isBusy = false
+  const press = async () => {
+    if (isBusy) return
+    isBusy = true
+    try {
+      await action()
+    } catch (error) {
+      notify(error.message)
+    } finally {
+      isBusy = false
+    }
+  }
+  return h('button', { type: 'button', class: kind, onclick: press }, label)
 }
 
 /** Names and values, as a page about one thing shows them; a value of `null` is left out. */

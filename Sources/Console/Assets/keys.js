@@ -1,5 +1,6 @@
 import { call, may } from './api.js'
 import { badge, button, h, notify, pageHead } from './dom.js'
+import { deviceLink } from './devices.js'
 import { formDialog, showSecret } from './dialog.js'
 import { time } from './format.js'
 import { table } from './table.js'
@@ -30,8 +31,7 @@ async function keysOf(site, reload) {
       h('div', { class: 'actions' }, button('New key', () => createKey(site, reload), 'primary'))),
     table([
       { title: 'Key', cell: (key) => key.keyName },
-      { title: 'Of', cell: (key) => (key.principal?.deviceId
-        ? h('a', { href: `#/devices/${key.principal.deviceId}` }, key.principal.deviceId) : 'the site') },
+      { title: 'Of', cell: (key) => (key.principal?.deviceId ? deviceLink(key.principal.deviceId) : 'the site') },
       { title: 'State', cell: enabledBadge },
       { title: 'Expires', cell: (key) => time(key.expiredAt) ?? 'never' },
       { title: 'Last used', cell: (key) => time(key.lastUsedAt) ?? 'never' },

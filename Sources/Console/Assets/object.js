@@ -1,5 +1,6 @@
 import { call, may } from './api.js'
 import { badge, button, facts, h, notify, pageHead } from './dom.js'
+import { deviceLink } from './devices.js'
 import { formDialog } from './dialog.js'
 import { bytes, tagList, time, word } from './format.js'
 
@@ -20,8 +21,7 @@ export async function renderObject(body, { id }) {
       ['File id', h('code', {}, object.fileId)],
       ['Size', `${bytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
       ['ETag', h('code', {}, object.etag)],
-      ['Device', details.deviceId
-        && (may('operator') ? h('a', { href: `#/devices/${details.deviceId}` }, details.deviceId) : details.deviceId)],
+      ['Device', details.deviceId && deviceLink(details.deviceId)],
       ['Site', details.siteId],
       ['Organization', details.organization],
       ['Tags', tagList(others)],
@@ -36,12 +36,8 @@ export async function renderObject(body, { id }) {
 
 /** The browser fetches it from the object store, by an address that reads this one object for 15 minutes. */
 async function download(fileId) {
-  try {
-    const { files } = await call('objects', 'RequestDownload', { fileIds: [fileId] })
-    h('a', { href: files[0].read.uri, download: fileId, rel: 'noreferrer' }).click()
-  } catch (error) {
-    notify(error.message)
-  }
+  const { files } = await call('objects', 'RequestDownload', { fileIds: [fileId] })
+  h('a', { href: files[0].read.uri, download: fileId, rel: 'noreferrer' }).click()
 }
 
 function remove(fileId) {

@@ -29,21 +29,23 @@ function kind(column) {
  * `load(pageToken)` answers `{rows, next}`.
  */
 export function pagedTable(columns, load, empty) {
-  const place = h('div', { class: 'table-place' }, h('p', { class: 'empty' }, 'Loading…'))
+  const list = h('div', {}, h('p', { class: 'empty' }, 'Loading…'))
   let rows = []
+  let next = ''
 
-  async function more(token) {
-    try {
-      const page = await load(token)
-      rows = rows.concat(page.rows)
-      const next = page.next && button('Show more', () => more(page.next), 'more')
-      place.replaceChildren(table(columns, rows, page.next ? 'None so far.' : empty))
-      if (next) place.append(next)
-    } catch (error) {
-      place.replaceChildren(alertBox(error.message))
-    }
+  async function extend() {
+    const page = await load(next)
+    const known = rows.length
+    rows = rows.concat(page.rows)
+    next = page.next
+    list.replaceChildren(table(columns, rows, next ? 'None so far.' : empty))
+    more.hidden = !next
+    // Who pressed the button goes on with what is new.
+    if (known > 0) list.querySelectorAll('tbody tr')[known]?.querySelector('a, button')?.focus()
   }
 
-  more('')
-  return place
+  const more = button('Show more', extend, 'more')
+  more.hidden = true
+  extend().catch((error) => list.replaceChildren(alertBox(error.message)))
+  return h('div', { class: 'table-place' }, list, more)
 }

@@ -1,4 +1,5 @@
-import { call, may } from './api.js'
+import { call } from './api.js'
+import { deviceLink } from './devices.js'
 import { alertBox, badge, h, pageHead } from './dom.js'
 import { bytes, count, time } from './format.js'
 import { table } from './table.js'
@@ -32,7 +33,7 @@ export async function renderUploads(body, { signal }) {
 function columns(rates) {
   return [
     { title: 'Upload', cell: (upload) => h('code', {}, upload.uploadId) },
-    { title: 'From', cell: from },
+    { title: 'From', cell: ({ deviceId, siteId }) => (deviceId ? deviceLink(deviceId) : `site ${siteId}`) },
     { title: 'Stored', isNumber: true, cell: (upload) => bytes(upload.storedBytes) },
     { title: 'Parts', isNumber: true, cell: (upload) => count(upload.partCount, 'part') },
     { title: 'State', cell: (upload) => (upload.isWhole ? badge('all bytes are here', 'good') : badge('under way')) },
@@ -40,12 +41,6 @@ function columns(rates) {
     { title: 'Began', cell: (upload) => time(upload.createdAt) },
     { title: 'Session ends', cell: (upload) => time(upload.sessionEndsAt) },
   ]
-}
-
-function from({ deviceId, siteId }) {
-  if (!deviceId) return `site ${siteId}`
-  return may('operator')
-    ? h('a', { href: `#/devices/${deviceId}`, class: 'id' }, deviceId) : h('span', { class: 'id' }, deviceId)
 }
 
 /** Bytes a second, over what the last looks saw. */

@@ -14,5 +14,8 @@ struct BackupOptions: Decodable, Sendable {
 
 /// Where the browser gets it.
 struct BackupOffer: Encodable {
+    /// What stands before the ticket.
+    static let query = "?ticket="
+
     let path: String
 }

@@ -40,6 +40,7 @@ struct GatewayCalls: Sendable {
     ///
     /// - Parameter method: its path.
     func forward(_ method: String, _ token: Secret, _ head: HTTPRequestHead) -> HTTPDisposition {
+        head.leaveLogToCall()
         let type = head.fields["content-type"] ?? ""
         switch handler.begin(head.call(method, type: type, token: token, framing: head.framing)) {
         case .respond(let response): return .respond(response.securedForConsole)
@@ -51,6 +52,7 @@ struct GatewayCalls: Sendable {
     func stream(
         _ method: MethodDescriptor, _ request: some Message, _ token: Secret, for head: HTTPRequestHead
     ) -> HTTPResponse {
+        head.leaveLogToCall()
         var frame = request.encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
         return response(of: head.call(method.path, type: "application/connect+proto", token: token, body: frame), frame)
@@ -80,14 +82,19 @@ struct GatewayCalls: Sendable {
 extension HTTPRequestHead {
     /// Fields of the browser's request that the call has, too: nothing of the session goes on.
     private static let kept: Set<String> = [
-        "connect-protocol-version", "connect-timeout-ms", "x-organization", "x-forwarded-for",
+        "connect-protocol-version", "connect-timeout-ms", "x-organization", "x-forwarded-for", "traceparent",
     ]
+
+    /// The call has a line in the log, under the request's name: one is enough.
+    fileprivate func leaveLogToCall() { notes.isCall = true }
 
     /// A call for whoever sent this request.
     fileprivate func call(
         _ path: String, type: String, token: Secret?, framing: Framing
     ) -> HTTPRequestHead {
-        var fields: HTTPFields = ["host": self.fields["host"] ?? "", "content-type": type]
+        var fields: HTTPFields = [
+            "host": self.fields["host"] ?? "", "content-type": type, "x-request-id": requestID,
+        ]
         for field in self.fields.fields where Self.kept.contains(field.name) { fields.append(field.name, field.value) }
         if let token { fields.append("authorization", "Bearer \(token.exposedText)") }
         return HTTPRequestHead(

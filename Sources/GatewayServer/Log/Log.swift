@@ -5,7 +5,11 @@ import Synchronization
 /// Standard error: one line an event. No secret is ever given to it.
 enum Log {
     private static let writer = {
-        let writer = LogWriter(descriptor: STDERR_FILENO)
+        let writer = LogWriter(descriptor: STDERR_FILENO) { dropped in
+            var line = LogLine(.warning, "log lines dropped")
+            line.add("count", Int64(dropped))
+            return bytes(line, format)
+        }
         writer.start()
         return writer
     }()
@@ -26,8 +30,15 @@ enum Log {
     static func write(_ line: LogLine) {
         let current = configuration.withLock { $0 }
         guard line.level >= current.level else { return }
-        let isText = current.format == .text || current.format == .auto && isTerminal
-        writer.append(isText ? line.text(at: SystemClock().now()) : line.json(at: SystemClock().now()))
+        writer.append(bytes(line, current.format))
+    }
+
+    private static var format: LogFormat { configuration.withLock { $0.format } }
+
+    private static func bytes(_ line: LogLine, _ format: LogFormat) -> [UInt8] {
+        let isText = format == .text || format == .auto && isTerminal
+        let now = SystemClock().now()
+        return isText ? line.text(at: now) : line.json(at: now)
     }
 
     /// Whether a line of a call or a request is wanted.
@@ -38,6 +49,6 @@ enum Log {
     /// Lines that were lost because standard error did not take them fast enough.
     static var dropped: Int { writer.dropped }
 
-    /// Returns when every line so far is written.
-    static func flush() { writer.drain() }
+    /// Returns when every line so far is written, or when whoever reads them has not done so for two seconds.
+    static func flush() { writer.flush(limit: .seconds(2)) }
 }

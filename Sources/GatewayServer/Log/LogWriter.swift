@@ -18,16 +18,20 @@ final class LogWriter: Sendable {
 
     private let descriptor: Int32
     private let capacity: Int
+    private let lost: @Sendable (_ count: Int) -> [UInt8]
     private let waiting = Mutex(Waiting())
     private let wake = DispatchSemaphore(value: 0)
     /// Held by who writes, so that lines keep their order.
     private let writing = Mutex(())
     private let droppedSoFar = Atomic<Int>(0)
 
-    /// - Parameter capacity: of the buffer, in bytes.
-    init(descriptor: Int32, capacity: Int = 1 << 20) {
+    /// - Parameters:
+    ///   - capacity: of the buffer, in bytes.
+    ///   - lost: the line that says how many lines were dropped.
+    init(descriptor: Int32, capacity: Int = 1 << 20, lost: @escaping @Sendable (_ count: Int) -> [UInt8]) {
         self.descriptor = descriptor
         self.capacity = capacity
+        self.lost = lost
     }
 
     /// Lines that were lost.
@@ -64,11 +68,18 @@ final class LogWriter: Sendable {
                 return (waiting.bytes, waiting.dropped)
             }
             write(bytes)
-            guard dropped > 0 else { return }
-            var line = LogLine(.warning, "log lines dropped")
-            line.add("count", Int64(dropped))
-            write(line.json(at: SystemClock().now()))
+            if dropped > 0 { write(lost(dropped)) }
         }
+    }
+
+    /// The same on a thread of its own, which a reader that has stopped reading may keep for ever.
+    func flush(limit: DispatchTimeInterval) {
+        let isDone = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [self] in
+            drain()
+            isDone.signal()
+        }
+        _ = isDone.wait(timeout: .now() + limit)
     }
 
     private func run() {

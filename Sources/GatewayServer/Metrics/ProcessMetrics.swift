@@ -4,6 +4,8 @@ import Foundation
 struct ProcessMetrics: MetricSource {
     private let pageSize = sysconf(Int32(_SC_PAGESIZE))
     private let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+    /// In Unix time. Of the clocks, not of /proc/stat: a service that is shut in sees its own process there only.
+    private let bootTime = Self.seconds(of: CLOCK_REALTIME) - Self.seconds(of: CLOCK_BOOTTIME)
 
     var families: [MetricFamily] {
         // proc(5): the fields behind the name, which may hold blanks and ends with the last parenthesis, are numbered from 3.
@@ -35,10 +37,10 @@ struct ProcessMetrics: MetricSource {
             name: name, kind: kind, help: help, samples: [MetricFamily.Sample(labels: [], value: "\(value)")])
     }
 
-    /// In Unix time.
-    private var bootTime: Double {
-        let line = text("/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
-        return line.flatMap { Double($0.dropFirst(6)) } ?? 0
+    private static func seconds(of clock: clockid_t) -> Double {
+        var now = timespec()
+        clock_gettime(clock, &now)
+        return Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
     }
 
     private func text(_ path: String) -> String? {

@@ -143,7 +143,9 @@ final class Gateway: Sendable {
             try certificates.reload()
             configuration.take(fresh)
             let changed = effective.withLock { effective in
-                let changed = fresh.values.filter { effective[$0] != $1 }.keys.sorted()
+                // What is said no more was changed, too.
+                let keys = Set(effective.keys).union(fresh.values.keys)
+                let changed = keys.filter { effective[$0] != fresh.values[$0] }.sorted()
                 for key in changed where Configuration.takesEffect(key) { effective[key] = fresh.values[key] }
                 return changed
             }

@@ -38,9 +38,11 @@ struct GatewayCertificates: Sendable {
         return listener == .internalStorage ? internalStorage : certificates
     }
 
-    /// Reads the files again, for connections to come.
+    /// Reads the files again, for connections to come. Where one of them cannot be used, all stay as they were.
     func reload() throws(TLSError) {
-        try certificates?.reload()
-        if internalStorage !== certificates { try internalStorage?.reload() }
+        let fresh = try certificates?.load()
+        let freshInternal = internalStorage === certificates ? nil : try internalStorage?.load()
+        if let fresh { certificates?.use(fresh) }
+        if let freshInternal { internalStorage?.use(freshInternal) }
     }
 }

@@ -16,8 +16,8 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// The certificate that listeners show, and whose clients they ask for one; read again by `reload` without touching the
-/// connections that are there.
+/// The certificate that listeners show, and whose clients they ask for one; read again without touching the connections that
+/// are there.
 ///
 /// TLS 1.2 and 1.3 only. The gRPC listeners speak it by OpenSSL: no renegotiation, ALPN `h2` (RFC 9113, section 3.2;
 /// RFC 7301). An ``HTTPDaemon`` does by GnuTLS, and asks no client for a certificate.
@@ -42,11 +42,12 @@ public final class TLSCertificates: Sendable {
         }
     }
 
-    private struct Loaded {
+    /// What the files held, all of it usable.
+    public struct Loaded: Sendable {
         let context: TLSContext
         let identity: TLSIdentity
 
-        init(_ files: Files) throws(TLSError) {
+        fileprivate init(_ files: Files) throws(TLSError) {
             context = try TLSContext(files)
             identity = try TLSIdentity(context)
         }
@@ -60,11 +61,11 @@ public final class TLSCertificates: Sendable {
         current = Mutex(try Loaded(files))
     }
 
-    /// Reads the files again, for connections to come. Where they cannot be used, those before stay in use.
-    public func reload() throws(TLSError) {
-        let fresh = try Loaded(files)
-        current.withLock { $0 = fresh }
-    }
+    /// Reads the files again; what they hold is in use from ``use(_:)`` on.
+    public func load() throws(TLSError) -> Loaded { try Loaded(files) }
+
+    /// For connections to come.
+    public func use(_ fresh: Loaded) { current.withLock { $0 = fresh } }
 
     /// When the certificate that is shown ends; `nil` where it does not say so.
     public var expiry: UnixTime? {

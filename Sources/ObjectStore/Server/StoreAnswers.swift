@@ -58,6 +58,10 @@ struct StoreAnswers {
                 StoreError(.preconditionFailed, "At least one of the preconditions you specified did not hold."))
         }
         fields.append("Content-Type", object.contentType ?? "application/octet-stream")
+        // A browser saves it, whatever type the device said: no script of an object runs where the store is, which may be the
+        // host of the console.
+        fields.append("Content-Disposition", "attachment")
+        fields.append("X-Content-Type-Options", "nosniff")
         fields.append("Accept-Ranges", "bytes")
         var status = 200
         var sent = 0..<object.size
