@@ -69,12 +69,13 @@ public final class Connection {
                 return SQLITE_OK
             }
             sqlite3_wal_hook(handle, countPages, logged)
-            try execute("PRAGMA cache_size = -16384")
+            // KiB. What a transaction touches and the upper levels of the trees; the system's cache holds the file.
+            try execute("PRAGMA cache_size = -4096")
         case .reader:
             // SQLite before 3.51.3 can corrupt the file when two connections checkpoint at once: only the writer does.
             csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             try execute("PRAGMA query_only = ON")
-            try execute("PRAGMA cache_size = -4096")
+            try execute("PRAGMA cache_size = -1024")
         case .immutable:
             try execute("PRAGMA cache_size = -4096")
         }

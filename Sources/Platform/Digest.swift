@@ -9,12 +9,33 @@ public enum HashFunction: Sendable {
     /// 32 bytes.
     case sha256
 
-    fileprivate var algorithm: OpaquePointer? {
+    fileprivate var algorithm: OpaquePointer {
         switch self {
-        case .md5: EVP_md5()
-        case .sha1: EVP_sha1()
-        case .sha256: EVP_sha256()
+        case .md5: Self.fetchedMD5
+        case .sha1: Self.fetchedSHA1
+        case .sha256: Self.fetchedSHA256
         }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .md5: "MD5"
+        case .sha1: "SHA1"
+        case .sha256: "SHA256"
+        }
+    }
+
+    // Looked up once: what OpenSSL's older names stand for is searched for under a lock at each use, which takes longer
+    // than to hash a short text. `nonisolated(unsafe)`: nothing changes behind the pointers.
+    private nonisolated(unsafe) static let fetchedMD5 = fetch(.md5)
+    private nonisolated(unsafe) static let fetchedSHA1 = fetch(.sha1)
+    private nonisolated(unsafe) static let fetchedSHA256 = fetch(.sha256)
+
+    private static func fetch(_ function: HashFunction) -> OpaquePointer {
+        guard let algorithm = EVP_MD_fetch(nil, function.name, nil) else {
+            preconditionFailure("OpenSSL has no \(function.name)")
+        }
+        return algorithm
     }
 
     fileprivate var byteCount: Int {
@@ -35,9 +56,10 @@ public enum Digest {
     public static func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .sha256) }
 
     private static func hash(_ bytes: [UInt8], _ function: HashFunction) -> [UInt8] {
-        let digest = IncrementalDigest(function)
-        bytes.withUnsafeBytes { digest.update($0) }
-        return digest.finalize()
+        var digest = [UInt8](repeating: 0, count: function.byteCount)
+        let isMade = EVP_Digest(bytes, bytes.count, &digest, nil, function.algorithm, nil) == 1
+        precondition(isMade, "OpenSSL has no memory for a hash")
+        return digest
     }
 }
 
@@ -77,15 +99,36 @@ public enum HMAC {
 
     public static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha256) }
 
-    private static func authenticate(_ key: [UInt8], _ message: [UInt8], _ function: HashFunction) -> [UInt8] {
-        var code = [UInt8](repeating: 0, count: function.byteCount)
-        var count: UInt32 = 0
-        // The block must not be nil even where the key is empty.
-        let made = (key.isEmpty ? [0] : key).withUnsafeBytes { keyBytes in
-            COpenSSL.HMAC(
-                function.algorithm, keyBytes.baseAddress, Int32(key.count), message, message.count, &code, &count)
+    // As the hash functions, looked up once. `nonisolated(unsafe)`: they are only copied.
+    private nonisolated(unsafe) static let sha1Template = template(.sha1)
+    private nonisolated(unsafe) static let sha256Template = template(.sha256)
+
+    private static func template(_ function: HashFunction) -> OpaquePointer {
+        let code = EVP_MAC_fetch(nil, "HMAC", nil)
+        defer { EVP_MAC_free(code) }
+        let context = code.flatMap(EVP_MAC_CTX_new)
+        var name = Array(function.name.utf8CString)
+        let isSet = name.withUnsafeMutableBufferPointer { name in
+            let digest = OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0)
+            return EVP_MAC_CTX_set_params(context, [digest, OSSL_PARAM_construct_end()]) == 1
         }
-        precondition(made != nil, "OpenSSL has no memory for an HMAC")
+        guard let context, isSet else { preconditionFailure("OpenSSL has no HMAC with \(function.name)") }
+        return context
+    }
+
+    private static func authenticate(_ key: [UInt8], _ message: [UInt8], _ function: HashFunction) -> [UInt8] {
+        let context = EVP_MAC_CTX_dup(function == .sha1 ? sha1Template : sha256Template)
+        defer { EVP_MAC_CTX_free(context) }
+        var code = [UInt8](repeating: 0, count: function.byteCount)
+        var count = 0
+        // The block must not be nil even where the key is empty.
+        let isKeyed = (key.isEmpty ? [0] : key).withUnsafeBufferPointer {
+            EVP_MAC_init(context, $0.baseAddress, key.count, nil) == 1
+        }
+        let isMade =
+            isKeyed && EVP_MAC_update(context, message, message.count) == 1
+            && EVP_MAC_final(context, &code, &count, code.count) == 1
+        precondition(isMade, "OpenSSL has no memory for an HMAC")
         return code
     }
 }

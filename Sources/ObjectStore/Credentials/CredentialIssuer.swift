@@ -23,19 +23,21 @@ public struct CredentialIssuer: Sendable {
     private let keyring: Keyring
     /// The key that new credentials are made with; lower numbers go on verifying.
     private let keyNumber: UInt32
+    /// The one of that number: most credentials are of the newest.
+    private let newestKey: [UInt8]
 
     public init(keyring: Keyring, keyNumber: UInt32 = 1) {
         self.keyring = keyring
         self.keyNumber = keyNumber
+        newestKey = keyring.key(.temporaryCredentials, number: keyNumber)
     }
 
     public func issue(_ claims: CredentialClaims) -> TemporaryCredentials {
         let statement = claims.encoded(keyNumber: keyNumber, nonce: Random.bytes(Self.nonceSize))
-        let key = keyring.key(.temporaryCredentials, number: keyNumber)
         return TemporaryCredentials(
-            accessKeyID: Self.accessKeyID(key, statement),
-            secret: Self.secret(key, statement),
-            securityToken: Base64.encodeURL(statement + Self.derive(key, .token, statement)),
+            accessKeyID: Self.accessKeyID(newestKey, statement),
+            secret: Self.secret(newestKey, statement),
+            securityToken: Base64.encodeURL(statement + Self.derive(newestKey, .token, statement)),
             expiresAt: claims.expiresAt)
     }
 
@@ -47,7 +49,7 @@ public struct CredentialIssuer: Sendable {
         guard let number = CredentialClaims.keyNumber(of: statement), (1...keyNumber).contains(number) else {
             throw .malformedToken
         }
-        let key = keyring.key(.temporaryCredentials, number: number)
+        let key = number == keyNumber ? newestKey : keyring.key(.temporaryCredentials, number: number)
         guard constantTimeEqual(Self.derive(key, .token, statement), Array(bytes.suffix(Self.macSize))),
             let claims = CredentialClaims(decoding: statement)
         else { throw .malformedToken }

@@ -2,6 +2,8 @@
 /// upper-case hex, over the UTF-8 bytes.
 enum PercentEncoding {
     static func encode(_ text: some StringProtocol, keepingSlashes: Bool = false) -> String {
+        let isPlain = text.utf8.allSatisfy { isUnreserved($0) || (keepingSlashes && $0 == UInt8(ascii: "/")) }
+        if isPlain { return String(text) }
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)
@@ -17,6 +19,7 @@ enum PercentEncoding {
 
     /// Decodes exactly once; `+` stands for itself. Nil for a `%` without two hex digits and for what is not UTF-8.
     static func decode(_ text: some StringProtocol) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.utf8.count)
         var bytes = text.utf8.makeIterator()
