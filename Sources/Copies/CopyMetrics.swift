@@ -1,36 +1,36 @@
+import Database
 import Synchronization
 
-/// What the workers counted; read at any time, by any thread.
+/// What became of jobs and items, and what waits; read at any time, by any thread.
 public final class CopyMetrics: Sendable {
+    /// Those that came to their end: since the start; the others: as they are now.
     public struct Counts: Sendable, Hashable {
-        /// Items that came to their end.
-        public var succeeded = 0
-        public var skipped = 0
-        public var failed = 0
-        public var canceled = 0
+        public var jobs: [CopyJobState: Int] = [:]
+        public var items: [CopyItemState: Int] = [:]
         /// Attempts that failed and are made again.
         public var retries = 0
         /// Sent to a destination, or written there.
         public var bytes = 0
-        /// Items that are being copied now.
-        public var copying = 0
-
-        mutating func count(_ end: CopyItemState) {
-            switch end {
-            case .succeeded: succeeded += 1
-            case .skipped: skipped += 1
-            case .failed: failed += 1
-            case .canceled: canceled += 1
-            case .queued, .copying: break
-            }
-        }
     }
 
+    private let database: Database
     private let counts = Mutex(Counts())
 
-    public var snapshot: Counts { counts.withLock { $0 } }
+    init(database: Database) {
+        self.database = database
+    }
 
     func update(_ change: (inout Counts) -> Void) {
         counts.withLock { change(&$0) }
+    }
+
+    /// Counts what has not come to its end; where that cannot be done there is none.
+    public var snapshot: Counts {
+        var counts = counts.withLock { $0 }
+        if let unfinished = try? database.read({ try CopyRecords($0).countUnfinished() }) {
+            counts.jobs.merge(unfinished.jobs) { $1 }
+            counts.items.merge(unfinished.items) { $1 }
+        }
+        return counts
     }
 }

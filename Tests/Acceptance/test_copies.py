@@ -1,10 +1,10 @@
 """Copy jobs: into folders, moto's S3 and another gateway, by both dialects; whatever goes wrong on the way."""
 
 import http.server
-import itertools
 import os
 import socket
 import threading
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from support.certificates import Authority
 from support.commands import REFUSED, CommandLine
 from support.copies import Copies, Moto, free_port, secret_file
 from support.gateway import Gateway, eventually
+from support.monitoring import samples
 from support.oss import Credentials
 from support.parties import Fleet, User, unique
 from support.raw import fetch_url
@@ -483,10 +484,41 @@ def test_the_command(place, prefix, binary, tmp_path):
     assert "copy.destinations" in command.refused(REFUSED, "copy", "create", file_ids[0], "--to", "file:///etc")
 
 
+def counts(gateway: Gateway) -> Counter:
+    """The metrics of copies, by name and label."""
+    found = ((name.removeprefix("data_gateway_"), labels, value) for name, labels, value in samples(gateway))
+    return Counter({(name, *labels.values()): int(value) for name, labels, value in found if name.startswith("cop")})
+
+
 def test_metrics(place, prefix):
-    made = place.copies.create([place.upload(content(10))], place.destination("folder", prefix + "/{file_id}"))
-    place.copies.finished(made.copy_job_id)
-    lines = fetch_url(f"http://{place.gateway.listeners['ops']}/metrics").body.decode().splitlines()
-    values = dict(line.rsplit(" ", 1) for line in itertools.filterfalse(lambda line: line.startswith("#"), lines))
-    assert int(values['data_gateway_copy_items_total{outcome="succeeded"}']) > 0
-    assert any(name.startswith("data_gateway_copied_bytes_total") and int(values[name]) > 0 for name in values)
+    def made(destination: str, file_ids: list[str]) -> str:
+        return place.copies.create(file_ids, place.destination(destination, prefix + "/{file_id}")).copy_job_id
+
+    def counted(before: Counter, **expected: int) -> bool:
+        """Whether the counters went up by this, and every gauge is back."""
+        after = counts(place.gateway) - before
+        after.pop(("copy_retries_total",), None)
+        return after == {tuple(name.split("__")): count for name, count in expected.items()}
+
+    file_id = place.upload(content(10))
+    start = counts(place.gateway)
+    place.copies.finished(made("folder", [file_id]))
+    assert eventually(
+        lambda: counted(start, copy_jobs_total__succeeded=1, copy_items_total__succeeded=1, copied_bytes_total=10)
+    )
+    start = counts(place.gateway)
+    place.copies.finished(made("folder", [file_id]))
+    assert eventually(lambda: counted(start, copy_jobs_total__succeeded=1, copy_items_total__skipped=1))
+    start = counts(place.gateway)
+    place.copies.finished(made("nobody", [file_id]))
+    assert eventually(lambda: counted(start, copy_jobs_total__failed=1, copy_items_total__failed=1))
+    assert counts(place.gateway)["copy_retries_total",] > start["copy_retries_total",]
+
+    start = counts(place.gateway)
+    waiting = made("silent", [file_id, *(place.upload(content(10, seed)) for seed in range(4))])
+    assert eventually(
+        lambda: counted(start, copy_jobs__running=1, copy_items__copying=3, copy_items__queued=2)
+    )
+    place.copies.cancel(waiting)
+    place.copies.finished(waiting)
+    assert eventually(lambda: counted(start, copy_jobs_total__canceled=1, copy_items_total__canceled=5))

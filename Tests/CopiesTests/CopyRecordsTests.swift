@@ -100,10 +100,27 @@ import Testing
         try database.writeBlocking { connection in
             let records = CopyRecords(connection)
             try records.requeueCopying()
-            try records.cancelQueued(of: "a")
+            #expect(try records.cancelQueued(of: "a") == 2)
         }
         let tally = try database.read { try CopyRecords($0).tally(of: "a") }
         #expect(tally[.canceled] == 2 && tally[.queued] == 1)
+    }
+
+    @Test func whatHasNotEndedIsCounted() throws {
+        try add("a", items: 3)
+        try add("b", items: 2)
+        #expect(try claim(10) == "a0")
+        try database.writeBlocking { connection in
+            let records = CopyRecords(connection)
+            for (id, state, end) in [("a", CopyJobState.running, nil), ("b", .failed, UnixTime(seconds: 11))] {
+                var job = try #require(try records.job(id, scope: 1))
+                (job.state, job.finishedAt) = (state, end)
+                try records.update(job)
+            }
+        }
+        let counts = try database.read { try CopyRecords($0).countUnfinished() }
+        #expect(counts.jobs == [.running: 1])
+        #expect(counts.items == [.queued: 4, .copying: 1])
     }
 
     @Test func jobsAreFoundByKeyAndForgotten() throws {

@@ -18,9 +18,11 @@ struct CopyJob: Sendable {
     let size: Int64
 
     /// Takes in how its items stand, and ends it when they have settled.
-    mutating func settle(_ tally: CopyTally, at now: UnixTime) {
+    ///
+    /// - Returns: how it ended, if it did so now.
+    mutating func settle(_ tally: CopyTally, at now: UnixTime) -> CopyJobState? {
         let next = tally.state(after: state)
-        guard next != state else { return }
+        guard next != state else { return nil }
         state = next
         finishedAt = now
         switch next {
@@ -28,6 +30,7 @@ struct CopyJob: Sendable {
         case .canceled: break
         default: reason = ""
         }
+        return next
     }
 }
 

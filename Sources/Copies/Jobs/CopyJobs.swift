@@ -119,17 +119,21 @@ struct CopyJobs: Sendable {
         try Self.checkID(id)
         try FieldRules.note(reason, field: "reason", limit: 512)
         let now = clock.now()
-        let job = try await database.write { connection in
+        let (job, canceled, end) = try await database.write { connection -> (CopyJob, Int, CopyJobState?) in
             let records = CopyRecords(connection)
             var job = try Self.find(id, for: caller.user, records)
-            guard !job.state.isFinished, job.state != .canceling else { return job }
-            try records.cancelQueued(of: id)
+            guard !job.state.isFinished, job.state != .canceling else { return (job, 0, nil) }
+            let canceled = try records.cancelQueued(of: id)
             job.state = .canceling
             job.reason = reason
-            job.settle(try records.tally(of: id), at: now)
+            let end = job.settle(try records.tally(of: id), at: now)
             try records.update(job)
             try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)
-            return job
+            return (job, canceled, end)
+        }
+        workers.metrics.update { counts in
+            counts.items[.canceled, default: 0] += canceled
+            if let end { counts.jobs[end, default: 0] += 1 }
         }
         workers.stop(job: id)
         return job

@@ -1,5 +1,5 @@
 /// Where a job stands; the numbers are the contract's.
-enum CopyJobState: Int64, Sendable, CaseIterable {
+public enum CopyJobState: Int64, Sendable, CaseIterable {
     case queued = 1
     case running
     case succeeded
@@ -8,7 +8,7 @@ enum CopyJobState: Int64, Sendable, CaseIterable {
     case canceling
     case canceled
 
-    var isFinished: Bool {
+    public var isFinished: Bool {
         switch self {
         case .queued, .running, .canceling: false
         case .succeeded, .partialFailed, .failed, .canceled: true
@@ -17,7 +17,7 @@ enum CopyJobState: Int64, Sendable, CaseIterable {
 }
 
 /// Where one of its items stands; the numbers are the contract's.
-enum CopyItemState: Int64, Sendable, CaseIterable {
+public enum CopyItemState: Int64, Sendable, CaseIterable {
     case queued = 1
     case copying
     case succeeded
@@ -25,6 +25,13 @@ enum CopyItemState: Int64, Sendable, CaseIterable {
     /// The destination had it already.
     case skipped
     case canceled
+
+    public var isFinished: Bool {
+        switch self {
+        case .queued, .copying: false
+        case .succeeded, .failed, .skipped, .canceled: true
+        }
+    }
 }
 
 /// How many of a job's items are in which state, and what that makes of the job.

@@ -77,11 +77,14 @@ extension CopyRecords {
     }
 
     /// Those that no worker has taken yet. What one began, and will have to clear away, is due now.
-    func cancelQueued(of jobID: String) throws {
-        try connection.execute(
+    ///
+    /// - Returns: how many are canceled.
+    func cancelQueued(of jobID: String) throws -> Int {
+        let canceled = try connection.execute(
             "UPDATE copy_items SET state = $2 WHERE job_id = $1 AND state = 1 AND attempts = 0", jobID,
             CopyItemState.canceled.rawValue)
         try connection.execute("UPDATE copy_items SET due_at = 0 WHERE job_id = $1 AND state = 1", jobID)
+        return canceled
     }
 
     /// What a process was at when it ended is taken by the next.

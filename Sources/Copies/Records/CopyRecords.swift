@@ -109,6 +109,23 @@ struct CopyRecords {
         ) { $0.int(0) } ?? 0
     }
 
+    /// Jobs and items that have not come to their end, of all organizations.
+    func countUnfinished() throws -> (jobs: [CopyJobState: Int], items: [CopyItemState: Int]) {
+        let jobs = try connection.query(
+            "SELECT state, count(*) FROM copy_jobs WHERE finished_at IS NULL GROUP BY state"
+        ) { (CopyJobState(rawValue: $0.int64(0)), $0.int(1)) }
+        let items = try connection.query(
+            """
+            SELECT 1, count(*) FROM copy_items WHERE state = 1 UNION ALL
+            SELECT 2, count(*) FROM copy_items WHERE state = 2
+            """
+        ) { (CopyItemState(rawValue: $0.int64(0)), $0.int(1)) }
+        return (
+            jobs.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } },
+            items.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } }
+        )
+    }
+
     /// Its state, times and reason.
     func update(_ job: CopyJob) throws {
         try connection.execute(

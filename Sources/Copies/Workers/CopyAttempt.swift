@@ -20,8 +20,6 @@ struct CopyAttempt: Sendable {
 
     /// - Throws: trouble with the database: nothing is known of the item then but that it was begun.
     func run() async throws {
-        metrics.update { $0.copying += 1 }
-        defer { metrics.update { $0.copying -= 1 } }
         guard try !isCanceled() else { return try await end(as: .canceled) }
         do {
             let state = try await copy()
@@ -103,18 +101,22 @@ struct CopyAttempt: Sendable {
     private func end(as state: CopyItemState, _ failure: CopyFailure? = nil) async throws {
         if state == .canceled || state == .failed { await clear() }
         let now = clock.now()
-        try await database.write { connection in
+        let jobEnd = try await database.write { connection -> CopyJobState? in
             let records = CopyRecords(connection)
-            guard var item = try records.item(item.number, of: job.id) else { return }
+            guard var item = try records.item(item.number, of: job.id) else { return nil }
             item.state = state
             item.errorCode = failure?.code.rawValue ?? ""
             item.errorMessage = failure?.message ?? ""
             try records.update(item)
-            guard var job = try records.job(job.id, scope: nil) else { return }
-            job.settle(try records.tally(of: job.id), at: now)
+            guard var job = try records.job(job.id, scope: nil) else { return nil }
+            let end = job.settle(try records.tally(of: job.id), at: now)
             try records.update(job)
+            return end
         }
-        metrics.update { $0.count(state) }
+        metrics.update { counts in
+            counts.items[state, default: 0] += 1
+            if let jobEnd { counts.jobs[jobEnd, default: 0] += 1 }
+        }
     }
 
     /// Back into the queue, if it may succeed later and was not tried for too long; otherwise that was its end.

@@ -13,7 +13,7 @@ final class CopyWorkers: Sendable {
     private static let pause = Duration.seconds(5)
 
     let configuration: CopyConfiguration
-    let metrics = CopyMetrics()
+    let metrics: CopyMetrics
     private let database: Database
     private let store: ObjectStore
     private let clock: any WallClock
@@ -26,6 +26,7 @@ final class CopyWorkers: Sendable {
         self.store = store
         self.clock = clock
         self.configuration = configuration
+        metrics = CopyMetrics(database: database)
     }
 
     /// There may be something to do.
