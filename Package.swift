@@ -44,6 +44,7 @@ let package = Package(
         system("CLinux", pkgConfig: nil, packages: "libc6-dev"),
         system("CZlib", pkgConfig: "zlib", packages: "zlib1g-dev"),
         system("CCurl", pkgConfig: "libcurl", packages: "libcurl4-openssl-dev"),
+        system("CQRencode", pkgConfig: "libqrencode", packages: "libqrencode-dev"),
 
         room("Platform", ["COpenSSL"]),
         room("Wire", ["CNghttp2", "CZlib"]),
@@ -71,9 +72,9 @@ let package = Package(
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
-                "Accounts", "Backup", "Catalog", "Console", "Copies", "Database", "DeviceClient", "DeviceInit",
-                "Events",
-                "InternalStorage", "Network", "ObjectStore", "Platform", "Proto", "RPC", "Transfer", "Uploads", "Wire",
+                "Accounts", "Backup", "CQRencode", "Catalog", "Console", "Copies", "Database", "DeviceClient",
+                "DeviceInit", "Events", "InternalStorage", "Network", "ObjectStore", "Platform", "Proto", "RPC",
+                "Transfer", "Uploads", "Wire",
             ],
             swiftSettings: strict),
 

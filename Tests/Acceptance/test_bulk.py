@@ -4,7 +4,9 @@ import csv
 import io
 import json
 
+from PIL import Image
 import pytest
+import zxingcpp
 
 from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
 from support.parties import init_patiently, unique, unique_device_id
@@ -155,6 +157,25 @@ def test_config_is_what_the_device_needs(operator, suites, gateway):
     text = operator.run("device", "config", device_id, *places).stdout
     assert shown["configuration"] in text.splitlines()
     assert "only this machine reaches itself" in text
+
+
+def test_config_is_drawn_as_a_qr_code(operator, suites):
+    device_id = unique_device_id()
+    operator.json("device", "register", device_id, "--suite", suites[0])
+    call = ("device", "config", device_id, "--host", "https://gateway.example.com", "--qr")
+    lines = operator.run(*call).stdout.splitlines()
+    start, end = "\033[30;107m", "\033[0m"
+    assert all(line.startswith(start) and line.endswith(end) for line in lines)
+    rows = [line.removeprefix(start).removesuffix(end) for line in lines]
+    assert len(rows) < 35 and len(rows[0]) < 80, "it fits on a terminal"
+    picture = Image.new("L", (len(rows[0]), 2 * len(rows)), 255)
+    for y, row in enumerate(rows):
+        for x, block in enumerate(row):
+            for half in {" ": (), "▀": (0,), "▄": (1,), "█": (0, 1)}[block]:
+                picture.putpixel((x, 2 * y + half), 0)
+    picture = picture.resize((4 * picture.width, 4 * picture.height), Image.Resampling.NEAREST)
+    (code,) = zxingcpp.read_barcodes(picture)
+    assert code.text == operator.json(*call)["configuration"]
 
 
 def test_config_takes_a_host(operator, suites):

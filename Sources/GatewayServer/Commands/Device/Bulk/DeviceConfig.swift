@@ -10,16 +10,20 @@ struct DeviceConfig: ClientCommand {
         """
         Prints the file archebase-endpoints.json, and the one string with the device's id that apps accept. Neither is a \
         secret: the key comes with the device's first call.
-        """
+        """,
+        "With --qr the string is drawn as a QR code for an app to scan; a terminal has to be 30 lines high for it.",
     ]
 
     static var parameters: [Parameter<Self>] {
         [.argument("DEVICE_ID", \.deviceID, "The device")]
-            + EndpointOptions.parameters(standard: "where login went").map { $0.at(\.place) } + connectionParameters
+            + EndpointOptions.parameters(standard: "where login went").map { $0.at(\.place) }
+            + [.flag("--qr", \.isDrawn, "Draw the configuration string as a QR code, in place of printing both")]
+            + connectionParameters
     }
 
     var deviceID = ""
     var place = EndpointOptions()
+    var isDrawn = false
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
@@ -27,6 +31,10 @@ struct DeviceConfig: ClientCommand {
             GetDeviceRequest(name: DeviceNames.device(deviceID)))
         let endpoints = place.endpoints(over: Self.standard(gateway))
         let configuration = try ConfigurationString(endpoints, deviceID: device.deviceID).text()
+        let shown =
+            isDrawn
+            ? [try QRCode(configuration).terminalText]
+            : ["archebase-endpoints.json:", try endpoints.text(), "", "configuration string:", configuration]
         return Reply(
             json: .object([
                 .init(name: "device_id", value: .string(device.deviceID)),
@@ -34,8 +42,7 @@ struct DeviceConfig: ClientCommand {
                 .init(name: "endpoints", value: endpoints.json),
                 .init(name: "configuration", value: .string(configuration)),
             ]),
-            text: (["archebase-endpoints.json:", try endpoints.text(), "", "configuration string:", configuration]
-                + Self.notes(device, endpoints)).joined(separator: "\n"))
+            text: (shown + Self.notes(device, endpoints)).joined(separator: "\n"))
     }
 
     /// The listeners' usual ports beside the auth listener that the session is from.
