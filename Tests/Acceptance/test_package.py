@@ -124,7 +124,7 @@ def test_the_control_files(tree, built):
     assert int(control["Installed-Size"]) > 0
     assert not re.search("@[A-Z_]+@", (tree / "DEBIAN/control").read_text())
     # What the program is linked with, and what the scripts call.
-    assert {"adduser", "libc6", "libnghttp2-14", "libssl3", "libsqlite3-0"} <= set(package.dependencies(built))
+    assert {"adduser", "libc6", "libnghttp2-14", "libqrencode4", "libssl3", "libsqlite3-0"} <= set(package.dependencies(built))
     conffiles = (tree / "DEBIAN/conffiles").read_text().split()
     # All of /etc, and nothing else.
     assert conffiles == [f"/{path.relative_to(tree)}" for path in (tree / "etc").rglob("*") if path.is_file()]
@@ -155,6 +155,8 @@ def test_what_debian_wants_to_be_documented(tree, built):
     # The links of the README lead somewhere in the package, too.
     for link in re.findall(r"\]\((docs/[^)#]+)", (documents / "README.md").read_text()):
         assert (documents / link).exists(), link
+    links = re.findall(r"\]\((\.\./deploy/[^)]+)", (documents / "docs/operations.md").read_text())
+    assert links and all((documents / "docs" / link).exists() for link in links), links
 
 
 def test_the_service_is_one_and_is_shut_in(tree, tmp_path):

@@ -19,6 +19,11 @@ enum TextLayout {
         return lines + [line]
     }
 
+    /// `1 object`, `2 objects`.
+    static func count(_ number: some BinaryInteger, _ thing: String) -> String {
+        "\(number) \(thing)\(number == 1 ? "" : "s")"
+    }
+
     /// Rows of equally many cells, each column as wide as its widest cell, two spaces between them.
     static func table(_ rows: [[String]]) -> String {
         let rows = rows.map { $0.map(printable) }

@@ -35,7 +35,7 @@ struct ConfigurationSetting: Sendable, Hashable {
 }
 
 extension ConfigurationSetting: Resource {
-    static let columns = ["key", "value", "source"]
+    static let columns = ["key", "source", "value"]
 
     var fields: [ResourceField] {
         [.text("key", key), .text("value", value), .text("source", source.description)]

@@ -52,7 +52,7 @@ struct BackUp: ClientCommand {
     }
 
     private static func text(_ summary: BackupSummary, _ path: String, withoutObjects: Bool) -> String {
-        var lines = ["\(path): \(summary.objects) objects"]
+        var lines = ["\(path): \(TextLayout.count(summary.objects, "object"))"]
         lines[0] += withoutObjects ? ", without their data" : ", \(summary.bytes) bytes of data"
         if summary.missingObjects > 0 {
             lines.append(

@@ -56,7 +56,8 @@ struct RestoreCommand: Command {
     }
 
     private func text(_ outcome: Restore.Outcome) -> [String] {
-        var lines = ["\(directory): the gateway of \(outcome.createdAt), \(outcome.objects) objects"]
+        let objects = TextLayout.count(outcome.objects, "object")
+        var lines = ["\(directory): the gateway of \(outcome.createdAt), \(objects)"]
         if outcome.found > 0 { lines.append("already there: \(outcome.found)") }
         lines += outcome.missing.lines("missing (the store had no data when the backup was made)")
         lines += outcome.damaged.lines("damaged (the data was not what was stored when the backup was made; left out)")
@@ -64,7 +65,7 @@ struct RestoreCommand: Command {
         if outcome.quarantined > 0 {
             lines.append(
                 """
-                in quarantine: \(outcome.quarantined) files that this database does not know; \
+                in quarantine: \(TextLayout.count(outcome.quarantined, "file")) that this database does not know; \
                 'data-gateway doctor --data-dir \(directory)' lists them, '--take-in all' takes them in
                 """)
         }

@@ -45,7 +45,11 @@ struct Initialize: Command {
 
     private func initialize(_ folder: DeviceFolder, _ environment: CommandEnvironment) async throws -> Reply {
         if !isReplacing, try folder.configuration() != nil {
-            throw ClientFailure("there is a key already in \(folder.configurationPath): --reinit replaces it")
+            throw ClientFailure(
+                """
+                there is a key already in \(folder.configurationPath): --reinit replaces it; another device's belongs \
+                into a folder of its own (--device-dir)
+                """)
         }
         let configuration = try await Initialization(
             folder, endpoints: try place.endpoints(over: folder.endpoints() ?? Endpoints()),

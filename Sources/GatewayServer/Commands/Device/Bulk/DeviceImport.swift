@@ -117,8 +117,9 @@ struct DeviceImport: Command {
         for problem in problems.sorted(by: { ($0.line, $0.column) < ($1.line, $1.column) }) {
             environment.errorOutput(TextLayout.printable(problem.text(in: path)))
         }
-        let number = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
-        guard let count else { throw ClientFailure("\(path) has \(number): nothing was changed") }
+        guard let count else {
+            throw ClientFailure("\(path) has \(TextLayout.count(problems.count, "problem")): nothing was changed")
+        }
         throw ClientFailure(
             "\(problems.count) of \(count) lines were refused, the others are done: import the file again when it is right"
         )
