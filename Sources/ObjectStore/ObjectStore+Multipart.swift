@@ -8,8 +8,9 @@ extension ObjectStore {
         _ permit: WritePermit, contentType: String?, checksum: MultipartChecksum?
     ) throws -> MultipartRecord {
         try space.requireForNewUpload()
-        let (fileID, _) = try data.create()
+        let (fileID, file) = try data.create()
         do {
+            try file.synchronizeName()
             let claims = permit.claims
             let id = Hex.upper(Random.bytes(16))
             let now = clock.now()

@@ -113,7 +113,7 @@ final class BodyPipeline {
     }
 
     /// Makes what was written durable and closes the file.
-    func synchronizeAndClose() throws(StorageFailure) {
+    func synchronizeAndClose() throws {
         try file?.synchronizeAndClose()
     }
 

@@ -49,14 +49,12 @@ struct DataDirectory: Sendable {
         writesDirectly = false
     }
 
-    /// A new, empty file whose name is durable. To be kept, or sealed, once a row speaks of it.
+    /// A new, empty file; its name becomes durable when the file is synced. To be kept, or sealed, once a row speaks of it.
     func create() throws -> (fileID: String, file: DataFile) {
         let fileID = Hex.lower(Random.bytes(16))
         let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
         guard descriptor >= 0 else { throw StorageFailure.last() }
-        let file = DataFile(owning: descriptor, calls: calls)
-        try PrivateFile.synchronizeFolder(folder(of: fileID))
-        return (fileID, file)
+        return (fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)))
     }
 
     func open(_ fileID: String, for access: DataFile.Access) throws(StorageFailure) -> DataFile {

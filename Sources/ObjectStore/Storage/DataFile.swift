@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Network
+import Platform
 
 /// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
 /// Used by one thread at a time, and Sendable for that: who writes hands it over with the bytes.
@@ -17,11 +18,16 @@ final class DataFile: @unchecked Sendable {
     private var descriptor: Int32
     private var isDirect = false
     private let calls: FileCalls
+    /// Where the name of a new file stands that is not durable yet.
+    private var unsyncedFolder: String?
 
     /// Takes over `descriptor`.
-    init(owning descriptor: Int32, calls: FileCalls = FileCalls()) {
+    ///
+    /// - Parameter folder: of a file that was just made, whose name is to be synced with it.
+    init(owning descriptor: Int32, calls: FileCalls = FileCalls(), newIn folder: String? = nil) {
         self.descriptor = descriptor
         self.calls = calls
+        unsyncedFolder = folder
     }
 
     deinit {
@@ -129,12 +135,21 @@ final class DataFile: @unchecked Sendable {
         guard ftruncate(descriptor, Int(length)) == 0 else { throw .last() }
     }
 
-    /// Makes what was written durable and closes the file. A failure is final: what it covered is lost.
-    func synchronizeAndClose() throws(StorageFailure) {
-        guard calls.synchronize(descriptor) == 0 else { throw .last() }
+    /// Makes what was written durable, and a new file's name, and closes the file. A failure is final: what it covered
+    /// is lost.
+    func synchronizeAndClose() throws {
+        guard calls.synchronize(descriptor) == 0 else { throw StorageFailure.last() }
+        // In this order: with a file system's journal, the sync of a new file has brought its name along.
+        try synchronizeName()
         let closing = descriptor
         descriptor = -1
-        guard Glibc.close(closing) == 0 else { throw .last() }
+        guard Glibc.close(closing) == 0 else { throw StorageFailure.last() }
+    }
+
+    /// Makes the name of a new file durable, without what was written.
+    func synchronizeName() throws {
+        guard let folder = unsyncedFolder.take() else { return }
+        try PrivateFile.synchronizeFolder(folder)
     }
 
     /// Hands the descriptor over, to be sent from.
