@@ -29,7 +29,6 @@ public final class DataDirectory: Sendable {
                 description: "cannot write in the data directory \(path): \(String(cString: strerror(errno)))")
         }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            close(lock)
             throw Problem(description: "the data directory \(path) is in use by another gateway")
         }
     }

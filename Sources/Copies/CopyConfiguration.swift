@@ -11,8 +11,10 @@ public struct CopyConfiguration: Sendable {
     public var patience: Int64 = 300
     /// How long a finished job can be asked for; seconds.
     public var retention: Int64 = 90 * 86_400
+    /// After trouble with the database.
+    var pause = Duration.seconds(5)
     public var destinations: [CopyTarget] = []
-    /// Told why no item could be taken; it is tried again after a while.
+    /// Told why no item could be taken, or nothing be written of one; it is tried again after a while.
     public var onFailure: @Sendable (any Error) -> Void = { _ in }
 
     public init() {}

@@ -5,6 +5,11 @@ import RPC
 
 /// The rules of dead letters: what an admin sees of them, and how they are sent again.
 struct DeadLetters: Sendable {
+    /// Of payloads in one page. One has 256 tags of 2 KiB at most.
+    private static let pageBytes = 1 << 20
+    /// That are in memory beyond a page.
+    private static let batch = 16
+
     let database: Database
     let clock: any WallClock
     /// Those that are configured.
@@ -12,15 +17,30 @@ struct DeadLetters: Sendable {
     /// Of those who send.
     let bells: [Bell]
 
-    /// A page, and one more where there is one.
+    /// A page: so many, and no more bytes than a client's message holds.
     ///
-    /// - Parameter webhook: empty = all.
+    /// - Parameters:
+    ///   - webhook: empty = all.
+    ///   - scope: the organization whose events they are; `nil` = whichever.
+    /// - Returns: at least one, where there is one; and whether it is the last page.
     func page(
-        of webhook: String, after cursor: String, limit: Int, for caller: Caller
-    ) throws -> [DeadLetterRecord] {
-        try database.read {
-            try EventRecords($0).deadLetters(
-                scope: caller.user.objectScope, webhook: webhook, after: cursor, limit: limit)
+        of webhook: String, after cursor: String, limit: Int, scope: Int64?
+    ) throws -> (letters: [DeadLetterRecord], isLast: Bool) {
+        try database.read { connection in
+            var letters: [DeadLetterRecord] = []
+            var bytes = 0
+            while true {
+                let batch = try EventRecords(connection).deadLetters(
+                    scope: scope, webhook: webhook, after: letters.last?.cursor ?? cursor, limit: Self.batch)
+                for letter in batch {
+                    bytes += letter.payload.utf8.count
+                    guard letters.isEmpty || (letters.count < limit && bytes <= Self.pageBytes) else {
+                        return (letters, false)
+                    }
+                    letters.append(letter)
+                }
+                if batch.count < Self.batch { return (letters, true) }
+            }
         }
     }
 

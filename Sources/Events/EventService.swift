@@ -21,9 +21,11 @@ struct EventService: EventServiceHandler {
                 dead letters|\(caller.user.userID)|\(caller.user.objectScope.map(String.init) ?? "all")|\
                 \(request.webhook)
                 """)
-        let found = try letters.page(of: request.webhook, after: page.cursor, limit: page.size + 1, for: caller)
+        let (found, isLast) = try letters.page(
+            of: request.webhook, after: page.cursor, limit: page.size, scope: caller.user.objectScope)
         return ListDeadLettersResponse(
-            deadLetters: found.prefix(page.size).map(\.message), nextPageToken: page.next(after: found) { $0.cursor })
+            deadLetters: found.map(\.message),
+            nextPageToken: isLast ? "" : page.token(after: found.last?.cursor ?? page.cursor))
     }
 
     func redeliverEvent(

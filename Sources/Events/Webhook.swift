@@ -12,7 +12,7 @@ public struct Webhook: Sendable {
     public let types: Set<EventType>
     /// Only events of this one, by name; `nil` = of all.
     public let organization: String?
-    /// PEM of the authorities whose certificate the receiver must show; `nil` = those that the system trusts.
+    /// PEM file of the authorities whose certificate the receiver must show; `nil` = those that the system trusts.
     public let authorities: String?
 
     public init(

@@ -34,6 +34,7 @@ extension ObjectStore {
                     }
                     if let prefix = query.commonPrefix(of: object.key) {
                         list.prefixes.append(prefix)
+                        seen = prefix
                         place = query.next(after: prefix)
                         list.last = prefix
                         jumps = true

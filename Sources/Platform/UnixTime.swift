@@ -28,4 +28,15 @@ public struct UnixTime: Sendable, Hashable, Comparable {
     public func adding(microseconds delta: Int64) -> UnixTime {
         UnixTime(microseconds: microseconds &+ delta)
     }
+
+    /// What is less than a microsecond is left out.
+    public func adding(_ duration: Duration) -> UnixTime {
+        let (seconds, attoseconds) = duration.components
+        return adding(seconds: seconds).adding(microseconds: attoseconds / 1_000_000_000_000)
+    }
+
+    /// Negative where `earlier` is later.
+    public func duration(since earlier: UnixTime) -> Duration {
+        .microseconds(microseconds &- earlier.microseconds)
+    }
 }

@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from support import s3
 from support.copies import secret_file
 from support.gateway import Gateway
+from support.monitoring import logged, metric
 from support.oss import Credentials
 from support.parties import Fleet, User
 from support.raw import fetch_url
@@ -235,6 +236,25 @@ def test_what_devices_uploaded_is_read_once_it_is_listed(store):
     (found,) = store.admin.list_all()
     store.admin.object_management("DeleteObject", file_id=found.file_id)
     assert client.list_objects_v2(Bucket="data", Prefix="uploads/")["KeyCount"] == 0
+
+
+def test_each_request_says_in_the_log_whose_it_was(store):
+    client, name = store.client(), {"Bucket": "data", "Key": "tools/logged"}
+    client.put_object(**name, Body=b"x")
+    store.client(READER).get_object(**name)
+    client.delete_object(**name)
+    refused_with(403, "AccessDenied", store.client(READER).put_object, **name, Body=b"x")
+    client.list_objects_v2(Bucket="data", Prefix="tools/logged")
+    path = "/data/tools/logged"
+    for operation, key, status in [
+        ("PutObject", WRITER, 200),
+        ("GetObject", READER, 200),
+        ("DeleteObject", WRITER, 204),
+        ("PutObject", READER, 403),
+    ]:
+        line = logged(store.gateway, path=path, operation=operation, principal=f"static_key:{key[0]}")
+        assert line["status"] == status and line["target"].startswith("uploads/direct-")
+    assert metric(store.gateway, "data_gateway_object_store_requests_total", operation="ListObjects") > 0
 
 
 def test_what_is_put_is_in_no_catalog_and_survives(store):

@@ -1,53 +1,20 @@
-import Accounts
-import Catalog
 import Database
-import Foundation
-import ObjectStore
 import Platform
 import Testing
 
 @testable import Copies
 
 /// The queue that jobs' items are, over a real database.
-@Suite final class CopyRecordsTests {
-    private let directory: URL
+@Suite struct CopyRecordsTests {
+    private let scene: Scene
     private let database: Database
 
     init() throws {
-        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-        directory = URL(filePath: parent).appending(path: "copies-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        database = try Database(
-            path: directory.appending(path: "db").path,
-            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Copies.migrations)
-        _ = try database.writeBlocking { connection in
-            try connection.execute(
-                """
-                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
-                VALUES (1, 'o', 'o', 1, 0, 0)
-                """)
-        }
-    }
-
-    deinit {
-        database.close()
-        try? FileManager.default.removeItem(at: directory)
+        scene = try Scene()
+        database = scene.database
     }
 
     private func at(_ seconds: Int64) -> UnixTime { UnixTime(seconds: seconds) }
-
-    private func add(_ id: String, items: Int, key: String? = nil) throws {
-        try database.writeBlocking { connection in
-            let job = CopyJob(
-                id: id, organizationID: 1, userID: 7, place: CopyPlace(endpoint: "file:///c", bucket: "", region: ""),
-                template: KeyTemplate(""), state: .queued, createdAt: UnixTime(seconds: 1), reason: "", items: items,
-                size: Int64(items))
-            let rows = (0..<items).map {
-                CopyItem(jobID: id, number: $0, fileID: "f\($0)", uploadID: "u\($0)", key: "k\($0)", size: 1)
-            }
-            try CopyRecords(connection).insert(job, rows, idempotencyKey: key, digest: [1, 2])
-        }
-    }
 
     /// Takes the next item, as a worker does.
     private func claim(_ now: Int64) throws -> String? {
@@ -65,13 +32,13 @@ import Testing
     }
 
     @Test func jobsTakeTurns() throws {
-        try add("a", items: 3)
-        try add("b", items: 2)
+        try scene.add("a", items: 3)
+        try scene.add("b", items: 2)
         #expect(try (10...15).map { try claim($0) } == ["a0", "b0", "a1", "b1", "a2", nil])
     }
 
     @Test func whatFailedWaitsUntilItIsDue() throws {
-        try add("a", items: 1)
+        try scene.add("a", items: 1)
         #expect(try claim(10) == "a0")
         try database.writeBlocking { connection in
             let records = CopyRecords(connection)
@@ -86,7 +53,7 @@ import Testing
     }
 
     @Test func whatAProcessWasAtIsTakenByTheNext() throws {
-        try add("a", items: 2)
+        try scene.add("a", items: 2)
         #expect(try claim(10) == "a0")
         try database.writeBlocking { try CopyRecords($0).requeueCopying() }
         #expect(try claim(11) == "a0")
@@ -95,7 +62,7 @@ import Testing
     }
 
     @Test func aCancellationLeavesWhatHasToBeClearedAway() throws {
-        try add("a", items: 3)
+        try scene.add("a", items: 3)
         #expect(try claim(10) == "a0")
         try database.writeBlocking { connection in
             let records = CopyRecords(connection)
@@ -107,8 +74,8 @@ import Testing
     }
 
     @Test func whatHasNotEndedIsCounted() throws {
-        try add("a", items: 3)
-        try add("b", items: 2)
+        try scene.add("a", items: 3)
+        try scene.add("b", items: 2)
         #expect(try claim(10) == "a0")
         try database.writeBlocking { connection in
             let records = CopyRecords(connection)
@@ -124,8 +91,8 @@ import Testing
     }
 
     @Test func jobsAreFoundByKeyAndForgotten() throws {
-        try add("a", items: 2, key: "k")
-        try add("b", items: 1)
+        try scene.add("a", items: 2, key: "k")
+        try scene.add("b", items: 1)
         let found = try database.read {
             try CopyRecords($0).job(idempotencyKey: "k", organizationID: 1, userID: 7)
         }

@@ -71,28 +71,3 @@ import Testing
         #expect(error?.message.contains("destination.key_template") == true)
     }
 }
-
-@Suite struct BellTests {
-    @Test func whatRangBeforeTheWaitIsHeard() async {
-        let bell = Bell()
-        let rings = bell.rings
-        bell.ring()
-        await bell.wait(after: rings)
-    }
-
-    @Test func everybodyIsWoken() async {
-        let bell = Bell()
-        let rings = bell.rings
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 { group.addTask { await bell.wait(after: rings) } }
-            bell.ring()
-        }
-    }
-
-    @Test func aCancelledTaskDoesNotWait() async {
-        let bell = Bell()
-        let task = Task { await bell.wait(after: bell.rings) }
-        task.cancel()
-        await task.value
-    }
-}

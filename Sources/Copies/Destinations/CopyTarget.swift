@@ -27,7 +27,7 @@ public struct BucketTarget: Sendable {
     public let credentials: SigningCredentials
     /// Bytes; an object of at most that size is put whole.
     public let partSize: Int64
-    /// PEM of the authorities whose certificate the store must show; `nil` = those that the system trusts.
+    /// PEM file of the authorities whose certificate the store must show; `nil` = those that the system trusts.
     public let authorities: String?
 
     public init(

@@ -25,11 +25,13 @@ struct FolderWriter: DestinationWriter {
     func holds(_ item: CopyItem, _ source: CopySource) async throws -> Bool {
         try await DiskWork.run {
             let names = Self.names(of: item.key)
+            // What cannot be read is written over: its trouble is not the source's.
             guard let folder = try Folder.open(root, folders + names.dropLast(), makes: false),
                 let file = try? FileReader(folder.path(of: names.last ?? "")),
-                try Int64(file.status().st_size) == source.size
+                let status = try? file.status(), Int64(status.st_size) == source.size,
+                let digest = try? file.digest(of: 0..<source.size)
             else { return false }
-            return try file.digest(of: 0..<source.size)?.crc64 == source.crc64
+            return digest.crc64 == source.crc64
         }
     }
 

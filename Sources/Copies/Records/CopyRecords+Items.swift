@@ -87,6 +87,13 @@ extension CopyRecords {
         return canceled
     }
 
+    /// What a worker was at and cannot end is taken by the next one, not before `due`.
+    func requeue(_ number: Int, of jobID: String, due: UnixTime) throws {
+        try connection.execute(
+            "UPDATE copy_items SET state = 1, due_at = $3 WHERE job_id = $1 AND number = $2 AND state = 2", jobID,
+            number, due.microseconds)
+    }
+
     /// What a process was at when it ended is taken by the next.
     func requeueCopying() throws {
         try connection.execute("UPDATE copy_items SET state = 1, due_at = 0 WHERE state = 2")

@@ -131,13 +131,12 @@ struct CopyAttempt: Sendable {
             item.firstFailureAt = first
             guard failure.outlook == .passes,
                 let delay = policy.delay(
-                    failures: item.failures, elapsed: .microseconds(now.microseconds - first.microseconds), least: nil,
-                    random: random)
+                    failures: item.failures, elapsed: now.duration(since: first), least: nil, random: random)
             else { return false }
             item.state = .queued
             item.errorCode = failure.code.rawValue
             item.errorMessage = failure.message
-            try records.update(item, due: now.adding(microseconds: delay.microseconds))
+            try records.update(item, due: now.adding(delay))
             return true
         }
         guard isQueued else { return try await end(as: .failed, failure) }
@@ -156,11 +155,5 @@ struct CopyAttempt: Sendable {
         let begun = try? database.read { try CopyRecords($0).item(item.number, of: job.id) }
         // In a task of its own: this one may have been cancelled.
         await Task { try? await writer.abandon((begun ?? nil) ?? item) }.value
-    }
-}
-
-extension Duration {
-    fileprivate var microseconds: Int64 {
-        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
     }
 }

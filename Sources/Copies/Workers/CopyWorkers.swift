@@ -9,9 +9,6 @@ import Transfer
 /// An item that fails for a reason that may pass goes back into the queue with the time when it is due again, so that a
 /// destination that is away holds no worker. Jobs take turns: the one that waited longest gives the next item.
 final class CopyWorkers: Sendable {
-    /// After trouble with the database.
-    private static let pause = Duration.seconds(5)
-
     let configuration: CopyConfiguration
     let metrics: CopyMetrics
     private let database: Database
@@ -19,7 +16,7 @@ final class CopyWorkers: Sendable {
     private let clock: any WallClock
     private let bell = Bell()
     /// What is being copied, by job and number.
-    private let running = Mutex<[String: [Int: Task<Void, Never>]]>([:])
+    private let running = Mutex<[String: [Int: Task<Void, any Error>]]>([:])
 
     init(database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyConfiguration) {
         self.database = database
@@ -55,13 +52,13 @@ final class CopyWorkers: Sendable {
 
     private func work() async {
         while !Task.isCancelled {
-            // Asked first: what comes after it wakes at once.
-            let rings = bell.rings
             await persistently {
-                if let claim = try await self.claim() {
+                // Both asked first: what comes after it, or is due after it, wakes.
+                let (rings, now) = (self.bell.rings, self.clock.now())
+                if let claim = try await self.claim(at: now) {
                     await self.attend(to: claim)
                 } else {
-                    await self.rest(since: rings)
+                    try await self.rest(since: rings, now)
                 }
             }
         }
@@ -73,28 +70,19 @@ final class CopyWorkers: Sendable {
                 return try await body()
             } catch {
                 configuration.onFailure(error)
-                try? await Task.sleep(for: Self.pause)
+                try? await Task.sleep(for: configuration.pause)
             }
         }
     }
 
     /// Until somebody rings, or the next item that waits is due.
-    private func rest(since rings: Int) async {
-        let now = clock.now()
-        let due = (try? database.read { try CopyRecords($0).nextDue(after: now) }) ?? nil
-        let alarm = due.map { due in
-            Task { [bell] in
-                try await Task.sleep(for: .microseconds(due.microseconds - now.microseconds))
-                bell.ring()
-            }
-        }
-        await bell.wait(after: rings)
-        alarm?.cancel()
+    private func rest(since rings: Int, _ now: UnixTime) async throws {
+        let due = try database.read { try CopyRecords($0).nextDue(after: now) }
+        await bell.wait(after: rings, atMost: due.map { $0.duration(since: now) })
     }
 
     /// The next item, which is this worker's from now on.
-    private func claim() async throws -> CopyAttempt? {
-        let now = clock.now()
+    private func claim(at now: UnixTime) async throws -> CopyAttempt? {
         // Looking costs no commit.
         guard try database.read({ try CopyRecords($0).next(at: now) }) != nil else { return nil }
         let claimed = try await database.write { connection -> (CopyJob, CopyItem)? in
@@ -122,23 +110,31 @@ final class CopyWorkers: Sendable {
 
     private func attend(to attempt: CopyAttempt) async {
         let (job, number) = (attempt.job.id, attempt.item.number)
-        let task = Task { [configuration] in
-            do {
-                try await attempt.run()
-            } catch {
-                // Its row says that it is being copied: the next start takes it up again.
-                configuration.onFailure(error)
-            }
+        // Its first look at the job comes behind its entry here: a cancellation meets one of them.
+        let task = running.withLock { running in
+            let task = Task { try await attempt.run() }
+            running[job, default: [:]][number] = task
+            return task
         }
-        running.withLock { $0[job, default: [:]][number] = task }
-        await withTaskCancellationHandler {
-            await task.value
+        let result = await withTaskCancellationHandler {
+            await task.result
         } onCancel: {
             task.cancel()
         }
         running.withLock { running in
             running[job]?[number] = nil
             if running[job]?.isEmpty == true { running[job] = nil }
+        }
+        guard case .failure(let error) = result else { return }
+        configuration.onFailure(error)
+        await takeUpAgain(job, number)
+    }
+
+    /// What became of an item could not be read or written: after a while it is anybody's again.
+    private func takeUpAgain(_ job: String, _ number: Int) async {
+        await persistently {
+            let due = self.clock.now().adding(self.configuration.pause)
+            try await self.database.write { try CopyRecords($0).requeue(number, of: job, due: due) }
         }
     }
 }

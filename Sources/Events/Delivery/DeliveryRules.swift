@@ -35,11 +35,9 @@ struct DeliveryRules: Sendable {
             least = retryAfter.map { .seconds($0) }
         case .failure(let failure): reason = String("\(failure)".prefix(Self.longestReason))
         }
-        let elapsed = Duration.microseconds(now.microseconds - (delivery.firstFailedAt ?? now).microseconds)
+        let elapsed = now.duration(since: delivery.firstFailedAt ?? now)
         let delay = policy.delay(failures: delivery.attempts + 1, elapsed: elapsed, least: least, random: random)
         guard let delay else { return .dead(reason: reason) }
-        let (seconds, attoseconds) = delay.components
-        return .retry(
-            at: now.adding(microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000), reason: reason)
+        return .retry(at: now.adding(delay), reason: reason)
     }
 }

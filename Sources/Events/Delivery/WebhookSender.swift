@@ -14,7 +14,7 @@ actor WebhookSender {
     private static let longestAnswer = 64 << 10
 
     let webhook: Webhook
-    let bell = Bell()
+    nonisolated let bell = Bell()
     private let database: Database
     private let clock: any WallClock
     private let rules: DeliveryRules
@@ -45,25 +45,16 @@ actor WebhookSender {
 
     /// Returns when its task is cancelled.
     func run() async {
-        await withTaskCancellationHandler {
-            await withDiscardingTaskGroup { group in
-                while !Task.isCancelled {
-                    let (begun, wait) = await takeDue()
-                    for (delivery, connection) in begun {
-                        group.addTask { await self.deliver(delivery, over: connection) }
-                    }
-                    let alarm = wait.map { wait in
-                        Task { [bell] in
-                            try? await Task.sleep(for: wait)
-                            bell.ring()
-                        }
-                    }
-                    await bell.wait()
-                    alarm?.cancel()
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                // Asked first: what comes after it wakes at once.
+                let rings = bell.rings
+                let (begun, wait) = await takeDue()
+                for (delivery, connection) in begun {
+                    group.addTask { await self.deliver(delivery, over: connection) }
                 }
+                await bell.wait(after: rings, atMost: wait)
             }
-        } onCancel: {
-            bell.ring()
         }
     }
 
@@ -90,7 +81,7 @@ actor WebhookSender {
                 idle.popLast().map { (delivery, $0) }
             }
             for (delivery, _) in begun { underWay.insert(delivery.position) }
-            return (begun, next.map { .microseconds(max(0, $0.microseconds - now.microseconds)) })
+            return (begun, next.map { $0.duration(since: now) })
         } catch {
             configuration.onFailure(error)
             return ([], Self.pause)

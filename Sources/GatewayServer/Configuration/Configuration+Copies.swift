@@ -63,7 +63,7 @@ extension Configuration {
             region: try entry.text("region", default: dialect == .s3 ? "us-east-1" : endpoint.region),
             dialect: dialect,
             credentials: SigningCredentials(
-                accessKeyID: try entry.text("access_key_id"), secret: try entry.secret(least: 1)),
+                accessKeyID: try entry.text("access_key_id"), secret: try entry.secretSource().secret(least: 1)),
             partSize: try entry.integer(
                 "part_size_bytes", default: 67_108_864, in: 5_242_880...5_368_709_120, unit: "bytes"),
             authorities: authorities.isEmpty ? nil : authorities)

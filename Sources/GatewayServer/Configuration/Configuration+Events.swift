@@ -62,37 +62,14 @@ extension Configuration {
         }
         let organization = try reader.text("\(section).organization", default: "")
         let authorities = try reader.text("\(section).authorities", default: "")
+        let source = try reader.secretSource(of: section)
+        guard let keys = Webhook.keys(String(decoding: try source.bytes(), as: UTF8.self)) else {
+            throw source.wrong("1 to 4 lines, each with 16 bytes at least, or whsec_ and so many in base64")
+        }
         return Webhook(
-            name: name, url: url, keys: try webhookKeys(section, &reader), types: types,
+            name: name, url: url, keys: keys, types: types,
             organization: organization.isEmpty ? nil : organization,
             authorities: authorities.isEmpty ? nil : authorities)
-    }
-
-    /// From a file or a variable of the environment, so that the configuration itself can be read by others.
-    private static func webhookKeys(
-        _ section: String, _ reader: inout ConfigurationReader
-    ) throws(ConfigurationError) -> [Secret] {
-        let file = try reader.text("\(section).secret_file", default: "")
-        let variable = try reader.text("\(section).secret_env", default: "")
-        guard file.isEmpty != variable.isEmpty else {
-            throw ConfigurationError("\(section) needs secret_file or secret_env, and not both")
-        }
-        let text =
-            file.isEmpty
-            ? ProcessInfo.processInfo.environment[variable]
-            : PrivateFile.read(file).map { String(decoding: $0, as: UTF8.self) }
-        guard let text else {
-            throw ConfigurationError(
-                file.isEmpty
-                    ? "\(section).secret_env: the variable \(variable) is not set"
-                    : "\(section).secret_file: cannot read \(file)")
-        }
-        guard let keys = Webhook.keys(text) else {
-            throw ConfigurationError(
-                "the secret of \(section) must be 1 to 4 lines, each with 16 bytes at least, or whsec_ and so many in base64"
-            )
-        }
-        return keys
     }
 
     private static func isWebhookName(_ name: String) -> Bool {

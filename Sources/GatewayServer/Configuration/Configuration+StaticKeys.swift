@@ -9,7 +9,7 @@ extension Configuration {
         var keys: [StaticKey] = []
         for var entry in try reader.entries("object_store.static_keys") {
             let key = StaticKey(
-                id: try entry.text("id"), secret: try entry.secret(least: 16), bucket: bucket,
+                id: try entry.text("id"), secret: try entry.secretSource().secret(least: 16), bucket: bucket,
                 prefix: try entry.text("prefix", default: ""), access: try entry.choice("access"))
             guard (3...128).contains(key.id.utf8.count), key.id.utf8.allSatisfy(isOfID) else {
                 throw entry.wrong("id", "must be 3 to 128 letters, digits or . _ -")

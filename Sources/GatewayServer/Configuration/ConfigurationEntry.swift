@@ -1,6 +1,3 @@
-import Foundation
-import Platform
-
 /// One object in a list of the configuration, asked member by member; `finish` refuses what nobody asked for.
 struct ConfigurationEntry {
     /// Where it stands, e.g. `copy.destinations[0]`.
@@ -59,27 +56,9 @@ struct ConfigurationEntry {
         return whole
     }
 
-    /// The first line of the file that `secret_file` names, or the environment variable that `secret_env` does: the
-    /// configuration itself holds no secret.
-    ///
-    /// - Parameter least: bytes.
-    mutating func secret(least: Int) throws(ConfigurationError) -> Secret {
-        let file = try text("secret_file", default: "")
-        let variable = try text("secret_env", default: "")
-        guard file.isEmpty != variable.isEmpty else {
-            throw ConfigurationError("\(place) needs secret_file or secret_env, one of them")
-        }
-        let bytes: [UInt8]
-        if file.isEmpty {
-            bytes = Array((ProcessInfo.processInfo.environment[variable] ?? "").utf8)
-        } else {
-            guard let content = PrivateFile.read(file) else { throw wrong("secret_file", "cannot be read: \(file)") }
-            bytes = Array(content.prefix { $0 != 0x0A && $0 != 0x0D })
-        }
-        guard bytes.count >= least else {
-            throw wrong(file.isEmpty ? "secret_env" : "secret_file", "must hold a secret of \(least) bytes or more")
-        }
-        return Secret(bytes)
+    mutating func secretSource() throws(ConfigurationError) -> SecretSource {
+        try SecretSource(
+            of: place, file: try text("secret_file", default: ""), variable: try text("secret_env", default: ""))
     }
 
     func wrong(_ name: String, _ rule: String) -> ConfigurationError {

@@ -165,6 +165,12 @@ struct ConfigurationReader {
         return try ConfigurationEntry.list(value, at: key)
     }
 
+    mutating func secretSource(of section: String) throws(ConfigurationError) -> SecretSource {
+        try SecretSource(
+            of: section, file: try text("\(section).secret_file", default: ""),
+            variable: try text("\(section).secret_env", default: ""))
+    }
+
     // MARK: answers
 
     /// The value of `key`, which is known from now on; `nil` where nobody says.

@@ -15,8 +15,8 @@ enum ConfigurationValue: Sendable, Equatable {
         self = .list(text.split(separator: ",").map { .text($0.trimmingCharacters(in: .whitespaces)) })
     }
 
-    /// For people, on one line: members that are secret by their name are stars, and so is a URL's query, which may hold a
-    /// token.
+    /// For people, on one line: members that are secret by their name are stars, though not those that say where a secret
+    /// is, and so is a URL's query, which may hold a token.
     var shown: String {
         switch self {
         case .null: "null"
@@ -35,6 +35,8 @@ enum ConfigurationValue: Sendable, Equatable {
     }
 
     private static func isSecret(_ name: String) -> Bool {
-        ["secret", "password", "token", "passphrase"].contains { name.lowercased().contains($0) }
+        let name = name.lowercased()
+        return ["secret", "password", "token", "passphrase"].contains { name.contains($0) }
+            && !["_file", "_env"].contains { name.hasSuffix($0) }
     }
 }

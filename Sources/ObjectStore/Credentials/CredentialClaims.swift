@@ -49,6 +49,9 @@ public struct CredentialClaims: Sendable, Equatable {
     public let expiresAt: UnixTime
     public let subject: Subject
 
+    /// As the log names what they reach.
+    var target: String { "uploads/\(uploadID)" }
+
     public init(
         uploadID: String, bucket: String, key: String, operations: Operations, expiresAt: UnixTime, subject: Subject
     ) {

@@ -14,11 +14,13 @@ extension StoreHandler {
         try authentication.prove(
             request, by: key.secret, now: store.clock.now(),
             maximumClockSkew: configuration.maximumClockSkew ?? Self.clockSkew)
+        head.notes.principal = CredentialClaims.Subject.staticKey(id: key.id).name
         guard let bucket = request.target.bucket else { throw StoreError.notImplemented }
         guard bucket == key.bucket else {
             throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
         }
         let operation = try answers.dialect.operation(of: request)
+        head.notes.operation = operation.name
         guard let name = request.target.key else {
             switch operation {
             case .listObjects(let query):
@@ -34,6 +36,7 @@ extension StoreHandler {
         }
         let found = try store.database.read { try StoreRecords($0).object(bucket: bucket, key: name) }
         let claims = key.claims(to: name, uploadID: found?.uploadID)
+        head.notes.target = claims.target
         if operation == .deleteObject { return .respond(try delete(claims, found != nil, answers)) }
         let access: StoreAccess
         do {

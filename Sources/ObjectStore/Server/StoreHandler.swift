@@ -23,7 +23,7 @@ struct StoreHandler: HTTPRequestHandler {
                 request, authentication, store: store, policy: policy,
                 maximumClockSkew: configuration.maximumClockSkew)
             head.notes.principal = access.claims.subject.name
-            head.notes.target = "uploads/\(access.claims.uploadID)"
+            head.notes.target = access.claims.target
             let operation = try dialect.operation(of: request)
             head.notes.operation = operation.name
             return try perform(operation, head, request, access, answers)

@@ -18,18 +18,18 @@ public final class PartialFile: @unchecked Sendable {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Failure.last("open", path) }
+        // From here on a failure ends it by `deinit`.
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure("another process writes to", path) }
         do {
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                throw Failure("another process writes to", path)
-            }
             let file = try FileReader(path)
-            let status = try file.status()
-            guard let digest = try file.digest(of: 0..<Int64(status.st_size)) else { throw Failure.last("read", path) }
+            let whole = 0..<Int64(try file.status().st_size)
+            guard let digest = try file.digest(of: whole) else {
+                throw Failure("cannot read", path, "it became shorter")
+            }
             self.digest = digest
-            size = Int64(status.st_size)
-        } catch {
-            close(descriptor)
-            throw error
+            size = whole.upperBound
+        } catch let failure as FileReader.Failure {
+            throw Failure("cannot read", path, failure.reason)
         }
     }
 

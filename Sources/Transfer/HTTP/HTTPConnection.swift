@@ -14,7 +14,7 @@ public final class HTTPConnection: Sendable {
         public var stallTimeout: Duration = .seconds(30)
         /// How long an exchange may take in all; `nil` = as long as something moves.
         public var totalTimeout: Duration?
-        /// PEM of the authorities whose certificate an `https` server must show; `nil` = those that the system trusts.
+        /// PEM file of the authorities whose certificate an `https` server must show; `nil` = those that the system trusts.
         public var authorities: String?
 
         public init(authorities: String? = nil) {

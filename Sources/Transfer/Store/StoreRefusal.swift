@@ -4,6 +4,9 @@ import Platform
 
 /// What an object store said instead of doing what it was asked for.
 public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Scalars that are kept of what a store said: it may come to stand in a database and in answers.
+    private static let longestText = 256
+
     /// Of HTTP.
     public let status: Int
     /// Of the error document, e.g. `NoSuchUpload`; empty where there was none.
@@ -23,7 +26,10 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ reply: HTTPReply) {
         let field = reply.fields["x-oss-err"] ?? reply.fields["x-oss-error"]
         let document = XMLNode.parse(reply.body.isEmpty ? field.flatMap { Base64.decode($0) } ?? [] : reply.body)
-        self.init(status: reply.status, code: document?["Code"] ?? "", message: document?["Message"] ?? "")
+        func text(_ name: String) -> String {
+            String(String.UnicodeScalarView((document?[name] ?? "").unicodeScalars.prefix(Self.longestText)))
+        }
+        self.init(status: reply.status, code: text("Code"), message: text("Message"))
         if code == "RequestTimeTooSkewed" { serverTime = reply.fields["date"].flatMap(Timestamps.parseHTTP) }
     }
 

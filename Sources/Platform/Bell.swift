@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Wakes those who wait for something to do.
-final class Bell: Sendable {
+public final class Bell: Sendable {
     private struct State {
         var rings = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -10,10 +10,12 @@ final class Bell: Sendable {
 
     private let state = Mutex(State())
 
-    /// How often it rang: to be asked before looking whether there is something to do.
-    var rings: Int { state.withLock { $0.rings } }
+    public init() {}
 
-    func ring() {
+    /// How often it rang: to be asked before looking whether there is something to do.
+    public var rings: Int { state.withLock { $0.rings } }
+
+    public func ring() {
         let waiting = state.withLock { state in
             state.rings += 1
             defer { state.waiting = [:] }
@@ -23,7 +25,19 @@ final class Bell: Sendable {
     }
 
     /// Returns when it rings, at once where it did so after `rings` was asked, or when the task is cancelled.
-    func wait(after rings: Int) async {
+    ///
+    /// - Parameter limit: after which it returns in any case; `nil` = never. Nobody else is woken then.
+    public func wait(after rings: Int, atMost limit: Duration? = nil) async {
+        guard let limit else { return await waitForRing(after: rings) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.waitForRing(after: rings) }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func waitForRing(after rings: Int) async {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID

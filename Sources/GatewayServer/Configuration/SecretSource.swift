@@ -1,0 +1,54 @@
+import Foundation
+import Platform
+
+/// Where a secret is: in the file that `secret_file` names, or in the environment variable that `secret_env` does. The
+/// configuration itself holds none, so that others may read it.
+struct SecretSource {
+    private enum Origin {
+        case file(String)
+        case variable(String)
+    }
+
+    /// What the secret belongs to, e.g. `webhooks.crm`.
+    private let place: String
+    private let origin: Origin
+
+    /// - Parameters: empty = not given.
+    init(of place: String, file: String, variable: String) throws(ConfigurationError) {
+        self.place = place
+        switch (file.isEmpty, variable.isEmpty) {
+        case (false, true): origin = .file(file)
+        case (true, false): origin = .variable(variable)
+        default: throw ConfigurationError("\(place) needs secret_file or secret_env, one of them")
+        }
+    }
+
+    /// All that is there; of a variable that is not set, nothing.
+    func bytes() throws(ConfigurationError) -> [UInt8] {
+        switch origin {
+        case .variable(let name): return Array((ProcessInfo.processInfo.environment[name] ?? "").utf8)
+        case .file(let path):
+            guard let content = PrivateFile.read(path) else {
+                throw ConfigurationError("\(place).secret_file cannot be read: \(path)")
+            }
+            return content
+        }
+    }
+
+    /// The first line.
+    ///
+    /// - Parameter least: bytes.
+    func secret(least: Int) throws(ConfigurationError) -> Secret {
+        let line = Array(try bytes().prefix { $0 != 0x0A && $0 != 0x0D })
+        guard line.count >= least else { throw wrong("a secret of \(least) bytes or more") }
+        return Secret(line)
+    }
+
+    /// That it does not hold what it must.
+    func wrong(_ rule: String) -> ConfigurationError {
+        switch origin {
+        case .file(let path): ConfigurationError("\(place).secret_file must hold \(rule) (\(path))")
+        case .variable(let name): ConfigurationError("\(place).secret_env must hold \(rule) (\(name))")
+        }
+    }
+}

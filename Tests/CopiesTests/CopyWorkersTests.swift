@@ -1,0 +1,82 @@
+import Database
+import Platform
+import Synchronization
+import Testing
+
+@testable import Copies
+
+@Suite struct CopyWorkersTests {
+    private let scene: Scene
+
+    init() throws {
+        scene = try Scene()
+    }
+
+    private func workers(_ clock: any WallClock, onFailure: @escaping @Sendable () -> Void = {}) -> CopyWorkers {
+        var configuration = CopyConfiguration()
+        configuration.workers = 1
+        configuration.pause = .milliseconds(1)
+        configuration.destinations = [.folder(FolderTarget(root: scene.root))]
+        configuration.onFailure = { _ in onFailure() }
+        return CopyWorkers(database: scene.database, store: scene.store, clock: clock, configuration: configuration)
+    }
+
+    /// Has the workers at work until `isDone`.
+    private func run(_ workers: CopyWorkers, until isDone: () throws -> Bool) async throws {
+        let task = Task { await workers.run() }
+        defer { task.cancel() }
+        while try !isDone() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private var state: CopyJobState? {
+        get throws { try scene.database.read { try CopyRecords($0).job("a", scope: nil)?.state } }
+    }
+
+    /// A disk that was full for a while must not hold a job for ever.
+    @Test(.timeLimit(.minutes(1))) func anItemWhoseEndCannotBeWrittenIsTakenUpAgain() async throws {
+        try scene.add("a", items: 1)
+        _ = try scene.database.writeBlocking { connection in
+            try connection.execute(
+                """
+                CREATE TRIGGER full BEFORE UPDATE ON copy_items WHEN NEW.state NOT IN (1, 2)
+                BEGIN SELECT RAISE(ABORT, 'full'); END
+                """)
+        }
+        let failures = Mutex(0)
+        try await run(workers(SystemClock()) { failures.withLock { $0 += 1 } }) {
+            if failures.withLock({ $0 }) >= 2 {
+                _ = try scene.database.writeBlocking { try $0.execute("DROP TRIGGER IF EXISTS full") }
+            }
+            return try state == .failed
+        }
+        #expect(failures.withLock { $0 } >= 2)
+    }
+
+    /// Another millisecond each time that somebody looks.
+    private final class SteppingClock: WallClock {
+        private let time = Mutex(UnixTime(seconds: 1_800_000_000))
+
+        func now() -> UnixTime {
+            time.withLock { time in
+                defer { time = time.adding(.milliseconds(1)) }
+                return time
+            }
+        }
+    }
+
+    /// It comes due between any two looks at the clock, and nobody rings.
+    @Test(.timeLimit(.minutes(1)), arguments: 0..<8) func whatComesDueMeanwhileIsNotForgotten(step: Int64) async throws
+    {
+        try scene.add("a", items: 1)
+        let clock = SteppingClock()
+        let due = clock.now().adding(.milliseconds(step))
+        try scene.database.writeBlocking { connection in
+            let item = try #require(try CopyRecords(connection).item(0, of: "a"))
+            try CopyRecords(connection).update(item, due: due)
+        }
+        try await run(workers(clock)) { try state == .failed }
+    }
+}

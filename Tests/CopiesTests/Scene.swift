@@ -1,0 +1,55 @@
+import Accounts
+import Catalog
+import Database
+import Foundation
+import ObjectStore
+import Platform
+
+@testable import Copies
+
+/// Jobs in a real database, in memory where there is room; of the objects that they name none is there.
+final class Scene: Sendable {
+    let database: Database
+    let store: ObjectStore
+    private let directory: URL
+
+    init() throws {
+        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        directory = URL(filePath: parent).appending(path: "copies-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        database = try Database(
+            path: directory.appending(path: "db").path,
+            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Copies.migrations)
+        store = try ObjectStore(
+            directory: directory.appending(path: "store").path, database: database,
+            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))))
+        _ = try database.writeBlocking { connection in
+            try connection.execute(
+                """
+                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                VALUES (1, 'o', 'o', 1, 0, 0)
+                """)
+        }
+    }
+
+    deinit {
+        database.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    var root: String { directory.path }
+
+    func add(_ id: String, items: Int, key: String? = nil) throws {
+        try database.writeBlocking { [root] connection in
+            let job = CopyJob(
+                id: id, organizationID: 1, userID: 7,
+                place: CopyPlace(endpoint: "file://\(root)", bucket: "", region: ""), template: KeyTemplate(""),
+                state: .queued, createdAt: UnixTime(seconds: 1), reason: "", items: items,
+                size: Int64(items))
+            let rows = (0..<items).map {
+                CopyItem(jobID: id, number: $0, fileID: "f\($0)", uploadID: "u\($0)", key: "k\($0)", size: 1)
+            }
+            try CopyRecords(connection).insert(job, rows, idempotencyKey: key, digest: [1, 2])
+        }
+    }
+}

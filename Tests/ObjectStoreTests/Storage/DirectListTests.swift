@@ -1,0 +1,46 @@
+import Database
+import Platform
+import Testing
+
+@testable import ObjectStore
+
+@Suite struct DirectListTests {
+    /// Lets nobody know of what is below `hidden/`.
+    private struct Policy: AccessPolicy {
+        func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+            claims.key.hasPrefix("hidden/") ? .denied : .readOnly(needsActivity: false)
+        }
+
+        func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? { nil }
+
+        func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {}
+    }
+
+    /// One page looks at so many rows; what it ends with must lead on behind all of it.
+    @Test func aPageThatEndsBehindManyHiddenObjectsRepeatsNothing() throws {
+        let store = try TestStore()
+        let keys = (0..<10_010).map { "hidden/\($0)" } + ["seen/1", "seen/2", "then/1"]
+        let now = store.clock.now()
+        try store.database.writeBlocking { connection in
+            for (number, key) in keys.enumerated() {
+                _ = try StoreRecords(connection).replaceObject(
+                    with: StoredObject(
+                        bucket: "bucket", key: key, uploadID: "\(number)", size: 1, etag: "", partCount: 0, crc64: 0,
+                        createdAt: now, fileID: "\(number)", multipartID: nil, contentType: nil))
+            }
+        }
+        let key = StaticKey(id: "reader", secret: Secret("secret"), bucket: "bucket", prefix: "", access: .read)
+        var (token, prefixes, pages) = ("", [String](), 0)
+        repeat {
+            let target = try RequestTarget(
+                "/bucket?list-type=2&delimiter=/&continuation-token=\(token)", host: "", domains: [])
+            let list = try store.store.list(ObjectListQuery(target, limit: 1000), for: key, policy: Policy())
+            #expect(list.objects.isEmpty)
+            prefixes += list.prefixes
+            token = list.isTruncated ? ObjectListQuery.token(after: list.last) : ""
+            pages += 1
+        } while !token.isEmpty && pages < 10
+        #expect(prefixes == ["seen/", "then/"])
+        #expect(pages == 2)
+    }
+}
