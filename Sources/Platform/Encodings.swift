@@ -1,14 +1,18 @@
 /// Hexadecimal text.
 public enum Hex {
-    public static func lower(_ bytes: some Sequence<UInt8>) -> String { text(bytes, letters: 0x61) }
+    public static func lower(_ bytes: some Sequence<UInt8>) -> String { text(Array(bytes), letters: 0x61) }
 
-    public static func upper(_ bytes: some Sequence<UInt8>) -> String { text(bytes, letters: 0x41) }
+    public static func upper(_ bytes: some Sequence<UInt8>) -> String { text(Array(bytes), letters: 0x41) }
 
     /// `nil` unless `text` is an even number of hex digits, in either case.
-    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8)) }
+
+    // On arrays: what is generic is called from other modules character by character.
+    private static func bytes(_ characters: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(characters.count / 2)
         var high: UInt8?
-        for character in text.utf8 {
+        for character in characters {
             let digit: UInt8
             switch character {
             case 0x30...0x39: digit = character - 0x30
@@ -26,10 +30,10 @@ public enum Hex {
         return high == nil ? bytes : nil
     }
 
-    private static func text(_ bytes: some Sequence<UInt8>, letters: UInt8) -> String {
+    private static func text(_ bytes: [UInt8], letters: UInt8) -> String {
         func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : letters + value - 10 }
         var characters: [UInt8] = []
-        characters.reserveCapacity(bytes.underestimatedCount * 2)
+        characters.reserveCapacity(bytes.count * 2)
         for byte in bytes {
             characters.append(digit(byte >> 4))
             characters.append(digit(byte & 0x0F))
@@ -45,10 +49,10 @@ public enum Base64 {
     public static func encodeURL(_ bytes: [UInt8]) -> String { text(bytes, url, padded: false) }
 
     /// Takes padding or leaves it out; `nil` for any other character, a wrong length, or stray bits at the end.
-    public static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(text, standard) }
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8), standard) }
 
     /// As `decode`, in the URL-safe alphabet.
-    public static func decodeURL(_ text: some StringProtocol) -> [UInt8]? { bytes(text, url) }
+    public static func decodeURL(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8), url) }
 
     private static let standard = alphabet("+/")
     private static let url = alphabet("-_")
@@ -75,8 +79,8 @@ public enum Base64 {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    private static func bytes(_ text: some StringProtocol, _ alphabet: [UInt8]) -> [UInt8]? {
-        var characters = Array(text.utf8)
+    private static func bytes(_ text: [UInt8], _ alphabet: [UInt8]) -> [UInt8]? {
+        var characters = text
         if characters.last == 0x3D {
             guard characters.count.isMultiple(of: 4) else { return nil }
             characters.removeLast()

@@ -14,6 +14,8 @@ struct OSSDialect: StoreDialect {
         "response-content-disposition", "response-content-encoding", "response-content-language",
         "response-content-type", "response-expires",
     ]
+    /// Parameters by which operations are told apart.
+    private static let subresources = OSSSignatureV1.subresources.subtracting(ignored)
 
     func authentication(of request: SignedRequest) throws(StoreError) -> Authentication {
         try OSSAuthentication(request: request).read()
@@ -22,7 +24,7 @@ struct OSSDialect: StoreDialect {
     func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation {
         guard request.fields["x-oss-copy-source"] == nil else { throw .notImplemented }
         return try StoreOperation(
-            request, subresources: OSSSignatureV1.subresources.subtracting(Self.ignored),
+            request, subresources: Self.subresources,
             completesAll: request.fields["x-oss-complete-all"]?.lowercased() == "yes")
     }
 
