@@ -5,7 +5,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -17,6 +17,20 @@
 static inline EVP_PKEY *ossl_es256_generate(void) { return EVP_EC_gen("P-256"); }
 
 static inline void ossl_free(void *memory) { OPENSSL_free(memory); }
+
+/// HMAC with a hash function, without a key yet: to be copied for each use. NULL = OpenSSL has no such function.
+static inline EVP_MAC_CTX *ossl_hmac(const char *hash) {
+    EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
+    EVP_MAC_CTX *context = hmac == NULL ? NULL : EVP_MAC_CTX_new(hmac);
+    EVP_MAC_free(hmac);
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)hash, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    if (context != NULL && EVP_MAC_CTX_set_params(context, parameters) == 1) return context;
+    EVP_MAC_CTX_free(context);
+    return NULL;
+}
 
 static inline int ossl_is_p256(const EVP_PKEY *key) {
     char group[32];

@@ -104,15 +104,7 @@ public enum HMAC {
     private nonisolated(unsafe) static let sha256Template = template(.sha256)
 
     private static func template(_ function: HashFunction) -> OpaquePointer {
-        let code = EVP_MAC_fetch(nil, "HMAC", nil)
-        defer { EVP_MAC_free(code) }
-        let context = code.flatMap(EVP_MAC_CTX_new)
-        var name = Array(function.name.utf8CString)
-        let isSet = name.withUnsafeMutableBufferPointer { name in
-            let digest = OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0)
-            return EVP_MAC_CTX_set_params(context, [digest, OSSL_PARAM_construct_end()]) == 1
-        }
-        guard let context, isSet else { preconditionFailure("OpenSSL has no HMAC with \(function.name)") }
+        guard let context = ossl_hmac(function.name) else { preconditionFailure("OpenSSL has no HMAC") }
         return context
     }
 
