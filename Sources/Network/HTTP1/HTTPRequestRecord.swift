@@ -25,7 +25,7 @@ public struct HTTPRequestRecord: Sendable {
 ///
 /// Sendable although it has state: that is touched on the thread of the request's connection only.
 public final class HTTPRequestNotes: @unchecked Sendable {
-    /// The request is a call of a ``RPCServer``, where it is counted and logged.
+    /// The request is a call of a `RPCServer`, where it is counted and logged.
     public var isCall = false
     /// What was asked for, as one of a few words, e.g. `UploadPart`.
     public var operation: String?
