@@ -39,6 +39,9 @@ struct Authentication {
 
 /// A way of signing requests.
 protocol SignatureScheme {
+    /// Fields that are signed because the client named them, lower case; there are some that always are.
+    var signedFields: [String] { get }
+
     /// The signatures that `secret` can have made, decoded: several where clients read the rules differently.
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]]
 

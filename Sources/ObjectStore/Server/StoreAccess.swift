@@ -9,32 +9,6 @@ struct StoreAccess {
     /// Of the body's chunks, where they are signed.
     let chunkSignatures: ChunkSignatures?
 
-    /// By temporary credentials. The reason of a refusal is told only after the signature has proven the secret.
-    static func check(
-        _ request: SignedRequest, _ authentication: Authentication, store: ObjectStore, policy: any AccessPolicy,
-        maximumClockSkew: Int64?
-    ) throws -> StoreAccess {
-        guard let token = authentication.securityToken, !token.isEmpty else {
-            throw StoreError(.invalidAccessKeyID, "The access key id is unknown here without its security token.")
-        }
-        let claims: CredentialClaims
-        let secret: Secret
-        do {
-            (claims, secret) = try store.issuer.verify(accessKeyID: authentication.accessKeyID, token: token)
-        } catch {
-            throw switch error {
-            case .malformedToken: StoreError(.invalidSecurityToken, "The security token is malformed.")
-            case .accessKeyMismatch: StoreError(.invalidAccessKeyID, "The access key id is not the security token's.")
-            }
-        }
-        try authentication.prove(request, by: secret, now: store.clock.now(), maximumClockSkew: maximumClockSkew)
-        guard request.target.bucket == claims.bucket, request.target.key == claims.key else {
-            throw StoreError(.accessDenied, "These credentials are for another object.")
-        }
-        return try StoreAccess(
-            claims, chunkSignatures: authentication.chunkSignatures(secret), store: store, policy: policy)
-    }
-
     /// What may be done in the name of claims whose secret was proven.
     init(
         _ claims: CredentialClaims, chunkSignatures: ChunkSignatures?, store: ObjectStore, policy: any AccessPolicy
@@ -73,6 +47,30 @@ struct StoreAccess {
 }
 
 extension Authentication {
+    /// Of the temporary credentials that signed the request. The reason of a refusal is told only after the signature has
+    /// proven the secret.
+    func claims(
+        of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Int64?
+    ) throws(StoreError) -> (claims: CredentialClaims, secret: Secret) {
+        guard let securityToken, !securityToken.isEmpty else {
+            throw StoreError(.invalidAccessKeyID, "The access key id is unknown here without its security token.")
+        }
+        let issued: (claims: CredentialClaims, secret: Secret)
+        do {
+            issued = try store.issuer.verify(accessKeyID: accessKeyID, token: securityToken)
+        } catch {
+            throw switch error {
+            case .malformedToken: StoreError(.invalidSecurityToken, "The security token is malformed.")
+            case .accessKeyMismatch: StoreError(.invalidAccessKeyID, "The access key id is not the security token's.")
+            }
+        }
+        try prove(request, by: issued.secret, now: store.clock.now(), maximumClockSkew: maximumClockSkew)
+        guard request.target.bucket == issued.claims.bucket, request.target.key == issued.claims.key else {
+            throw StoreError(.accessDenied, "These credentials are for another object.")
+        }
+        return issued
+    }
+
     /// That `secret` signed the request, and that it still counts.
     ///
     /// Times are those of our clock. The date that a client signs is not policed unless a limit is set: a robot whose
@@ -85,7 +83,7 @@ extension Authentication {
                 .signatureDoesNotMatch, "The request signature we calculated does not match the one you provided.")
         }
         if let expiresAt {
-            guard now < expiresAt else { throw StoreError(.accessDenied, "Request has expired.") }
+            try Self.requireUnexpired(expiresAt, at: now)
         } else if let limit = maximumClockSkew, let signedAt,
             signedAt < now.adding(seconds: -limit) || now.adding(seconds: limit) < signedAt
         {
@@ -93,5 +91,10 @@ extension Authentication {
                 .requestTimeTooSkewed, "The difference between the request time and the current time is too large.",
                 details: [FlatXML.Element("ServerTime", Timestamps.xml(now))])
         }
+    }
+
+    /// - Parameter expiresAt: of a presigned URL.
+    static func requireUnexpired(_ expiresAt: UnixTime, at now: UnixTime) throws(StoreError) {
+        guard now < expiresAt else { throw StoreError(.accessDenied, "Request has expired.") }
     }
 }

@@ -6,12 +6,15 @@ struct StoreHandler: HTTPRequestHandler {
     let store: ObjectStore
     let policy: any AccessPolicy
     let configuration: ObjectStoreServer.Configuration
+    private let proven = ProvenRequests()
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
-        let dialect = dialect(of: head)
+        let known = proven.find(head)
+        let dialect = known?.dialect ?? dialect(of: head)
         let answers = StoreAnswers(head, dialect)
         head.notes.dialect = dialect.name
         do {
+            if let known { return try begin(head, again: known, answers) }
             let target = try RequestTarget(
                 head.target, host: head.fields["host"] ?? "", domains: configuration.bucketDomains)
             let request = SignedRequest(method: head.method, target: target, fields: head.fields)
@@ -19,17 +22,29 @@ struct StoreHandler: HTTPRequestHandler {
             if let key = store.staticKey(of: authentication) {
                 return try begin(head, request, authentication, by: key, answers)
             }
-            let access = try StoreAccess.check(
-                request, authentication, store: store, policy: policy,
-                maximumClockSkew: configuration.maximumClockSkew)
-            head.notes.principal = access.claims.subject.name
-            head.notes.target = access.claims.target
+            let (claims, secret) = try authentication.claims(
+                of: request, store, maximumClockSkew: configuration.maximumClockSkew)
+            head.notes.tell(of: claims)
+            let access = try StoreAccess(
+                claims, chunkSignatures: authentication.chunkSignatures(secret), store: store, policy: policy)
             let operation = try dialect.operation(of: request)
             head.notes.operation = operation.name
+            proven.remember(head, authentication, dialect, target, operation, claims)
             return try perform(operation, head, request, access, answers)
         } catch {
             return .respond(failed(error, answers))
         }
+    }
+
+    private func begin(
+        _ head: HTTPRequestHead, again known: ProvenRequest, _ answers: StoreAnswers
+    ) throws -> HTTPDisposition {
+        head.notes.tell(of: known.claims)
+        head.notes.operation = known.operation.name
+        try Authentication.requireUnexpired(known.expiresAt, at: store.clock.now())
+        let access = try StoreAccess(known.claims, chunkSignatures: nil, store: store, policy: policy)
+        let request = SignedRequest(method: head.method, target: known.target, fields: head.fields)
+        return try perform(known.operation, head, request, access, answers)
     }
 
     private func dialect(of head: HTTPRequestHead) -> any StoreDialect {
@@ -143,6 +158,13 @@ struct StoreHandler: HTTPRequestHandler {
         default: break
         }
         return answers.error(failure)
+    }
+}
+
+extension HTTPRequestNotes {
+    fileprivate func tell(of claims: CredentialClaims) {
+        principal = claims.subject.name
+        target = claims.target
     }
 }
 

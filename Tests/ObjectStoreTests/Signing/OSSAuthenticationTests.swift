@@ -87,7 +87,7 @@ struct OSSAuthenticationTests {
     @Test func joinsRepeatedFieldsAndParameters() throws {
         let request = try request(
             ["x-oss-meta-a": "1", "X-OSS-Meta-A": "2", "Content-Type": "t"], target: "/b-1/k?b=2&a&b=1")
-        let v4 = OSSSignatureV4(scope: .init(day: "20261121", region: ""), date: "", additionalFields: [])
+        let v4 = OSSSignatureV4(scope: .init(day: "20261121", region: ""), date: "", signedFields: [])
         #expect(
             v4.canonicalRequest(request)
                 == "GET\n/b-1/k\na&b=1&b=2\ncontent-type:t\nx-oss-meta-a:1,2\n\n\nUNSIGNED-PAYLOAD")

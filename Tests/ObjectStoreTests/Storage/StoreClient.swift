@@ -46,7 +46,7 @@ struct StoreClient {
         let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: region)
         switch dialect {
         case .oss:
-            let scheme = OSSSignatureV4(scope: scope, date: date, additionalFields: [])
+            let scheme = OSSSignatureV4(scope: scope, date: date, signedFields: [])
             let code = Hex.lower(scheme.signatures(of: request, secret: credentials.secret)[0])
             let credential = "\(credentials.accessKeyID)/\(SignatureV4.oss.text(of: scope))"
             return "OSS4-HMAC-SHA256 Credential=\(credential),Signature=\(code)"

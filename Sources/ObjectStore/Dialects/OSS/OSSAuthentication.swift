@@ -58,7 +58,7 @@ struct OSSAuthentication {
         guard let signedAt = Timestamps.parseBasic(date), date.hasPrefix(scope.day) else { throw malformed("date") }
         let names = additional.split(separator: ";").map { $0.lowercased() }.sorted()
         return Authentication(
-            scheme: OSSSignatureV4(scope: scope, date: date, additionalFields: names), accessKeyID: accessKeyID,
+            scheme: OSSSignatureV4(scope: scope, date: date, signedFields: names), accessKeyID: accessKeyID,
             securityToken: token, signature: Hex.decode(signature),
             expiresAt: lifetime.map { signedAt.adding(seconds: $0) }, signedAt: signedAt)
     }

@@ -10,6 +10,8 @@ struct OSSSignatureV1: SignatureScheme {
 
     /// What stands in the line of the date: the date of the request, or the expiry of a presigned URL.
     let date: String
+    /// None can be named.
+    let signedFields: [String] = []
 
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]] {
         CanonicalForm.allCases.map { signature(of: request, form: $0, secret: secret) }

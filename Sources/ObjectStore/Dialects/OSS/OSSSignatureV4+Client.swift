@@ -12,7 +12,7 @@ extension OSSSignatureV4 {
         fields.append("x-oss-content-sha256", payload)
         fields.append("x-oss-date", date)
         if let token = credentials.securityToken { fields.append("x-oss-security-token", token) }
-        let canonical = OSSSignatureV4(scope: scope, date: date, additionalFields: []).canonicalRequest(
+        let canonical = OSSSignatureV4(scope: scope, date: date, signedFields: []).canonicalRequest(
             SignedRequest(method: request.method, target: request.target, fields: fields))
         let v4 = SignatureV4.oss
         let signature = v4.signature(of: canonical, date: date, scope: scope, secret: credentials.secret)

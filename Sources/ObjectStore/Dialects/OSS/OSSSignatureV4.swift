@@ -8,7 +8,7 @@ struct OSSSignatureV4: SignatureScheme {
     /// `yyyymmddThhmmssZ`
     let date: String
     /// Lower case, sorted; signed beside those that always are.
-    let additionalFields: [String]
+    let signedFields: [String]
 
     /// Of a presigned URL also the one that leaves the content type open: curl, browsers and most libraries send one of
     /// their own choice, and whoever presigned may not have known it. Where a type was signed, only that one matches.
@@ -27,9 +27,9 @@ struct OSSSignatureV4: SignatureScheme {
             SignatureV4.canonicalQuery(request.target.parameters, without: "x-oss-signature", emptyValue: ""),
             request.canonicalFields { name in
                 name.hasPrefix("x-oss-") || (name == "content-type" && withContentType) || name == "content-md5"
-                    || additionalFields.contains(name)
+                    || signedFields.contains(name)
             },
-            additionalFields.joined(separator: ";"),
+            signedFields.joined(separator: ";"),
             Self.payload,
         ].joined(separator: "\n")
     }

@@ -24,7 +24,7 @@ public struct PresignedRequest: Sendable, Equatable {
         let target = "/\(bucket)/\(PercentEncoding.encode(key, keepingSlashes: true))?\(query)"
         let request = SignedRequest(
             method: method, target: try RequestTarget(target, host: "", domains: []), fields: [:])
-        let canonical = OSSSignatureV4(scope: scope, date: date, additionalFields: []).canonicalRequest(request)
+        let canonical = OSSSignatureV4(scope: scope, date: date, signedFields: []).canonicalRequest(request)
         let signature = SignatureV4.oss.signature(of: canonical, date: date, scope: scope, secret: credentials.secret)
         self.method = method
         url = "\(endpoint.text)\(target)&x-oss-signature=\(Hex.lower(signature))"
