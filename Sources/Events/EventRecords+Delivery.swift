@@ -92,14 +92,18 @@ extension EventRecords {
 
     /// Gives up the oldest that wait for a webhook.
     ///
-    /// - Returns: how many; fewer than `limit` where none is left.
-    func giveUp(pendingFor webhook: String, limit: Int64, because reason: String, at now: UnixTime) throws -> Int {
+    /// - Returns: the events' ids; fewer than `limit` where none is left.
+    func giveUp(
+        pendingFor webhook: String, limit: Int64, because reason: String, at now: UnixTime
+    ) throws -> [String] {
         let oldest = try connection.query(
             """
-            SELECT position, subject FROM event_deliveries WHERE state = 1 AND webhook = $1 ORDER BY position LIMIT $2
+            SELECT d.position, d.subject, e.id
+            FROM event_deliveries d JOIN events e ON e.position = d.position
+            WHERE d.state = 1 AND d.webhook = $1 ORDER BY d.position LIMIT $2
             """, webhook, limit
-        ) { ($0.int64(0), $0.text(1)) }
-        for (position, subject) in oldest { try end(position, subject, webhook, .dead, error: reason, at: now) }
-        return oldest.count
+        ) { ($0.int64(0), $0.text(1), $0.text(2)) }
+        for (position, subject, _) in oldest { try end(position, subject, webhook, .dead, error: reason, at: now) }
+        return oldest.map(\.2)
     }
 }

@@ -48,7 +48,8 @@ struct EventRetention: Sendable {
             let given = try await database.write {
                 try EventRecords($0).giveUp(pendingFor: webhook, limit: limit, because: reason, at: now)
             }
-            guard given == limit else { return }
+            for id in given { configuration.onDeadLetter(id, webhook, reason) }
+            guard given.count == limit else { return }
             left -= limit
         }
     }

@@ -366,6 +366,24 @@ def test_the_same_key_gives_the_same_job(place, prefix, stubs):
     assert "idempotency_key" in refusal.message
 
 
+def test_the_same_key_gives_the_same_job_where_the_destination_is_gone(gateway_with, login, stubs, tmp_path):
+    gateway = gateway_with({"copy": {"destinations": [{"kind": "directory", "root": str(tmp_path)}]}})
+    admin = login(gateway)
+    Upload.create(Fleet.create(admin).uploader()).put(content(10)).complete()
+    (found,) = admin.list_all()
+    asked = ([found.file_id], {"endpoint": f"file://{tmp_path}"})
+    made = Copies(admin).create(*asked, idempotency_key="key")
+    Copies(admin).finished(made.copy_job_id)
+    gateway.stop()
+    gateway.config.write_text("{}")
+    gateway.start()
+    copies = Copies(login(gateway))
+    assert copies.create(*asked, idempotency_key="key").copy_job_id == made.copy_job_id
+    with refused(stubs, "INVALID_ARGUMENT", INVALID) as refusal:
+        copies.create(*asked)
+    assert "copy.destinations" in refusal.message
+
+
 @pytest.mark.parametrize("template", ["fixed", "/{file_id}", "../{file_id}", "a\\{file_id}", "x" * 1024, "{file_id}/.."])
 def test_templates_that_make_no_keys(place, template, stubs):
     file_ids = [place.upload(content(10, seed)) for seed in (1, 2)]

@@ -1,4 +1,5 @@
 import Database
+import Foundation
 import Platform
 import Synchronization
 import Testing
@@ -78,5 +79,20 @@ import Testing
             try CopyRecords(connection).update(item, due: due)
         }
         try await run(workers(clock)) { try state == .failed }
+    }
+    /// What is there at the second attempt was copied by the first; at the first it was there before.
+    @Test(.timeLimit(.minutes(1)), arguments: [(0, CopyItemState.skipped, 0), (1, .succeeded, 3)])
+    func whatIsFoundThereIsCounted(attempts: Int, end: CopyItemState, bytes: Int64) async throws {
+        try scene.store([1, 2, 3], uploadID: "u0")
+        try scene.add("a", items: 1)
+        try Data([1, 2, 3]).write(to: URL(filePath: "\(scene.root)/k0"))
+        try scene.database.writeBlocking { connection in
+            var item = try #require(try CopyRecords(connection).item(0, of: "a"))
+            item.attempts = attempts
+            try CopyRecords(connection).update(item)
+        }
+        try await run(workers(SystemClock())) { try state == .succeeded }
+        let item = try scene.database.read { try CopyRecords($0).item(0, of: "a") }
+        #expect(item?.state == end && item?.copiedBytes == bytes)
     }
 }

@@ -2,10 +2,10 @@ import Accounts
 import Catalog
 import Database
 import Foundation
-import ObjectStore
 import Platform
 
 @testable import Copies
+@testable import ObjectStore
 
 /// Jobs in a real database, in memory where there is room; of the objects that they name none is there.
 final class Scene: Sendable {
@@ -50,6 +50,28 @@ final class Scene: Sendable {
                 CopyItem(jobID: id, number: $0, fileID: "f\($0)", uploadID: "u\($0)", key: "k\($0)", size: 1)
             }
             try CopyRecords(connection).insert(job, rows, idempotencyKey: key, digest: [1, 2])
+        }
+    }
+    /// Has the bytes be those of the items that name the upload.
+    func store(_ bytes: [UInt8], uploadID: String) throws {
+        var digest = ContentDigest()
+        bytes.withUnsafeBytes { digest.update($0) }
+        let (fileID, now) = (Hex.lower(Digest.sha256(Array(uploadID.utf8)).prefix(16)), UnixTime(seconds: 1))
+        let size = Int64(bytes.count)
+        let stored = StoredObject(
+            bucket: "data", key: uploadID, uploadID: uploadID, size: size, etag: "", partCount: 0, crc64: digest.crc64,
+            createdAt: now, fileID: fileID, multipartID: nil, contentType: nil)
+        let path = URL(filePath: store.path(of: stored))
+        try FileManager.default.createDirectory(
+            at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: path)
+        try database.writeBlocking { connection in
+            _ = try StoreRecords(connection).replaceObject(with: stored)
+            try ObjectRecords(connection).insert(
+                CatalogObject(
+                    id: uploadID, fileID: uploadID, uploadID: uploadID, organizationID: 1, siteID: 1, suiteID: nil,
+                    deviceID: nil, bucket: "data", key: uploadID, size: size, etag: "", createdAt: now, uploadedAt: now,
+                    verifiedAt: now), tags: [:])
         }
     }
 }

@@ -1,4 +1,5 @@
 import Platform
+import Synchronization
 import Testing
 
 @testable import Events
@@ -135,7 +136,15 @@ import Testing
     @Test func ofTooManyTheOldestAreGivenUp() async throws {
         let scene = try Scene()
         let ids = try (0..<5).map { try scene.happens(to: $0 < 3 ? "x" : "y") }
-        #expect(try await tidy(scene) { $0.maximumPending = 3 } == 0)
+        let told = Mutex<[String]>([])
+        let configure = { @Sendable (configuration: inout EventsConfiguration) in
+            configuration.maximumPending = 3
+            configuration.onDeadLetter = { id, webhook, reason in
+                told.withLock { $0.append("\(id) \(webhook) \(reason)") }
+            }
+        }
+        #expect(try await tidy(scene, configure) == 0)
+        #expect(told.withLock { $0 } == ids[..<2].map { "\($0) a too many events waited" })
         #expect(try scene.letters().map(\.eventID) == Array(ids[..<2]))
         #expect(try scene.letters().map(\.lastError) == ["too many events waited", "too many events waited"])
         #expect(try scene.due().map(\.eventID) == [ids[2], ids[3]])

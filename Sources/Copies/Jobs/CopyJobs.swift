@@ -17,7 +17,8 @@ struct CopyJobs: Sendable {
     let configuration: CopyConfiguration
     let workers: CopyWorkers
 
-    /// A new job; the one that there is where the user sent the same idempotency key before.
+    /// A new job; the one that there is where the user sent the same idempotency key before, whatever became of the
+    /// configuration since.
     func create(_ request: CreateCopyJobRequest, by caller: Caller) async throws -> CopyJob {
         try FileIDs.check(request.fileIDs, limit: configuration.items)
         let key = request.idempotencyKey.isEmpty ? nil : request.idempotencyKey
@@ -28,7 +29,6 @@ struct CopyJobs: Sendable {
         let place = try CopyPlace(destination)
         let template = KeyTemplate(destination.keyTemplate)
         let keys = try template.keys(of: request.fileIDs)
-        try check(keys, at: place)
         let digest = Self.digest(of: request)
         let (id, now, user) = (identifiers.uuid(), clock.now(), caller.user)
         let job = try await database.write { connection in
@@ -43,6 +43,7 @@ struct CopyJobs: Sendable {
                 }
                 return known.job
             }
+            try check(keys, at: place)
             guard try records.countUnfinished(organizationID: caller.organization.id) < configuration.jobs else {
                 throw RPCError(
                     .overloaded, "the organization has \(configuration.jobs) copy jobs that have not finished",

@@ -40,24 +40,30 @@ struct CopyAttempt: Sendable {
                 .destinationNotConfigured, "the gateway's configuration lists the destination no more", .lasts)
         }
         let source = try source()
-        // What an attempt before this one may have sent, and not heard of, is this job's work.
-        if try await writer.holds(item, source) { return item.attempts > 1 ? .succeeded : .skipped }
-        try await writer.write(
-            item, source,
-            CopyProgress { bytes in
-                let fresh = try await record { item in
-                    let fresh = max(0, bytes - item.copiedBytes)
-                    guard fresh > 0 else { return fresh }
-                    item.copiedBytes = bytes
-                    item.failures = 0
-                    item.firstFailureAt = nil
-                    return fresh
-                }
-                metrics.update { $0.bytes += Int(fresh) }
-            } began: { multipart in
-                try await record { $0.multipart = multipart }
-            })
+        if try await writer.holds(item, source) {
+            guard item.attempts > 1 else { return .skipped }
+            // What an attempt before this one sent, and did not hear of, is this job's work.
+            try await progress.reached(source.size)
+        } else {
+            try await writer.write(item, source, progress)
+        }
         return .succeeded
+    }
+
+    private var progress: CopyProgress {
+        CopyProgress { bytes in
+            let fresh = try await record { item in
+                let fresh = max(0, bytes - item.copiedBytes)
+                guard fresh > 0 else { return fresh }
+                item.copiedBytes = bytes
+                item.failures = 0
+                item.firstFailureAt = nil
+                return fresh
+            }
+            metrics.update { $0.bytes += Int(fresh) }
+        } began: { multipart in
+            try await record { $0.multipart = multipart }
+        }
     }
 
     private func source() throws -> CopySource {
