@@ -4,19 +4,23 @@
 Debian as well.
 """
 
+import contextlib
 import gzip
 import re
+import shutil
+import sqlite3
 import stat
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from support import older as older_gateway
 from support import package
 from support.package import Folder, System
-from support.parties import Fleet
+from support.parties import Fleet, Uploader, User
 from support.raw import fetch_url
-from support.uploads import completed, content
+from support.uploads import Upload, completed, content
 
 UNIT = "lib/systemd/system/data-gateway.service"
 
@@ -30,7 +34,7 @@ def built(request, binary, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def older(built, tmp_path_factory) -> Path:
-    return package.with_version(built, "0.0.1-1", tmp_path_factory.mktemp("older"))
+    return package.older(built, "0.0.1-1", tmp_path_factory.mktemp("older"))
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +60,11 @@ def folder(request, is_full, tmp_path) -> Folder:
     return System(tmp_path / "root", request.getfixturevalue("bare_debian"))
 
 
-def test_the_life_of_an_installation(folder, older, built, tmp_path, stubs, login):
+def test_the_life_of_an_installation(folder, older, built, tree, tmp_path, stubs, login):
     folder.install(older)
     assert folder.version() == "0.0.1-1"
-    config = folder.path / "etc/data-gateway/config"
+    config, lost = folder.path / "etc/data-gateway/config", folder.path / package.LOST
+    assert lost.exists()
     config.write_text(config.read_text().replace("{\n", '{\n  auth: { access_token_lifetime_seconds: 600 },\n', 1))
     edited = config.read_text()
     gateway = folder.gateway(tmp_path).start()
@@ -71,7 +76,10 @@ def test_the_life_of_an_installation(folder, older, built, tmp_path, stubs, logi
 
         folder.install(built)
         assert folder.version() != "0.0.1-1"
+        # What the administrator changed stays; what it would have been now lies beside it.
         assert config.read_text() == edited
+        assert config.with_name("config.dpkg-dist").read_text() == (tree / "etc/data-gateway/config").read_text()
+        assert not lost.exists()
         gateway.start()
         (found,) = login(gateway).list_all()
         assert found.size_bytes == len(data) and found.etag == upload.etag
@@ -88,6 +96,55 @@ def test_the_life_of_an_installation(folder, older, built, tmp_path, stubs, logi
     folder.dpkg("--purge", "data-gateway")
     assert not config.parent.exists()
     assert (data_directory / "gateway.db").exists()
+
+
+def test_an_upgrade_takes_what_an_older_gateway_kept(folder, older, built, tree, tmp_path, stubs):
+    folder.install(older)
+    config, data = folder.path / "etc/data-gateway/config", folder.path / "var/lib/data-gateway"
+    kept = older_gateway.unpack(data)
+    folder.give_to_service(data)
+    before = schema(data)
+    folder.install(built)
+    assert config.read_text() == (tree / "etc/data-gateway/config").read_text()
+    gateway = folder.gateway(tmp_path).start()
+    try:
+        admin = User.login(gateway, stubs, "system", "admin", older_gateway.PASSWORD)
+        (found,) = admin.list_all(filter="raw_tags.weather=rain")
+        assert (found.file_id, found.etag, found.size_bytes) == (kept.file_id, kept.etag, len(older_gateway.CONTENT))
+        download = admin.objects("RequestDownload", file_ids=[found.file_id]).files[0].read
+        assert fetch_url(download.uri, headers=dict(download.headers)).body == older_gateway.CONTENT
+        # What is counted since is counted of what was there, too.
+        statistics = admin.object_management("GetStatistics", days=1)
+        assert (statistics.stored_objects, statistics.stored_bytes) == (1, found.size_bytes)
+        device = Uploader(gateway, stubs, kept.credential, kept.device_id).sign_in()
+        again = Upload.of(device, device.create(restart_from=kept.upload_id))
+        assert again.logical_id == kept.logical_upload_id
+        again.put(content(100)).complete()
+        assert len(admin.list_all()) == 2
+        assert gateway.stop() == 0
+        upgraded = schema(data)
+        assert upgraded != before
+
+        # An administrator may do without the file, and has to say so to the service.
+        config.unlink()
+        folder.install(built)
+        assert not config.exists()
+        config.write_text("{}")
+
+        # A new gateway of the same program.
+        for path in data.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        assert gateway.start().stop() == 0
+        assert upgraded == schema(data)
+    finally:
+        gateway.close()
+
+
+def schema(data: Path) -> dict[str, str]:
+    """What the database of a stopped gateway is made of, and which steps made it."""
+    with contextlib.closing(sqlite3.connect(f"file:{data}/gateway.db?mode=ro", uri=True)) as database:
+        steps = sorted(name for (name,) in database.execute("SELECT name FROM migrations"))
+        return dict(database.execute("SELECT name, sql FROM sqlite_schema")) | {"migrations": " ".join(steps)}
 
 
 def test_a_purge_leaves_nothing_where_nothing_was_kept(folder, built):

@@ -9,6 +9,8 @@ from pathlib import Path
 from .gateway import Gateway
 
 ROOT = Path(__file__).resolve().parents[3]
+#: In the older package only.
+LOST = "usr/share/data-gateway/lost"
 
 
 def run(*command, **options) -> str:
@@ -23,11 +25,14 @@ def build(binary: Path, version: str, output: Path) -> Path:
     return Path(run(ROOT / "scripts/deb", "--binary", binary, "--version", version, "--output", output).strip())
 
 
-def with_version(package: Path, version: str, directory: Path) -> Path:
-    """The same package under another version."""
+def older(package: Path, version: str, directory: Path) -> Path:
+    """The package as it may have been before: of a lower version, with another configuration and a file that it lost."""
     folder, control = directory / "repacked", directory / "repacked/DEBIAN/control"
     run("dpkg-deb", "--raw-extract", package, folder)
     control.write_text(re.sub(r"(?m)^Version: .*", f"Version: {version}", control.read_text()))
+    config = folder / "etc/data-gateway/config"
+    config.write_text(f"// Of {version}.\n{config.read_text()}")
+    (folder / LOST).write_text("What the next version does without.\n")
     result = directory / f"data-gateway_{version}.deb"
     run("dpkg-deb", "--root-owner-group", "-Znone", "--build", folder, result)
     shutil.rmtree(folder)
@@ -49,8 +54,14 @@ class Folder:
     def dpkg(self, *arguments) -> None:
         run("dpkg", f"--root={self.path}", *self.DPKG, *arguments)
 
+    #: As unattended upgrades have it: what the administrator changed stays.
+    INSTALL = ["--force-confdef", "--force-confold", "--install"]
+
     def install(self, package: Path) -> None:
-        self.dpkg("--install", package)
+        self.dpkg(*self.INSTALL, package)
+
+    def give_to_service(self, path: Path) -> None:
+        """Makes the service's user the owner of what is below `path`; here it is whoever runs the test."""
 
     def version(self) -> str:
         return run("dpkg-query", f"--admindir={self.path}/var/lib/dpkg", "-Wf", "${Version}", "data-gateway")
@@ -89,8 +100,11 @@ class System(Folder):
 
     def install(self, package: Path) -> None:
         shutil.copy(package, self.path / "package.deb")
-        self.dpkg("--install", "/package.deb")
+        self.dpkg(*self.INSTALL, "/package.deb")
         (self.path / "package.deb").unlink()
+
+    def give_to_service(self, path: Path) -> None:
+        run("chroot", self.path, "chown", "--recursive", f"{self.USER}:", f"/{path.relative_to(self.path)}")
 
     def gateway(self, directory: Path) -> Gateway:
         gateway = Gateway(Path("/usr/bin/data-gateway"), directory)
