@@ -87,7 +87,7 @@ import Testing
         }
         let counts = try database.read { try CopyRecords($0).countUnfinished() }
         #expect(counts.jobs == [.running: 1])
-        #expect(counts.items == [.queued: 4, .copying: 1])
+        #expect(counts.items == [.queued: 2, .copying: 1])
     }
 
     @Test func jobsAreFoundByKeyAndForgotten() throws {

@@ -114,10 +114,11 @@ struct CopyRecords {
         let jobs = try connection.query(
             "SELECT state, count(*) FROM copy_jobs WHERE finished_at IS NULL GROUP BY state"
         ) { (CopyJobState(rawValue: $0.int64(0)), $0.int(1)) }
+        // CROSS JOIN keeps the order: by way of the jobs, which are few beside all items that are kept.
         let items = try connection.query(
             """
-            SELECT 1, count(*) FROM copy_items WHERE state = 1 UNION ALL
-            SELECT 2, count(*) FROM copy_items WHERE state = 2
+            SELECT i.state, count(*) FROM copy_jobs j CROSS JOIN copy_items i
+            WHERE j.finished_at IS NULL AND i.job_id = j.id AND i.state IN (1, 2) GROUP BY i.state
             """
         ) { (CopyItemState(rawValue: $0.int64(0)), $0.int(1)) }
         return (
