@@ -1,6 +1,6 @@
 import Database
-import Glibc
 import Platform
+import RPC
 import Synchronization
 
 /// What is worth a row but not a commit of its own: when a key was last used, refusals, and sign-ins that change nothing.
@@ -51,7 +51,7 @@ public final class DeferredRecords: Sendable {
     /// Counts the entry into one line a minute, for all of its kind from its neighbourhood.
     func note(_ entry: AuditEntry, at now: UnixTime) {
         var entry = entry
-        entry.peer = AddressNetwork.of(entry.peer)
+        entry.peer = AddressRange.neighbourhood(entry.peer)
         pending.withLock { pending in
             if pending.entries[entry] == nil && pending.entries.count >= Self.entryKinds {
                 entry = AuditEntry(
@@ -92,31 +92,5 @@ public final class DeferredRecords: Sendable {
             return now.microseconds - last.microseconds >= Self.intervalMicroseconds
         }
         if isDue { flush(at: now) }
-    }
-}
-
-/// The neighbourhood of an address: what belongs to one owner, more or less.
-public enum AddressNetwork {
-    /// `192.0.2.0/24` or `2001:db8:0:100::/56`; any other text is its own.
-    public static func of(_ host: String) -> String {
-        var v4 = in_addr()
-        if inet_pton(AF_INET, host, &v4) == 1 {
-            v4.s_addr &= UInt32(0xFFFF_FF00).bigEndian
-            return text(AF_INET, &v4, length: INET_ADDRSTRLEN) + "/24"
-        }
-        var v6 = in6_addr()
-        if inet_pton(AF_INET6, host, &v6) == 1 {
-            withUnsafeMutableBytes(of: &v6) { bytes in
-                for index in 7..<16 { bytes[index] = 0 }
-            }
-            return text(AF_INET6, &v6, length: INET6_ADDRSTRLEN) + "/56"
-        }
-        return host
-    }
-
-    private static func text(_ family: Int32, _ address: UnsafeRawPointer, length: Int32) -> String {
-        var characters = [CChar](repeating: 0, count: Int(length))
-        inet_ntop(family, address, &characters, socklen_t(length))
-        return String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -64,10 +64,11 @@ struct Initialization: Sendable {
     }
 
     private func limit(_ id: DeviceID, peer: String, at now: UnixTime) throws {
-        if let wait = unknownIDsOfAddress.wait(for: peer, at: now) { throw Self.limited(wait) }
+        let address = AddressRange.countedAsOne(peer)
+        if let wait = unknownIDsOfAddress.wait(for: address, at: now) { throw Self.limited(wait) }
         guard try database.read({ try DeviceRecords.find(id, in: $0) }) != nil else {
-            if repeatsOfUnknownID.take("\(peer) \(id.text)", at: now) == nil {
-                _ = unknownIDsOfAddress.take(peer, at: now)
+            if repeatsOfUnknownID.take("\(address) \(id.text)", at: now) == nil {
+                _ = unknownIDsOfAddress.take(address, at: now)
             }
             throw Self.notFound(id)
         }

@@ -53,11 +53,17 @@ import Testing
         #expect(throttle.take("new", at: later) != nil)
     }
 
-    @Test(arguments: [
-        ("192.0.2.77", "192.0.2.0/24"), ("2001:db8:1:2ff:1::5", "2001:db8:1:200::/56"), ("::1", "::/56"), ("", ""),
-    ])
-    func networks(_ host: String, _ network: String) {
-        #expect(AddressNetwork.of(host) == network)
+    @Test func aHostOfIPv6IsLimitedWhateverItCallsItself() {
+        let failures = LoginFailures(Accounts.Configuration())
+        let now = UnixTime(seconds: 1000)
+        func waits(_ peer: String) -> Bool {
+            failures.count(LoginFailures.Attempt(account: "acme/ann", peer: peer), at: now) != nil
+        }
+        var number = 0
+        while !waits("2001:db8:1:2::\(String(number, radix: 16))") { number += 1 }
+        #expect(number < 100)
+        #expect(waits("2001:db8:1:2:ffff::1"))
+        #expect(!waits("2001:db8:1:3::1"))
     }
 
     @Test func pageTokensOpenForTheirScopeOnly() {

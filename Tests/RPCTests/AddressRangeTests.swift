@@ -26,6 +26,23 @@ import Testing
     }
 }
 
+@Suite struct AddressesCountedTests {
+    @Test(arguments: [
+        ("192.0.2.77", "192.0.2.77", "192.0.2.0/24"), ("::ffff:192.0.2.77", "192.0.2.77", "192.0.2.0/24"),
+        ("2001:db8:1:2ff:1::5", "2001:db8:1:2ff::/64", "2001:db8:1:200::/56"), ("::1", "::/64", "::/56"),
+        ("fe80::1:2%eth0", "fe80::/64", "fe80::/56"), ("", "", ""), ("unix", "unix", "unix"),
+    ])
+    func addresses(_ host: String, asOne: String, neighbourhood: String) {
+        #expect(AddressRange.countedAsOne(host) == asOne)
+        #expect(AddressRange.neighbourhood(host) == neighbourhood)
+    }
+
+    @Test(arguments: ["192.0.2.0/24", "192.0.2.7", "2001:db8::/33", "::/0", "0.0.0.0/0", "::1"])
+    func areSaidAsTheyWereRead(text: String) throws {
+        #expect(try #require(AddressRange(text)).description == text)
+    }
+}
+
 @Suite struct TrustedProxiesTests {
     private let proxies = TrustedProxies(["10.0.0.0/8", "2001:db8::1"].compactMap(AddressRange.init))
 

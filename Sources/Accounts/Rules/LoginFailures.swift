@@ -1,4 +1,5 @@
 import Platform
+import RPC
 
 /// How many logins may fail: for an account from one address, for an account from anywhere, and from one address.
 ///
@@ -7,6 +8,11 @@ final class LoginFailures: Sendable {
     struct Attempt: Sendable {
         let account: String
         let peer: String
+
+        init(account: String, peer: String) {
+            self.account = account
+            self.peer = AddressRange.countedAsOne(peer)
+        }
 
         fileprivate var accountFromPeer: String { "\(account) \(peer)" }
     }

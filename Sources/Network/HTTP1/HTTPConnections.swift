@@ -1,31 +1,36 @@
+import RPC
 import Synchronization
 
 /// The connections that a daemon has open.
 final class HTTPConnections: Sendable {
     private struct Open {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
-        var byHost: [String: Int] = [:]
+        /// As it is limited; see `AddressRange.countedAsOne`.
+        var byAddress: [String: Int] = [:]
     }
 
     private let open = Mutex(Open())
 
     func count(from host: String) -> Int {
-        open.withLock { $0.byHost[host] ?? 0 }
+        let address = AddressRange.countedAsOne(host)
+        return open.withLock { $0.byAddress[address] ?? 0 }
     }
 
     func add(_ connection: HTTPConnection) {
+        let address = AddressRange.countedAsOne(connection.host)
         open.withLock { open in
             open.connections[ObjectIdentifier(connection)] = connection
-            open.byHost[connection.host, default: 0] += 1
+            open.byAddress[address, default: 0] += 1
         }
     }
 
     /// To be called before the library closes the socket: nobody touches it once this has returned.
     func remove(_ connection: HTTPConnection) {
+        let address = AddressRange.countedAsOne(connection.host)
         open.withLock { open in
             guard open.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
-            let left = (open.byHost[connection.host] ?? 1) - 1
-            open.byHost[connection.host] = left > 0 ? left : nil
+            let left = (open.byAddress[address] ?? 1) - 1
+            open.byAddress[address] = left > 0 ? left : nil
         }
     }
 

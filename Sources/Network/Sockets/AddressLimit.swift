@@ -1,3 +1,4 @@
+import RPC
 import Synchronization
 
 /// How many connections one address may have, over all loops of a listener.
@@ -11,17 +12,19 @@ final class AddressLimit: Sendable {
 
     /// - Returns: whether there was room; where there was, `leave` is to follow.
     func enter(_ host: String) -> Bool {
-        open.withLock { open in
-            guard open[host, default: 0] < limit else { return false }
-            open[host, default: 0] += 1
+        let address = AddressRange.countedAsOne(host)
+        return open.withLock { open in
+            guard open[address, default: 0] < limit else { return false }
+            open[address, default: 0] += 1
             return true
         }
     }
 
     func leave(_ host: String) {
+        let address = AddressRange.countedAsOne(host)
         open.withLock { open in
-            guard let count = open[host] else { return }
-            open[host] = count > 1 ? count - 1 : nil
+            guard let count = open[address] else { return }
+            open[address] = count > 1 ? count - 1 : nil
         }
     }
 }

@@ -31,6 +31,14 @@ public struct AddressRange: Sendable, Hashable {
         guard Self.prefix(of: address, prefixLength) == address else { return nil }
     }
 
+    /// The block that `host` is in, of so many bits of an IPv4 or an IPv6 address; `nil` for what is no address. A zone
+    /// behind it (RFC 4007, section 11) is left out.
+    public init?(around host: String, ipv4: Int, ipv6: Int) {
+        guard let address = Self.address(String(host.prefix { $0 != "%" })) else { return nil }
+        prefixLength = address.starts(with: Self.mapped) ? ipv4 + 96 : ipv6
+        self.address = Self.prefix(of: address, prefixLength)
+    }
+
     /// Whether `host` is one of the addresses; false for what is no address.
     public func contains(_ host: String) -> Bool {
         Self.address(host).map { Self.prefix(of: $0, prefixLength) == address } ?? false
@@ -54,6 +62,29 @@ public struct AddressRange: Sendable, Hashable {
         var v6 = in6_addr()
         guard inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
         return withUnsafeBytes(of: v6) { Array($0) }
+    }
+}
+
+extension AddressRange: CustomStringConvertible {
+    public var description: String {
+        let isIPv4 = prefixLength >= 96 && address.starts(with: Self.mapped)
+        var characters = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(
+            isIPv4 ? AF_INET : AF_INET6, Array(address.dropFirst(isIPv4 ? 12 : 0)), &characters,
+            socklen_t(characters.count))
+        let text = String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return prefixLength == 128 ? text : "\(text)/\(isIPv4 ? prefixLength - 96 : prefixLength)"
+    }
+
+    /// What counts as one where something is limited by address: an IPv4 address, but the first 64 bits of an IPv6 one,
+    /// since a host chooses the rest as it likes (RFC 4291, section 2.5.4). Text that is no address is its own.
+    public static func countedAsOne(_ host: String) -> String {
+        AddressRange(around: host, ipv4: 32, ipv6: 64)?.description ?? host
+    }
+
+    /// What belongs to one owner, more or less: `192.0.2.0/24`, `2001:db8:0:100::/56`. Text that is no address is its own.
+    public static func neighbourhood(_ host: String) -> String {
+        AddressRange(around: host, ipv4: 24, ipv6: 56)?.description ?? host
     }
 }
 
