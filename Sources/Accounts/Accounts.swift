@@ -189,13 +189,27 @@ extension Accounts {
     ) throws -> (lines: [AuditRecord], end: Int64) {
         let since = since ?? UnixTime(microseconds: 0)
         return try database.read { connection in
-            let start = try id ?? AuditRecords.start(since: since, in: connection) - 1
+            let start = try id.map { $0 + 1 } ?? AuditRecords.start(since: since, in: connection)
             let lines = try AuditRecords.page(
-                organization: caller.isSystem ? nil : caller.organization.name, after: start, since: since,
-                limit: limit, in: connection)
-            return (lines, lines.last?.id ?? start)
+                start..<Int64.max, organization: Self.audited(by: caller), since: since, limit: limit, in: connection)
+            return (lines, lines.last?.id ?? start - 1)
         }
     }
+
+    /// Those before the line `id`, newest first; `nil` = from the last one on.
+    func auditLines(since: UnixTime?, before id: Int64?, limit: Int, for caller: Caller) throws -> [AuditRecord] {
+        let since = since ?? UnixTime(microseconds: 0)
+        return try database.read { connection in
+            let end = id ?? Int64.max
+            let start = min(try AuditRecords.start(since: since, in: connection), end)
+            return try AuditRecords.page(
+                start..<end, newestFirst: true, organization: Self.audited(by: caller), since: since, limit: limit,
+                in: connection)
+        }
+    }
+
+    /// Whose lines a caller sees; `nil` = every one's.
+    private static func audited(by caller: Caller) -> String? { caller.isSystem ? nil : caller.organization.name }
 
     func accessToken(for user: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
         tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, at: now)

@@ -6,7 +6,8 @@ import Wire
 public protocol AuditServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// The lines of the caller's organization, oldest first; an admin of SYSTEM who acts for no other sees all.
+    /// The lines of the caller's organization, oldest first; an admin of SYSTEM who acts for no other sees
+    /// all.
     func listAuditLines(_ request: ListAuditLinesRequest, context: Context) async throws -> ListAuditLinesResponse
 }
 
@@ -28,7 +29,8 @@ public struct AuditServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// The lines of the caller's organization, oldest first; an admin of SYSTEM who acts for no other sees all.
+    /// The lines of the caller's organization, oldest first; an admin of SYSTEM who acts for no other sees
+    /// all.
     public func listAuditLines(_ request: ListAuditLinesRequest, options: CallOptions = CallOptions()) async throws -> ListAuditLinesResponse {
         try await transport.unary(AuditServiceMethods.listAuditLines, request, options: options)
     }
@@ -42,6 +44,8 @@ public struct ListAuditLinesRequest: Message {
     /// 0 means 50, above 1000 means 1000.
     public var pageSize: Int32 = 0
     public var pageToken: String = ""
+    /// From the last line back, for whoever looks at the log instead of following it.
+    public var newestFirst: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -49,11 +53,13 @@ public struct ListAuditLinesRequest: Message {
     public init(
         since: Timestamp? = nil,
         pageSize: Int32 = 0,
-        pageToken: String = ""
+        pageToken: String = "",
+        newestFirst: Bool = false
     ) {
         self.since = since
         self.pageSize = pageSize
         self.pageToken = pageToken
+        self.newestFirst = newestFirst
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -62,6 +68,7 @@ public struct ListAuditLinesRequest: Message {
             case 10: try ProtoMessage<Timestamp>.merge(into: &self.since, from: &reader)
             case 16: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
             case 26: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.newestFirst, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -72,11 +79,13 @@ public struct ListAuditLinesRequest: Message {
         size += ProtoMessage<Timestamp>.size(optional: self.since, tag: 10)
         size += ProtoInt32.size(self.pageSize, tag: 16)
         size += ProtoString.size(self.pageToken, tag: 26)
+        size += ProtoBool.size(self.newestFirst, tag: 32)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.newestFirst, tag: 32, to: &writer)
         ProtoString.write(self.pageToken, tag: 26, to: &writer)
         ProtoInt32.write(self.pageSize, tag: 16, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.since, tag: 10, to: &writer)
@@ -88,7 +97,7 @@ public struct ListAuditLinesResponse: Message {
 
     public var lines: [AuditLine] = []
     /// Always there. A page with fewer lines than were asked for is the end for now, and this is where the log goes on
-    /// when there is more.
+    /// when there is more. With newest_first: empty behind the oldest line.
     public var nextPageToken: String = ""
     public var unknownFields = UnknownFields()
 
@@ -222,15 +231,15 @@ extension FileDescriptor {
     public static let auditProto = FileDescriptor(
         name: "audit.proto",
         base64: """
-            CgthdWRpdC5wcm90bxIRYXJjaGViYXNlLmF1dGgudjEaH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAucHJvdG8ihQEKFUxpc3RB\
+            CgthdWRpdC5wcm90bxIRYXJjaGViYXNlLmF1dGgudjEaH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAucHJvdG8iqAEKFUxpc3RB\
             dWRpdExpbmVzUmVxdWVzdBIwCgVzaW5jZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSBXNpbmNlEhsKCXBhZ2Vf\
-            c2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgDIAEoCVIJcGFnZVRva2VuInQKFkxpc3RBdWRpdExpbmVzUmVzcG9u\
-            c2USMgoFbGluZXMYASADKAsyHC5hcmNoZWJhc2UuYXV0aC52MS5BdWRpdExpbmVSBWxpbmVzEiYKD25leHRfcGFnZV90b2tlbhgC\
-            IAEoCVINbmV4dFBhZ2VUb2tlbiL8AQoJQXVkaXRMaW5lEhcKB2xpbmVfaWQYASABKANSBmxpbmVJZBIqCgJhdBgCIAEoCzIaLmdv\
-            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSAmF0EhQKBWFjdG9yGAMgASgJUgVhY3RvchIiCgxvcmdhbml6YXRpb24YBCABKAlSDG9y\
-            Z2FuaXphdGlvbhIWCgZhY3Rpb24YBSABKAlSBmFjdGlvbhIWCgZ0YXJnZXQYBiABKAlSBnRhcmdldBISCgRwZWVyGAcgASgJUgRw\
-            ZWVyEhYKBnJlc3VsdBgIIAEoCVIGcmVzdWx0EhQKBWNvdW50GAkgASgDUgVjb3VudDJ1CgxBdWRpdFNlcnZpY2USZQoOTGlzdEF1\
-            ZGl0TGluZXMSKC5hcmNoZWJhc2UuYXV0aC52MS5MaXN0QXVkaXRMaW5lc1JlcXVlc3QaKS5hcmNoZWJhc2UuYXV0aC52MS5MaXN0\
-            QXVkaXRMaW5lc1Jlc3BvbnNlYgZwcm90bzM=
+            c2l6ZRgCIAEoBVIIcGFnZVNpemUSHQoKcGFnZV90b2tlbhgDIAEoCVIJcGFnZVRva2VuEiEKDG5ld2VzdF9maXJzdBgEIAEoCFIL\
+            bmV3ZXN0Rmlyc3QidAoWTGlzdEF1ZGl0TGluZXNSZXNwb25zZRIyCgVsaW5lcxgBIAMoCzIcLmFyY2hlYmFzZS5hdXRoLnYxLkF1\
+            ZGl0TGluZVIFbGluZXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIvwBCglBdWRpdExpbmUSFwoHbGlu\
+            ZV9pZBgBIAEoA1IGbGluZUlkEioKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcFICYXQSFAoFYWN0b3IYAyAB\
+            KAlSBWFjdG9yEiIKDG9yZ2FuaXphdGlvbhgEIAEoCVIMb3JnYW5pemF0aW9uEhYKBmFjdGlvbhgFIAEoCVIGYWN0aW9uEhYKBnRh\
+            cmdldBgGIAEoCVIGdGFyZ2V0EhIKBHBlZXIYByABKAlSBHBlZXISFgoGcmVzdWx0GAggASgJUgZyZXN1bHQSFAoFY291bnQYCSAB\
+            KANSBWNvdW50MnUKDEF1ZGl0U2VydmljZRJlCg5MaXN0QXVkaXRMaW5lcxIoLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBdWRpdExp\
+            bmVzUmVxdWVzdBopLmFyY2hlYmFzZS5hdXRoLnYxLkxpc3RBdWRpdExpbmVzUmVzcG9uc2ViBnByb3RvMw==
             """)
 }

@@ -295,6 +295,9 @@ def test_an_upload_is_seen_to_move(console, uploader):
     upload = Upload.create(uploader)
     console.go("Uploads")
     assert console.row("Upload", upload.id)["Parts"] == "0 parts"
+    # Who stands on a link goes on standing there.
+    link = f"//tr[td[normalize-space()='{upload.id}']]//a"
+    console.driver.execute_script("arguments[0].focus()", console.find(link))
     store = upload.store
     multipart = store.initiate()
     data = content(upload.part_size + 1000)
@@ -302,6 +305,7 @@ def test_an_upload_is_seen_to_move(console, uploader):
     console.until(lambda: console.row("Upload", upload.id)["Parts"] == "1 part")
     row = console.row("Upload", upload.id)
     assert (row["From"], row["Stored"]) == (uploader.device_id, "1 MiB")
+    assert console.driver.switch_to.active_element == console.find(link)
     parts.append(store.upload_part(multipart, 2, data[upload.part_size :]))
     console.until(lambda: console.row("Upload", upload.id)["Parts"] == "2 parts")
     upload.size, upload.parts, upload.etag = len(data), parts, store.complete(multipart, parts)

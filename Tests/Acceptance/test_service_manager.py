@@ -1,11 +1,14 @@
 """What a service manager hears of a gateway, by sd_notify's protocol over NOTIFY_SOCKET."""
 
+import errno
 import os
 import signal
 import socket
 
+import grpc
 import pytest
 
+from support.faults import SYNC, Faults
 from support.gateway import Gateway
 
 #: For a debug build on a busy machine.
@@ -55,6 +58,28 @@ def test_signs_of_life(binary, tmp_path, manager):
         gateway.start()
         assert "READY" in fields(end)
         assert [fields(end) for _ in range(3)] == [{"WATCHDOG": "1"}] * 3
+    finally:
+        gateway.close()
+
+
+def test_no_sign_of_life_once_the_database_takes_no_writes(binary, tmp_path, manager, login):
+    name, end = manager
+    gateway = Gateway(binary, tmp_path)
+    faults = Faults(tmp_path, gateway.data)
+    gateway.environment = {"NOTIFY_SOCKET": name, "WATCHDOG_USEC": "100000"} | faults.environment
+    try:
+        admin = login(gateway.start())
+        faults.arm(SYNC, 1, errno.EIO)
+        with pytest.raises(grpc.RpcError):
+            admin.admin("CreateSite", name="North")
+        told = [fields(end)]
+        while "waiting" not in told[-1].get("STATUS", ""):
+            told.append(fields(end))
+        assert {"WATCHDOG": "1"} in told
+        # The log says why.
+        assert "the database takes no more writes" in gateway.stderr
+        gateway.stop()
+        assert "STOPPING" in fields(end)
     finally:
         gateway.close()
 

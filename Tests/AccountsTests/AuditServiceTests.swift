@@ -10,10 +10,11 @@ import Wire
 @Suite struct AuditServiceTests {
     private func page(
         _ world: World, token: String, since: UnixTime? = nil, size: Int32 = 0, page: String = "",
-        organization: String? = nil
+        organization: String? = nil, newestFirst: Bool = false
     ) async throws -> ListAuditLinesResponse {
         try await world.accounts.auditService.listAuditLines(
-            ListAuditLinesRequest(since: since.map { Timestamp($0) }, pageSize: size, pageToken: page),
+            ListAuditLinesRequest(
+                since: since.map { Timestamp($0) }, pageSize: size, pageToken: page, newestFirst: newestFirst),
             context: world.call(AuditServiceMethods.listAuditLines, token: token, organization: organization))
     }
 
@@ -60,6 +61,31 @@ import Wire
             _ = try await page(world, token: admin, since: since, page: end.nextPageToken)
         }
         #expect(another?.detail == .invalidArgument)
+    }
+
+    @Test func fromTheLastLineBack() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        try await write(5, world)
+        let first = try await page(world, token: admin, size: 4, newestFirst: true)
+        #expect(first.lines.map(\.lineID) == [6, 5, 4, 3])
+        // What comes meanwhile moves nothing.
+        try await write(1, world)
+        let second = try await page(world, token: admin, size: 4, page: first.nextPageToken, newestFirst: true)
+        #expect(second.lines.map(\.lineID) == [2, 1])
+        #expect(second.nextPageToken.isEmpty)
+        // A token is of one direction.
+        let error = await refusal { _ = try await page(world, token: admin, size: 4, page: first.nextPageToken) }
+        #expect(error?.detail == .invalidArgument)
+
+        let boss = try await world.createOrganization("acme", token: admin)
+        world.clock.advance(seconds: 100)
+        let now = world.clock.now()
+        try await write(2, world, organization: "acme")
+        let own = try await page(world, token: boss, since: now, newestFirst: true)
+        #expect(own.lines.map(\.actor) == ["device:1", "device:0"])
+        let none = try await page(world, token: boss, since: now.adding(seconds: 1000), newestFirst: true)
+        #expect(none.lines.isEmpty && none.nextPageToken.isEmpty)
     }
 
     @Test func whatIsOlderIsLeftOut() async throws {

@@ -47,6 +47,20 @@ import Testing
         #expect(refusal("{audit: {max_lines: 999}}").contains("audit.max_lines must be a whole number of lines, 1000"))
     }
 
+    @Test(arguments: ["127.0.0.1", "127.255.0.9", "[::1]", "localhost"])
+    func whatOnlyThisMachineReachesHasAConsole(host: String) throws {
+        #expect(try read("{listeners: {web: \"\(host):1\"}}").console != nil)
+    }
+
+    /// A name may lead anywhere, whatever it begins with.
+    @Test(arguments: ["127.example.com", "127.0.0.1.example.com", "192.0.2.1", "0.0.0.0", "[::]", "localhost.example"])
+    func whatOthersReachHasNoneUnlessItIsSaid(host: String) throws {
+        let listener = "listeners: {web: \"\(host):1\""
+        #expect(refusal("{\(listener)}}").contains("reachable from other machines"))
+        #expect(try read("{\(listener), allow_cleartext: true}}").console == nil)
+        #expect(try read("{\(listener), allow_cleartext: true}, console: {enabled: true}}").console != nil)
+    }
+
     @Test func theInternalListenerIsOffUnlessItIsNamed() throws {
         #expect(try Configuration(ServeOptions(dataDirectory: "")).listeners[.internalStorage] == nil)
         #expect(try read("{listeners: {internal: \"off\"}}").listeners[.internalStorage] == nil)

@@ -58,10 +58,29 @@ import Testing
         #expect(DeviceTable(csv: Array(text.utf8)).problems.map { $0.text(in: "f") } == problems)
     }
 
+    @Test func aFileIsReadToABoundOnly() {
+        let wrong = DeviceTable(csv: Array(("device_id\n" + String(repeating: "x\n", count: 1500)).utf8))
+        #expect(wrong.problems.count == 1001)
+        #expect(wrong.problems.last?.text(in: "f") == "f:1002: after 1000 problems, the rest was not read")
+        let ids = (0...100_000).map { number in "260427-\(String(1_000_000 + number).dropFirst())" }
+        let many = DeviceTable(csv: Array((["device_id"] + ids).joined(separator: "\n").utf8))
+        #expect(many.lines.count == 100_000)
+        let problem = many.problems.first?.text(in: "f")
+        #expect(problem == "f:100002: a file has 100000 devices at most: import them in parts")
+    }
+
+    @Test func whatIsExportedIsNoFormula() {
+        let device = Device(
+            name: "devices/\(Self.id)", deviceID: Self.id, displayName: "=HYPERLINK(\"http://x\")", description: "@x",
+            tags: ["-a": "1"])
+        let line = DeviceTable.csv(of: [device]).split(separator: "\n").last
+        #expect(line == "\(Self.id),,\"'=HYPERLINK(\"\"http://x\"\")\",'@x,'-a=1")
+    }
+
     @Test func whatIsExportedChangesNothing() throws {
         let devices = [
             Device(
-                name: "devices/\(Self.id)", deviceID: Self.id, displayName: "Arm, \"left\"", description: "=1",
+                name: "devices/\(Self.id)", deviceID: Self.id, displayName: "'=1", description: "=1",
                 suite: "deviceSuites/7", tags: ["a;b": "1\\2", "c": ""]),
             Device(name: "devices/260427-000002", deviceID: "260427-000002"),
         ]

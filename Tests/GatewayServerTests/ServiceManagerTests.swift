@@ -28,24 +28,27 @@ import Testing
     @Test func noSignOfLifeWithoutAnAnswer() async throws {
         let socket = try #require(NotifySocket())
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "1000"]))
-        let (answers, answer) = AsyncStream<Void>.makeStream()
+        let (answers, answer) = AsyncStream<Bool>.makeStream()
         let asked = Mutex(0)
         let watch = Task {
             await manager.watch {
                 asked.withLock { $0 += 1 }
-                for await _ in answers { return }
+                for await goesOn in answers { return goesOn }
+                return true
             }
         }
-        answer.yield()
+        answer.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")
         // It asks again, and is not answered.
         while asked.withLock({ $0 }) < 2 { await Task.yield() }
         #expect(socket.isEmpty)
-        answer.yield()
+        answer.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")
-        answer.finish()
-        watch.cancel()
+        // What cannot go on gives no more signs, without being told to end.
+        answer.yield(false)
         await watch.value
+        #expect(socket.receive() == "STATUS=waiting to be started again")
+        #expect(socket.isEmpty)
     }
 }
 

@@ -31,23 +31,26 @@ enum AuditRecords {
         return try first ?? lastID(in: connection) + 1
     }
 
-    /// Lines in the order of their ids.
+    /// Lines in the order of their ids, or from the last of them back.
     ///
     /// - Parameters:
+    ///   - ids: which may be among them.
     ///   - organization: `nil` = every one's.
     ///   - since: what is older is left out. Asked of each row, and not of the index by time, whose order is another.
     static func page(
-        organization: String?, after id: Int64, since: UnixTime, limit: Int, in connection: Connection
+        _ ids: Range<Int64>, newestFirst: Bool = false, organization: String?, since: UnixTime, limit: Int,
+        in connection: Connection
     ) throws -> [AuditRecord] {
         let columns = "id, at, actor, organization, action, target, peer, result, count"
-        let rest = "id > $1 AND +at >= $2 ORDER BY id LIMIT $3"
+        let rest = "id >= $1 AND id < $2 AND +at >= $3 ORDER BY id \(newestFirst ? "DESC" : "ASC") LIMIT $4"
+        let (first, end) = (ids.lowerBound, ids.upperBound)
         if let organization {
             return try connection.query(
-                "SELECT \(columns) FROM audit WHERE organization = $4 AND \(rest)", id, since.microseconds, limit,
-                organization, row: record)
+                "SELECT \(columns) FROM audit WHERE organization = $5 AND \(rest)", first, end, since.microseconds,
+                limit, organization, row: record)
         }
         return try connection.query(
-            "SELECT \(columns) FROM audit WHERE \(rest)", id, since.microseconds, limit, row: record)
+            "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit, row: record)
     }
 
     static func firstID(in connection: Connection) throws -> Int64? {

@@ -2,32 +2,23 @@ import { call } from './api.js'
 import { button, h, pageHead } from './dom.js'
 import { fieldRow } from './dialog.js'
 import { time } from './format.js'
-import { table } from './table.js'
+import { pagedTable } from './table.js'
 
 const spans = [['3600', 'the last hour'], ['86400', 'the last day'], ['604800', 'the last week'], ['', 'the beginning']]
-const pageSize = 200
 
-/** Who did what to what: the newest that were loaded stand first. */
-export async function renderAudit(body, { query }) {
+/** Who did what to what, newest first. */
+export function renderAudit(body, { query, reload }) {
   const span = query.get('since') ?? '86400'
   const since = span && new Date(Date.now() - Number(span) * 1000).toISOString()
-  const place = h('div', { class: 'table-place' })
   body.replaceChildren(
-    pageHead('Audit'),
+    pageHead('Audit', button('Look again', reload)),
     h('div', { class: 'filters', onchange: (event) => { location.hash = `#/audit?since=${event.target.value}` } },
       fieldRow({ name: 'since', label: 'Since', type: 'select', value: span, options: spans })),
-    place)
-
-  let lines = []
-  async function more(pageToken) {
-    const page = await call('audit', 'ListAuditLines', { pageSize, pageToken, ...(since && { since }) })
-    const found = page.lines ?? []
-    lines = [...found.reverse(), ...lines]
-    const label = found.length < pageSize ? 'Look for newer lines' : 'Show newer lines'
-    place.replaceChildren(
-      button(label, () => more(page.nextPageToken), 'more'), table(columns, lines, 'Nothing happened.'))
-  }
-  await more('')
+    pagedTable(columns, async (pageToken) => {
+      const { lines = [], nextPageToken } = await call(
+        'audit', 'ListAuditLines', { newestFirst: true, pageSize: 100, pageToken, ...(since && { since }) })
+      return { rows: lines, next: nextPageToken }
+    }, 'Nothing happened.'))
 }
 
 const columns = [

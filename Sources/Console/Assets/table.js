@@ -23,6 +23,15 @@ function kind(column) {
   return column.isNumber ? 'number' : column.isActions ? 'row-actions' : null
 }
 
+/** Shows in `place` what became of the table there. Cells that say the same stay, and with them whoever stands on their link. */
+export function updateTable(place, fresh) {
+  const [before, after] = [place, fresh].map((each) => [...each.querySelectorAll('td')])
+  if (before.length === 0 || before.length !== after.length) return place.replaceChildren(fresh)
+  before.forEach((cell, index) => {
+    if (cell.textContent !== after[index].textContent) cell.replaceChildren(...after[index].childNodes)
+  })
+}
+
 /**
  * A list that comes in pages: shows the first, and has a button for the next as long as there is one.
  *
@@ -47,5 +56,5 @@ export function pagedTable(columns, load, empty) {
   const more = button('Show more', extend, 'more')
   more.hidden = true
   extend().catch((error) => list.replaceChildren(alertBox(error.message)))
-  return h('div', { class: 'table-place' }, list, more)
+  return h('div', {}, list, more)
 }

@@ -2,16 +2,17 @@ import { call } from './api.js'
 import { deviceLink } from './devices.js'
 import { alertBox, badge, h, pageHead } from './dom.js'
 import { bytes, count, time } from './format.js'
-import { table } from './table.js'
+import { table, updateTable } from './table.js'
 
 /** How often the page looks, in milliseconds. */
 const interval = 1000
 
 /** The uploads under way, as they move. */
 export async function renderUploads(body, { signal }) {
-  const place = h('div', { class: 'table-place' }, h('p', { class: 'empty' }, 'Loading…'))
+  const list = h('div', {}, h('p', { class: 'empty' }, 'Loading…'))
+  const hint = h('p', { class: 'hint', hidden: true }, 'These are the 100 that began last.')
   const rates = new Rates()
-  body.replaceChildren(pageHead('Uploads under way'), place)
+  body.replaceChildren(pageHead('Uploads under way'), list, hint)
 
   while (!signal.aborted) {
     if (!document.hidden) {
@@ -19,11 +20,11 @@ export async function renderUploads(body, { signal }) {
         const { uploads = [], nextPageToken } = await call(
           'uploads', 'ListUploads', { pageSize: 100 }, { isBackground: true })
         if (signal.aborted) return
-        place.replaceChildren(table(columns(rates.of(uploads)), uploads, 'No upload is under way.'))
-        if (nextPageToken) place.append(h('p', { class: 'hint' }, 'These are the 100 that began last.'))
+        updateTable(list, table(columns(rates.of(uploads)), uploads, 'No upload is under way.'))
+        hint.hidden = !nextPageToken
       } catch (error) {
         if (signal.aborted || error.status === 401) return
-        place.replaceChildren(alertBox(error.message))
+        list.replaceChildren(alertBox(error.message))
       }
     }
     await pause(interval, signal)

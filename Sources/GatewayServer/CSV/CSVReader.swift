@@ -28,21 +28,20 @@ struct CSVReader {
     private var position: Int
     private var line = 1
 
-    private init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8]) {
         self.bytes = bytes
         position = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
     }
 
-    static func records(_ bytes: [UInt8]) throws(CSVError) -> [CSVRecord] {
-        var reader = CSVReader(bytes)
-        var records: [CSVRecord] = []
-        while let record = try reader.next() {
-            if record.fields != [""] { records.append(record) }
+    /// `nil` at the end.
+    mutating func next() throws(CSVError) -> CSVRecord? {
+        while let record = try record() {
+            if record.fields != [""] { return record }
         }
-        return records
+        return nil
     }
 
-    private mutating func next() throws(CSVError) -> CSVRecord? {
+    private mutating func record() throws(CSVError) -> CSVRecord? {
         guard position < bytes.count else { return nil }
         let start = line
         var fields: [String] = []

@@ -230,7 +230,11 @@ struct Configuration: Sendable {
 }
 
 extension PeerAddress {
-    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
+    private static let wildcards = ["0.0.0.0", "::"].compactMap(AddressRange.init)
 
-    var isWildcard: Bool { host == "0.0.0.0" || host == "::" }
+    /// Nobody knows where a name leads, but for the one that each machine keeps for itself.
+    var isLoopback: Bool { host == "localhost" || Self.loopback.contain(host) }
+
+    var isWildcard: Bool { Self.wildcards.contain(host) }
 }

@@ -164,8 +164,11 @@ final class Gateway: Sendable {
     }
 
     /// Returns when every event loop has answered: never, while one is stuck.
-    func answer() async {
+    ///
+    /// - Returns: whether the gateway can go on: not once its database takes no more writes, which a restart recovers.
+    func answer() async -> Bool {
         for loop in loops { await loop.answer() }
+        return state.isServing
     }
 
     /// On a thread of its own, so that the listeners drain meanwhile.

@@ -33,11 +33,14 @@ struct ServiceManager: Sendable {
     /// Nothing new is taken; what is under way ends.
     func stopping() { tell("STOPPING=1\nSTATUS=letting calls under way end") }
 
-    /// Gives a sign of life, twice in each interval, as long as `answer` returns; until the task is cancelled.
-    func watch(_ answer: () async -> Void) async {
+    /// Gives a sign of life, twice in each interval, as long as `answer` returns and says that things can go on; until the
+    /// task is cancelled.
+    func watch(_ answer: () async -> Bool) async {
         guard let watchdogInterval else { return }
         while !Task.isCancelled {
-            await answer()
+            let goesOn = await answer()
+            if Task.isCancelled { return }
+            guard goesOn else { return tell("STATUS=waiting to be started again") }
             tell("WATCHDOG=1")
             try? await Task.sleep(for: watchdogInterval / 2)
         }

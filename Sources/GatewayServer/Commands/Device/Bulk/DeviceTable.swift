@@ -39,27 +39,41 @@ struct TableProblem: Error, Sendable, Hashable {
 struct DeviceTable: Sendable {
     static let columns = ["device_id", "suite", "display_name", "description", "tags"]
     private static let tagPrefix = "tag:"
+    /// More would fill the memory of who imports them; nobody has them.
+    private static let maximumDevices = 100_000
+    /// More nobody reads.
+    private static let maximumProblems = 1000
 
     private(set) var lines: [DeviceLine] = []
     private(set) var problems: [TableProblem] = []
 
     /// Reads a file; whatever is wrong with it is in `problems`, the lines that are right in `lines`.
     init(csv bytes: [UInt8]) {
-        let records: [CSVRecord]
+        var reader = CSVReader(bytes)
         do throws(CSVError) {
-            records = try CSVReader.records(bytes)
+            try read(&reader)
         } catch {
             problems.append(TableProblem(line: error.line, message: error.message))
-            return
         }
-        guard let header = records.first else {
+    }
+
+    private mutating func read(_ reader: inout CSVReader) throws(CSVError) {
+        guard let header = try reader.next() else {
             problems.append(TableProblem(line: 1, message: "has no header: \(Self.columns.joined(separator: ","))"))
             return
         }
         let names = header.fields
         guard check(names, line: header.line) else { return }
         var seen: [String: Int] = [:]
-        for record in records.dropFirst() {
+        while let record = try reader.next() {
+            guard lines.count < Self.maximumDevices, problems.count < Self.maximumProblems else {
+                let message =
+                    problems.count < Self.maximumProblems
+                    ? "a file has \(Self.maximumDevices) devices at most: import them in parts"
+                    : "after \(Self.maximumProblems) problems, the rest was not read"
+                problems.append(TableProblem(line: record.line, message: message))
+                return
+            }
             guard record.fields.count == names.count else {
                 problems.append(
                     TableProblem(
@@ -101,7 +115,7 @@ struct DeviceTable: Sendable {
         var allTags: [String: String]?
         var singleTags: [String: String] = [:]
         let before = problems.count
-        for (name, cell) in zip(names, record.fields) {
+        for (name, cell) in zip(names, record.fields.map(SpreadsheetCell.text)) {
             do {
                 switch name {
                 case "device_id":
@@ -140,6 +154,7 @@ struct DeviceTable: Sendable {
             [columns]
                 + devices.map {
                     [$0.deviceID, $0.suite, $0.displayName, $0.description, TagList.text($0.tags)]
+                        .map(SpreadsheetCell.cell)
                 })
     }
 }
