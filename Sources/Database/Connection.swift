@@ -75,7 +75,8 @@ public final class Connection {
             // SQLite before 3.51.3 can corrupt the file when two connections checkpoint at once: only the writer does.
             csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             try execute("PRAGMA query_only = ON")
-            try execute("PRAGMA cache_size = -1024")
+            // KiB, and there may be many readers: enough for what one query reads.
+            try execute("PRAGMA cache_size = -512")
         case .immutable:
             try execute("PRAGMA cache_size = -4096")
         }
