@@ -1,28 +1,34 @@
-"""The data directory of an older gateway, `data/0.1.0.tar.xz`: what an upgrade finds on a machine.
+"""What an older gateway kept, `older/0.1.0.json`: what an upgrade finds on a machine.
 
-It was made by a program whose schema ended with `uploads-2`, before events, copies and statistics; whoever changes what a
-gateway keeps makes another of the last program that did not, beside it:
+It was taken of a program whose schema ended with `uploads-2`, before events, copies and statistics; whoever changes what a
+gateway keeps takes another of the last program that did not, beside it:
 
-    python -m support.older PROGRAM data/VERSION.tar.xz
+    python -m support.older PROGRAM older/VERSION.json
+
+No key is in it: the root key is one that anybody knows, and so is the device's credential.
 """
 
+import base64
+import contextlib
+import hashlib
+import hmac
 import json
+import sqlite3
 import sys
-import tarfile
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from . import stubs as stubs_module
 from .gateway import Gateway
-from .package import run
 from .parties import Fleet, User
 from .uploads import FILE_NAME_TAG, Upload, completed, content
 
-ROOT = Path(__file__).resolve().parents[3]
-ARCHIVE = ROOT / "Tests/Acceptance/data/0.1.0.tar.xz"
+TESTS = Path(__file__).resolve().parents[1]
+ROOT_KEY, SECRET = bytes(32), bytes(30)
 PASSWORD = "the password of an older gateway"
 CONTENT = content(5000, seed=7)
+PART = bytes(65536)
 TAGS = {"weather": "rain", FILE_NAME_TAG: "drive 7.mcap"}
 
 
@@ -42,43 +48,76 @@ class Kept:
 
 def unpack(directory: Path) -> Kept:
     """Fills an empty data directory."""
-    run("tar", "--extract", "--xz", "--file", ARCHIVE, "--directory", directory)
-    facts = directory / "kept.json"
-    kept = Kept(**json.loads(facts.read_text()))
-    facts.unlink()
-    return kept
+    older = json.loads((TESTS / "older/0.1.0.json").read_text())
+    _write(directory / "keys/root", ROOT_KEY)
+    for name, text in older["files"].items():
+        _write(directory / name, text.encode())
+    for name in older["objects"]:
+        _write(directory / name, CONTENT)
+        (directory / name).chmod(0o400)
+    for name in older["parts"]:
+        _write(directory / name, PART)
+    with contextlib.closing(sqlite3.connect(directory / "gateway.db")) as database:
+        database.executescript("\n".join(older["database"]))
+    (directory / "gateway.db").chmod(0o600)
+    return Kept(**older["kept"])
 
 
-def make(program: Path, path: Path) -> None:
+def _write(path: Path, data: bytes) -> None:
+    for folder in reversed(path.parents):
+        if not folder.exists():
+            folder.mkdir(0o700)
+    path.write_bytes(data)
+    path.chmod(0o600)
+
+
+def take(program: Path, path: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        stubs = stubs_module.load(ROOT / "protos", Path(scratch))
-        gateway = Gateway(program, Path(scratch), {"uploads": {"part_size_bytes": 65536}})
+        stubs = stubs_module.load(TESTS.parents[1] / "protos", Path(scratch))
+        gateway = Gateway(program, Path(scratch), {"uploads": {"part_size_bytes": len(PART)}})
         gateway.environment = {"DATA_GATEWAY_ADMIN_PASSWORD": PASSWORD}
+        _write(gateway.data / "keys/root", ROOT_KEY)
         try:
             admin = User.login(gateway.start(), stubs, "system", "admin", PASSWORD)
             device = Fleet.create(admin).uploader(tags={"model": "mk2"})
             completed(device, CONTENT, TAGS)
             (found,) = admin.list_all()
             under_way = Upload.create(device)
-            under_way.store.upload_part(under_way.store.initiate(), 1, bytes(under_way.part_size))
-            kept = Kept(
-                device.device_id, device.credential, found.file_id, found.etag, under_way.logical_id, under_way.id
-            )
+            under_way.store.upload_part(under_way.store.initiate(), 1, PART)
             assert gateway.stop() == 0
         finally:
             gateway.close()
-        (gateway.data / "kept.json").write_text(json.dumps(asdict(kept)))
-        (gateway.data / "lock").unlink(missing_ok=True)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tarfile.open(path, "w:xz") as archive:
-            archive.add(gateway.data, arcname=".", filter=_anybodys)
+        with contextlib.closing(sqlite3.connect(gateway.data / "gateway.db")) as database:
+            credential = _publish(database)
+            dump = list(database.iterdump())
+        kept = Kept(device.device_id, credential, found.file_id, found.etag, under_way.logical_id, under_way.id)
+        files = sorted(file.relative_to(gateway.data) for file in gateway.data.rglob("*") if file.is_file())
+        data = [file for file in files if file.parts[:2] == ("store", "data")]
+        text = [file for file in files if file not in data and file.parts[0] in ("format", "store")]
+        older = {
+            "kept": asdict(kept),
+            "files": {str(file): (gateway.data / file).read_text() for file in text},
+            "objects": [str(file) for file in data if file.name == found.file_id],
+            "parts": [str(file) for file in data if file.name != found.file_id],
+            "database": dump,
+        }
+        path.write_text(json.dumps(older, indent=1) + "\n")
 
 
-def _anybodys(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    member.uid = member.gid = 0
-    member.uname = member.gname = ""
-    return member
+def _publish(database: sqlite3.Connection) -> str:
+    """Gives the one API key a credential that is no secret, and forgets who has signed in.
+
+    A credential is its kind, its id and 30 bytes in base64; the digest of it is kept, keyed by what the root key gives.
+    """
+    ((id,),) = database.execute("SELECT id FROM api_keys")
+    kind = "dgwk"
+    pepper = hmac.digest(ROOT_KEY, b"data-gateway pepper 1\x01", hashlib.sha256)
+    digest = hmac.digest(pepper, f"{kind} {id} ".encode() + SECRET, hashlib.sha256)
+    database.execute("UPDATE api_keys SET digest = ?", (digest,))
+    database.execute("DELETE FROM refresh_tokens")
+    database.commit()
+    return base64.b64encode(base64.b64decode(kind) + id.encode() + SECRET).decode()
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), Path(sys.argv[2]))
+    take(Path(sys.argv[1]), Path(sys.argv[2]))
