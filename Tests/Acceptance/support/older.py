@@ -76,7 +76,6 @@ def take(program: Path, path: Path) -> None:
         stubs = stubs_module.load(TESTS.parents[1] / "protos", Path(scratch))
         gateway = Gateway(program, Path(scratch), {"uploads": {"part_size_bytes": len(PART)}})
         gateway.environment = {"DATA_GATEWAY_ADMIN_PASSWORD": PASSWORD}
-        _write(gateway.data / "keys/root", ROOT_KEY)
         try:
             admin = User.login(gateway.start(), stubs, "system", "admin", PASSWORD)
             device = Fleet.create(admin).uploader(tags={"model": "mk2"})
