@@ -9,7 +9,7 @@ import grpc
 import pytest
 
 from support.faults import SYNC, Faults
-from support.gateway import Gateway
+from support.gateway import Gateway, eventually
 
 #: For a debug build on a busy machine.
 TIMEOUT = 30
@@ -77,7 +77,7 @@ def test_no_sign_of_life_once_the_database_takes_no_writes(binary, tmp_path, man
             told.append(fields(end))
         assert {"WATCHDOG": "1"} in told
         # The log says why.
-        assert "the database takes no more writes" in gateway.stderr
+        assert eventually(lambda: "the database takes no more writes" in gateway.stderr)
         gateway.stop()
         assert "STOPPING" in fields(end)
     finally:
