@@ -1,7 +1,6 @@
 import Database
 import Platform
 import RPC
-import Synchronization
 
 /// What is worth a row but not a commit of its own: when a key was last used, refusals, and sign-ins that change nothing.
 ///
@@ -20,7 +19,7 @@ public final class DeferredRecords: Sendable {
     private static let entryKinds = 1000
 
     private let database: Database
-    private let pending = Mutex(Pending())
+    private let pending = Lock(Pending())
 
     init(database: Database) {
         self.database = database

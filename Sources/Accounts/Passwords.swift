@@ -2,7 +2,6 @@ import CArgon2
 import Dispatch
 import Platform
 import RPC
-import Synchronization
 
 /// Password hashing with argon2id, off the event loops and one at a time: each run takes 19 MiB and some 20 ms.
 final class Passwords: Sendable {
@@ -14,7 +13,7 @@ final class Passwords: Sendable {
 
     /// How many may wait for their turn.
     private let capacity: Int
-    private let waiting = Mutex(0)
+    private let waiting = Lock(0)
     private let queue = DispatchQueue(label: "passwords")
 
     init(capacity: Int) {

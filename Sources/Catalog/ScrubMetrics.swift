@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 
 /// What the scrubber counted; read at any time, by any thread.
 public final class ScrubMetrics: Sendable {
@@ -12,7 +12,7 @@ public final class ScrubMetrics: Sendable {
         public var bad = 0
     }
 
-    private let counts = Mutex(Counts())
+    private let counts = Lock(Counts())
 
     public var snapshot: Counts { counts.withLock { $0 } }
 

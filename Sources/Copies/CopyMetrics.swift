@@ -1,5 +1,5 @@
 import Database
-import Synchronization
+import Platform
 
 /// What became of jobs and items, and what waits; read at any time, by any thread.
 public final class CopyMetrics: Sendable {
@@ -14,7 +14,7 @@ public final class CopyMetrics: Sendable {
     }
 
     private let database: Database
-    private let counts = Mutex(Counts())
+    private let counts = Lock(Counts())
 
     init(database: Database) {
         self.database = database

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import Synchronization
+import Platform
 
 /// The metadata of a gateway: one SQLite file in WAL mode.
 ///
@@ -54,7 +54,7 @@ public final class Database: Sendable {
 
     /// As ``write(_:)``, for a thread that may block: never an event loop's, never inside another write.
     public func writeBlocking<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) throws -> T {
-        let reply = Mutex<Result<T, any Error>?>(nil)
+        let reply = Lock<Result<T, any Error>?>(nil)
         let answered = DispatchSemaphore(value: 0)
         submit(body) { result in
             reply.withLock { $0 = result }

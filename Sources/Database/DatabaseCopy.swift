@@ -1,4 +1,5 @@
 import CSQLite
+import Platform
 import Synchronization
 
 /// A copy of the whole database into another file, by the writer's own connection: some hundred pages between two
@@ -95,7 +96,7 @@ final class DatabaseCopy: @unchecked Sendable {
 
 /// Where a cancellation, which may come before the copy is there, finds it.
 final class RunningCopy: Sendable {
-    private let state = Mutex<(copy: DatabaseCopy?, isCancelled: Bool)>((nil, false))
+    private let state = Lock<(copy: DatabaseCopy?, isCancelled: Bool)>((nil, false))
 
     func started(_ copy: DatabaseCopy) {
         let isCancelled = state.withLock { state in

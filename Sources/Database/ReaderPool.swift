@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 
 /// The read-only connections that nobody uses right now.
 ///
@@ -15,7 +15,7 @@ final class ReaderPool: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let path: String
     private let capacity: Int
 

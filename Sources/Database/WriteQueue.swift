@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Platform
 
 /// The writes that wait for the writer's thread, and the copies that somebody wants. Bounded; any thread may add.
 final class WriteQueue: Sendable {
@@ -16,7 +16,7 @@ final class WriteQueue: Sendable {
         var refusal: DatabaseError?
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Signalled when the first write comes, or the end.
     private let wake = DispatchSemaphore(value: 0)
     private let capacity: Int

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import Platform
 
 /// The one thread and connection of the process that writes and checkpoints.
 ///
@@ -18,7 +18,7 @@ final class Writer: Sendable {
         let queue = WriteQueue(capacity: capacity)
         let stopped = stopped
         self.queue = queue
-        let handover = Mutex<Connection?>(connection)
+        let handover = Lock<Connection?>(connection)
         let thread = Thread {
             if let connection = handover.withLock({ $0.take() }) {
                 Self.run(connection, queue, checkpointPages, onEnd)

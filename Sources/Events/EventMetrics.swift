@@ -1,6 +1,5 @@
 import Database
 import Platform
-import Synchronization
 
 /// What became of events, by webhook; read at any time, by any thread.
 public final class EventMetrics: Sendable {
@@ -17,12 +16,12 @@ public final class EventMetrics: Sendable {
 
     private let database: Database
     private let clock: any WallClock
-    private let counts: Mutex<[String: Counts]>
+    private let counts: Lock<[String: Counts]>
 
     init(webhooks: [String], database: Database, clock: any WallClock) {
         self.database = database
         self.clock = clock
-        counts = Mutex(Dictionary(uniqueKeysWithValues: webhooks.map { ($0, Counts()) }))
+        counts = Lock(Dictionary(uniqueKeysWithValues: webhooks.map { ($0, Counts()) }))
     }
 
     func note(_ outcome: DeliveryOutcome, of webhook: String) {

@@ -1,7 +1,6 @@
 import Database
 import Dispatch
 import Platform
-import Synchronization
 
 /// The gateway's objects: bytes in a local directory, what they are in the database.
 ///
@@ -47,7 +46,7 @@ public final class ObjectStore: Sendable {
     /// Unlinking a large file takes a while, which no event loop has.
     private let removals = DispatchQueue(label: "store.removals")
     /// How many want that no file goes; a removal that has begun is not held up.
-    private let keepers = Mutex(0)
+    private let keepers = Lock(0)
     /// Syncing a new file takes a while too; several do at the same time.
     private let describers = (0..<4).map { DispatchQueue(label: "store.facts.\($0)") }
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Wakes those who wait for something to do.
 public final class Bell: Sendable {
     private struct State {
@@ -8,7 +6,7 @@ public final class Bell: Sendable {
         var nextID = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     public init() {}
 

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Identifiers that sort by the time they were made: UUID version 7 (RFC 9562, section 5.7).
 ///
 /// Strictly increasing within one `Identifiers`, also when many are made in the same millisecond: the 12 bits of
@@ -7,7 +5,7 @@ import Synchronization
 public final class Identifiers: Sendable {
     private let clock: any WallClock
     /// The last 48 bits of milliseconds and 12 bits of counter given out, as one number.
-    private let last = Mutex<UInt64>(0)
+    private let last = Lock<UInt64>(0)
 
     public init(clock: any WallClock) {
         self.clock = clock

@@ -1,13 +1,11 @@
-import Synchronization
-
 /// A setting that may change while the gateway runs: who reads it gets the old value or the new one, whole. Copies of the
 /// structure that it stands in share it, so what is set through one of them holds for all.
 @propertyWrapper
 public final class Live<Value: Sendable>: Sendable {
-    private let current: Mutex<Value>
+    private let current: Lock<Value>
 
     public init(wrappedValue: Value) {
-        current = Mutex(wrappedValue)
+        current = Lock(wrappedValue)
     }
 
     public var wrappedValue: Value {

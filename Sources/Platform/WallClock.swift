@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// What says how late it is; the only source of the time of day, so that a test can set it.
 public protocol WallClock: Sendable {
@@ -19,10 +18,10 @@ public struct SystemClock: WallClock {
 
 /// A clock that a test moves.
 public final class ManualClock: WallClock {
-    private let current: Mutex<UnixTime>
+    private let current: Lock<UnixTime>
 
     public init(_ start: UnixTime = UnixTime(seconds: 1_767_225_600)) {
-        current = Mutex(start)
+        current = Lock(start)
     }
 
     public func now() -> UnixTime {

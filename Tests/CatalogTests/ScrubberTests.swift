@@ -1,8 +1,8 @@
 import Accounts
 import Foundation
+import Platform
 import Proto
 import RPC
-import Synchronization
 import Testing
 
 @testable import Catalog
@@ -17,7 +17,7 @@ struct ScrubberTests {
 
     /// What was said of objects, in their order.
     private final class Reports: Sendable {
-        let lines = Mutex<[String]>([])
+        let lines = Lock<[String]>([])
     }
 
     private let reports = Reports()
@@ -100,7 +100,7 @@ struct ScrubberTests {
 
     @Test func aPassGoesOnWhereItWasInterrupted() async throws {
         for byte in 1...5 { try scene.add(bytes: [UInt8(byte)]) }
-        let pieces = Mutex(0)
+        let pieces = Lock(0)
         let first = scrubber { _ in
             let count = pieces.withLock { pieces in
                 pieces += 1
@@ -123,7 +123,7 @@ struct ScrubberTests {
 
     @Test func piecesComeAtTheRate() async throws {
         try scene.add(bytes: Array(repeating: 0, count: (2 << 20) + (1 << 19)))
-        let waits = Mutex<[Duration]>([])
+        let waits = Lock<[Duration]>([])
         try await scrubber { wait in waits.withLock { $0.append(wait) } }.pass()
         let milliseconds = waits.withLock { $0.map { $0 / .milliseconds(1) } }
         // 8 MiB a second, in pieces of 1 MiB.

@@ -2,7 +2,6 @@ import Foundation
 import Network
 import Platform
 import Proto
-import Synchronization
 import Testing
 
 @testable import Console
@@ -26,11 +25,11 @@ private final class FakeCalls: HTTPRequestHandler {
         func abandon() {}
     }
 
-    private let calls = Mutex<[Seen]>([])
-    private let answers: Mutex<[String: HTTPResponse]>
+    private let calls = Lock<[Seen]>([])
+    private let answers: Lock<[String: HTTPResponse]>
 
     init(_ answers: [String: HTTPResponse]) {
-        self.answers = Mutex(answers)
+        self.answers = Lock(answers)
     }
 
     var seen: [Seen] { calls.withLock { $0 } }

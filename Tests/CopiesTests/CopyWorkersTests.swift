@@ -1,7 +1,6 @@
 import Database
 import Foundation
 import Platform
-import Synchronization
 import Testing
 
 @testable import Copies
@@ -46,7 +45,7 @@ import Testing
                 BEGIN SELECT RAISE(ABORT, 'full'); END
                 """)
         }
-        let failures = Mutex(0)
+        let failures = Lock(0)
         try await run(workers(SystemClock()) { failures.withLock { $0 += 1 } }) {
             if failures.withLock({ $0 }) >= 2 {
                 _ = try scene.database.writeBlocking { try $0.execute("DROP TRIGGER IF EXISTS full") }
@@ -58,7 +57,7 @@ import Testing
 
     /// Another millisecond each time that somebody looks.
     private final class SteppingClock: WallClock {
-        private let time = Mutex(UnixTime(seconds: 1_800_000_000))
+        private let time = Lock(UnixTime(seconds: 1_800_000_000))
 
         func now() -> UnixTime {
             time.withLock { time in

@@ -1,13 +1,13 @@
 import Foundation
-import Synchronization
+import Platform
 import Testing
 
 @testable import Database
 
 /// What writers and the test tell each other.
 private final class Progress: Sendable {
-    let isOver = Mutex(false)
-    let written = Mutex(0)
+    let isOver = Lock(false)
+    let written = Lock(0)
 }
 
 /// Copies of a database that is being written.

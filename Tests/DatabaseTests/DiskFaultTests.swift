@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Platform
 import Testing
 
 @testable import Database
@@ -61,7 +61,7 @@ import Testing
 
 /// Counts how often the writer ended.
 final class Ended: Sendable {
-    private let errors = Mutex<[DatabaseError]>([])
+    private let errors = Lock<[DatabaseError]>([])
 
     var count: Int { errors.withLock { $0.count } }
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 import Testing
 
 @testable import Database
@@ -106,7 +106,7 @@ import Testing
 /// What another connection sees at one moment.
 private final class VisibleNotes: Sendable {
     private let database: Database
-    private let notes = Mutex<[String]?>(nil)
+    private let notes = Lock<[String]?>(nil)
 
     init(_ database: Database) {
         self.database = database

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Platform
 
 @testable import Database
 
@@ -56,7 +56,7 @@ extension Database {
 
 /// Collects the replies of writes that were submitted together.
 final class Replies: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Lock<[String]>([])
     private let arrived = DispatchSemaphore(value: 0)
 
     func record(_ name: String) -> @Sendable (Result<Int, any Error>) -> Void {

@@ -1,7 +1,6 @@
 import Platform
 import Proto
 import RPC
-import Synchronization
 import Testing
 import Transfer
 import Wire
@@ -83,7 +82,7 @@ import Wire
     @Test func retriesEndWithTheLastFailure() async {
         var policy = RetryPolicy(patience: .zero)
         policy.base = .milliseconds(1)
-        let waits = Mutex(0)
+        let waits = Lock(0)
         let retrying = Retrying(policy: policy, outlook: { Remedy($0).outlook }) { _, _, _ in waits.withLock { $0 += 1 }
         }
         await #expect(throws: TransferFailure.connection("7")) {
@@ -109,7 +108,7 @@ import Wire
     }
 
     private final class Counter: Sendable {
-        private let value = Mutex(0)
+        private let value = Lock(0)
 
         func next() -> Int {
             value.withLock {

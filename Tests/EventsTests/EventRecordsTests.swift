@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 import Testing
 
 @testable import Events
@@ -136,7 +135,7 @@ import Testing
     @Test func ofTooManyTheOldestAreGivenUp() async throws {
         let scene = try Scene()
         let ids = try (0..<5).map { try scene.happens(to: $0 < 3 ? "x" : "y") }
-        let told = Mutex<[String]>([])
+        let told = Lock<[String]>([])
         let configure = { @Sendable (configuration: inout EventsConfiguration) in
             configuration.maximumPending = 3
             configuration.onDeadLetter = { id, webhook, reason in

@@ -1,12 +1,11 @@
 import Platform
-import Synchronization
 import Testing
 
 @testable import GatewayServer
 
 /// Where a test's commands run: without variables, and with their output kept.
 final class Recorder: Sendable {
-    private let lines = Mutex((output: [String](), errors: [String]()))
+    private let lines = Lock((output: [String](), errors: [String]()))
 
     var output: String { lines.withLock { $0.output.joined(separator: "\n") } }
     var errors: String { lines.withLock { $0.errors.joined(separator: "\n") } }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import Platform
 import Testing
 
 @testable import GatewayServer
@@ -29,7 +29,7 @@ import Testing
         let socket = try #require(NotifySocket())
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "1000"]))
         let (answers, answer) = AsyncStream<Bool>.makeStream()
-        let asked = Mutex(0)
+        let asked = Lock(0)
         let watch = Task {
             await manager.watch {
                 asked.withLock { $0 += 1 }

@@ -1,8 +1,8 @@
 import Foundation
 import Network
+import Platform
 import Proto
 import RPC
-import Synchronization
 import Wire
 
 @testable import GatewayServer
@@ -57,7 +57,7 @@ final class TestGateway: Sendable {
 
 /// What calls brought, in their order.
 final class Calls: Sendable {
-    private let seen = Mutex<[String]>([])
+    private let seen = Lock<[String]>([])
 
     var all: [String] { seen.withLock { $0 } }
 

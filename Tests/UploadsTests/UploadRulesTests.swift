@@ -1,7 +1,7 @@
 import Accounts
+import Platform
 import Proto
 import RPC
-import Synchronization
 import Testing
 
 @testable import ObjectStore
@@ -219,7 +219,7 @@ struct UploadRulesTests {
 
     /// Below the floor of free disk nothing new begins, and what is under way goes on.
     @Test func withoutRoomNoUploadBegins() async throws {
-        let free = Mutex<Int64>(1000)
+        let free = Lock<Int64>(1000)
         var configuration = ObjectStore.Configuration()
         configuration.minimumFreeBytes = 1000
         configuration.freeBytes = { _ in free.withLock { $0 } }

@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 
 /// Limits how often something may happen for each of many keys: a token bucket a key, bounded in number.
 public final class Throttle: Sendable {
@@ -11,7 +10,7 @@ public final class Throttle: Sendable {
     private let burst: Double
     private let perMicrosecond: Double
     private let capacity: Int
-    private let buckets = Mutex<[String: Bucket]>([:])
+    private let buckets = Lock<[String: Bucket]>([:])
 
     /// - Parameters:
     ///   - perMinute: how many may come in the long run, and at once after a quiet minute; above 0.

@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 
 /// Issues access tokens, and remembers those whose signature was found right: an ES256 verification costs 80 µs, a look
 /// here one.
@@ -12,13 +11,13 @@ final class AccessTokens: Sendable {
         var old: [[UInt8]: AccessToken] = [:]
     }
 
-    private let signer: Mutex<TokenSigner>
+    private let signer: Lock<TokenSigner>
     private let lifetimeSeconds: Int64
     private let capacity: Int
-    private let generations = Mutex(Generations())
+    private let generations = Lock(Generations())
 
     init(signer: TokenSigner, lifetimeSeconds: Int64, capacity: Int) {
-        self.signer = Mutex(signer)
+        self.signer = Lock(signer)
         self.lifetimeSeconds = lifetimeSeconds
         self.capacity = capacity
     }

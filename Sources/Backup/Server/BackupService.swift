@@ -5,7 +5,6 @@ import ObjectStore
 import Platform
 import Proto
 import RPC
-import Synchronization
 import Wire
 
 /// BackupService: streams an archive of the whole gateway, while it serves.
@@ -14,7 +13,7 @@ public final class BackupService: BackupServiceHandler {
     private let database: Database
     private let store: ObjectStore
     private let clock: any WallClock
-    private let isRunning = Mutex(false)
+    private let isRunning = Lock(false)
 
     public init(directory: DataDirectory, database: Database, store: ObjectStore, clock: any WallClock) {
         self.directory = directory

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Platform
 
 /// Carries an archive from the thread that makes it, which may block, to the call that sends it, which may not.
 ///
@@ -21,7 +21,7 @@ final class ChunkPipe: ByteSink, Sendable {
         var isCancelled = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     /// Free places for a piece that waits.
     private let places = DispatchSemaphore(value: 1)
 

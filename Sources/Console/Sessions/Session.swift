@@ -1,6 +1,5 @@
 import Platform
 import Proto
-import Synchronization
 
 /// A browser in which somebody is signed in.
 final class Session: Sendable {
@@ -17,15 +16,15 @@ final class Session: Sendable {
     let user: User
     let beganAt: UnixTime
     private let tokenDigest: [UInt8]
-    private let tokens: Mutex<UserTokens>
+    private let tokens: Lock<UserTokens>
     /// One at a time: a new one takes the place of the one before.
-    private let ticket = Mutex<Ticket?>(nil)
+    private let ticket = Lock<Ticket?>(nil)
 
     init(key: SessionKey, tokenDigest: [UInt8], user: User, tokens: UserTokens, beganAt: UnixTime) {
         self.key = key
         self.tokenDigest = tokenDigest
         self.user = user
-        self.tokens = Mutex(tokens)
+        self.tokens = Lock(tokens)
         self.beganAt = beganAt
     }
 

@@ -1,6 +1,5 @@
 import Platform
 import Proto
-import Synchronization
 
 /// Who is signed in to the console: in memory only, bounded in number and in time.
 ///
@@ -19,7 +18,7 @@ final class SessionTable: Sendable {
     }
 
     private let configuration: ConsoleConfiguration
-    private let entries = Mutex<[SessionKey: Entry]>([:])
+    private let entries = Lock<[SessionKey: Entry]>([:])
 
     init(_ configuration: ConsoleConfiguration) {
         self.configuration = configuration

@@ -1,7 +1,6 @@
 import Database
 import ObjectStore
 import Platform
-import Synchronization
 import Transfer
 
 /// Take items and copy them, so many at a time, until their task is cancelled.
@@ -16,7 +15,7 @@ final class CopyWorkers: Sendable {
     private let clock: any WallClock
     private let bell = Bell()
     /// What is being copied, by job and number.
-    private let running = Mutex<[String: [Int: Task<Void, any Error>]]>([:])
+    private let running = Lock<[String: [Int: Task<Void, any Error>]]>([:])
 
     init(database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyConfiguration) {
         self.database = database

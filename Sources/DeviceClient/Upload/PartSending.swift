@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 import Transfer
 
 /// Sends parts over several connections at once. On each, the next part is read and hashed while one is sent.
@@ -58,9 +58,9 @@ struct PartSending: Sendable {
 
 /// Parts that nobody has taken yet.
 private final class PartQueue: Sendable {
-    private let rest: Mutex<ArraySlice<PartRange>>
+    private let rest: Lock<ArraySlice<PartRange>>
 
-    init(_ parts: [PartRange]) { rest = Mutex(parts[...]) }
+    init(_ parts: [PartRange]) { rest = Lock(parts[...]) }
 
     func next() -> PartRange? { rest.withLock { $0.popFirst() } }
 }

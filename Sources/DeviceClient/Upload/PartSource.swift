@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 import Transfer
 
 /// The file that is uploaded, as long as it stays what it was when the upload began.
@@ -42,7 +42,7 @@ public struct SourceChange: Error, Sendable, Hashable {
 
 /// Bytes that one attempt to send a piece has counted; they count no more when it fails.
 final class CountedBytes: Sendable {
-    private let total = Mutex<Int64>(0)
+    private let total = Lock<Int64>(0)
     private let notice: @Sendable (UploadNotice) -> Void
 
     init(_ notice: @escaping @Sendable (UploadNotice) -> Void) { self.notice = notice }

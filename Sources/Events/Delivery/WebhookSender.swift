@@ -1,7 +1,6 @@
 import Database
 import Network
 import Platform
-import Synchronization
 import Transfer
 
 /// Sends one webhook's events as they become due, several at once, and writes what came of it.
@@ -142,7 +141,7 @@ actor WebhookSender {
 extension HTTPReceiver {
     /// Takes the answer's body and keeps nothing of it.
     fileprivate static func passingOver(atMost limit: Int) -> HTTPReceiver {
-        let count = Mutex(0)
+        let count = Lock(0)
         return HTTPReceiver(wants: { _, _ in true }) { bytes in
             let sum = count.withLock { count in
                 count += bytes.count

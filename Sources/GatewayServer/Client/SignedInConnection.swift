@@ -1,7 +1,7 @@
 import Network
+import Platform
 import Proto
 import RPC
-import Synchronization
 import Wire
 
 /// A connection to one listener in the name of who is signed in.
@@ -13,7 +13,7 @@ final class SignedInConnection: CallTransport {
     private let organization: String?
     private let file: SessionFile
     private let environment: CommandEnvironment
-    private let session: Mutex<Session>
+    private let session: Lock<Session>
 
     /// - Throws: `ClientFailure` where nobody is signed in, or the gateway is not reached.
     init(
@@ -26,7 +26,7 @@ final class SignedInConnection: CallTransport {
             to: ServerAddress.of(listener, options.server, environment, session), on: loop, in: environment)
         organization = options.organization?.name
         self.environment = environment
-        self.session = Mutex(session)
+        self.session = Lock(session)
         if session.isOver(at: environment.clock.now()) { try await refresh() }
     }
 

@@ -1,6 +1,5 @@
 import Glibc
 import Platform
-import Synchronization
 
 /// Standard error: one line an event. No secret is ever given to it.
 enum Log {
@@ -13,7 +12,7 @@ enum Log {
         writer.start()
         return writer
     }()
-    private static let configuration = Mutex(LogConfiguration())
+    private static let configuration = Lock(LogConfiguration())
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 
     /// Holds from the next line on.

@@ -19,10 +19,10 @@ final class LogWriter: Sendable {
     private let descriptor: Int32
     private let capacity: Int
     private let lost: @Sendable (_ count: Int) -> [UInt8]
-    private let waiting = Mutex(Waiting())
+    private let waiting = Lock(Waiting())
     private let wake = DispatchSemaphore(value: 0)
     /// Held by who writes, so that lines keep their order.
-    private let writing = Mutex(())
+    private let writing = Lock(())
     private let droppedSoFar = Atomic<Int>(0)
 
     /// - Parameters:

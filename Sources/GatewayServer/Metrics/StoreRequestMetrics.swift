@@ -1,6 +1,6 @@
 import Network
+import Platform
 import RPC
-import Synchronization
 
 /// What the object store's listener was asked for, and what it moved.
 final class StoreRequestMetrics: HTTPObserver, MetricSource {
@@ -26,7 +26,7 @@ final class StoreRequestMetrics: HTTPObserver, MetricSource {
         }
     }
 
-    private let counts = Mutex<[Operation: Counts]>([:])
+    private let counts = Lock<[Operation: Counts]>([:])
 
     /// What was refused before it was known what it asked for stands under `none`.
     func ended(_ request: HTTPRequestRecord) {

@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 
 /// What the sweeps counted; read at any time, by any thread.
 final class SweepMetrics: MetricSource {
@@ -24,7 +24,7 @@ final class SweepMetrics: MetricSource {
         var failures = 0
     }
 
-    private let counts = Mutex<[Kind: Counts]>([:])
+    private let counts = Lock<[Kind: Counts]>([:])
 
     func swept(_ kind: Kind, count: Int) {
         counts.withLock { $0[kind, default: Counts()].swept += count }

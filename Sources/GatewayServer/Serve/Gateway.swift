@@ -6,7 +6,6 @@ import Network
 import Platform
 import Proto
 import RPC
-import Synchronization
 import Wire
 
 /// A running gateway: its rooms, and the listeners where they can be reached.
@@ -31,12 +30,12 @@ final class Gateway: Sendable {
 
     private let configuration: Configuration
     /// What holds now, by key.
-    private let effective: Mutex<[String: String]>
+    private let effective: Lock<[String: String]>
 
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
         self.configuration = configuration
-        effective = Mutex(configuration.values)
+        effective = Lock(configuration.values)
         directory = try DataDirectory.forServing(dataDirectory)
         certificates = try GatewayCertificates(configuration)
         let rooms = try await Rooms(configuration, directory: directory, state: state, certificates: certificates)

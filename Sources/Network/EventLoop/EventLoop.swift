@@ -1,7 +1,7 @@
 import CUV
 import Foundation
+import Platform
 import RPC
-import Synchronization
 
 /// One thread with a libuv loop: the sockets that belong to it, and the handlers of their calls.
 ///
@@ -24,7 +24,7 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     private let afterPoll: UnsafeMutablePointer<uv_check_t>
     private let timer: UnsafeMutablePointer<uv_timer_t>
     /// Work from other threads; `nil` once the loop has ended.
-    private let inbox = Mutex<[Work]?>([])
+    private let inbox = Lock<[Work]?>([])
     /// The loop's own thread; set before anything else can ask for it.
     private nonisolated(unsafe) var thread: pthread_t?
     private var ready: [UnownedJob] = []

@@ -1,5 +1,6 @@
 import CMicrohttpd
 import Glibc
+import Platform
 import Synchronization
 
 /// One connection of an ``HTTPDaemon``, from its acceptance to its end: whose it is, and how it gets on.
@@ -13,11 +14,11 @@ final class HTTPConnection: Sendable {
     private let stage = Atomic(0)
     /// What had been received when the wait for a request began; bytes.
     private let receivedBefore = Atomic<UInt64>(0)
-    private let rule: Mutex<TransferRule>
+    private let rule: Lock<TransferRule>
 
     init(_ native: OpaquePointer, identity: TLSIdentity?, rule: TransferRule) {
         self.identity = identity
-        self.rule = Mutex(rule)
+        self.rule = Lock(rule)
         host = microhttpd_peer(native).map { Self.host(of: $0) } ?? ""
         descriptor = microhttpd_socket(native)
         if let identity { microhttpd_identify(native, identity.pointer) }

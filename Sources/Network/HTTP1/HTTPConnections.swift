@@ -1,5 +1,5 @@
+import Platform
 import RPC
-import Synchronization
 
 /// The connections that a daemon has open.
 final class HTTPConnections: Sendable {
@@ -9,7 +9,7 @@ final class HTTPConnections: Sendable {
         var byAddress: [String: Int] = [:]
     }
 
-    private let open = Mutex(Open())
+    private let open = Lock(Open())
 
     func count(from host: String) -> Int {
         let address = AddressRange.countedAsOne(host)

@@ -1,6 +1,7 @@
 import CMicrohttpd
 import Dispatch
 import Glibc
+import Platform
 import RPC
 import Synchronization
 
@@ -58,7 +59,7 @@ public final class HTTPDaemon: Sendable {
     private let watch = Watch()
     private let stopping = Atomic(false)
     /// The library's daemon; nil once it was stopped.
-    private let native = Mutex<NativeDaemon?>(nil)
+    private let native = Lock<NativeDaemon?>(nil)
 
     /// Listens on `host` (a numeric IPv4 or IPv6 address, or a name) and `port` (0 = a free one).
     public init(

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Platform
 
 /// Calls something again and again, on a queue of its own, until it is stopped.
 final class Watch: Sendable {
@@ -9,7 +9,7 @@ final class Watch: Sendable {
     }
 
     private let queue = DispatchQueue(label: "http.watch")
-    private let timer = Mutex<Source?>(nil)
+    private let timer = Lock<Source?>(nil)
 
     func start(every interval: Duration, _ body: @escaping @Sendable () -> Void) {
         let source = DispatchSource.makeTimerSource(queue: queue)

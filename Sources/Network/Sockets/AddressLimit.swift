@@ -1,10 +1,10 @@
+import Platform
 import RPC
-import Synchronization
 
 /// How many connections one address may have, over all loops of a listener.
 final class AddressLimit: Sendable {
     private let limit: Int
-    private let open = Mutex<[String: Int]>([:])
+    private let open = Lock<[String: Int]>([:])
 
     init(_ limit: Int) {
         self.limit = limit

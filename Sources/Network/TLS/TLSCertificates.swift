@@ -1,7 +1,6 @@
 import COpenSSL
 import Glibc
 import Platform
-import Synchronization
 
 /// Why certificates cannot be used. The description names the file.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
@@ -54,11 +53,11 @@ public final class TLSCertificates: Sendable {
     }
 
     private let files: Files
-    private let current: Mutex<Loaded>
+    private let current: Lock<Loaded>
 
     public init(_ files: Files) throws(TLSError) {
         self.files = files
-        current = Mutex(try Loaded(files))
+        current = Lock(try Loaded(files))
     }
 
     /// Reads the files again; what they hold is in use from ``use(_:)`` on.

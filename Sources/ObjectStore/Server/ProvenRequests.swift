@@ -1,6 +1,5 @@
 import Network
 import Platform
-import Synchronization
 
 /// A presigned request whose signature was found right, with what was read from it.
 struct ProvenRequest: Sendable {
@@ -34,7 +33,7 @@ final class ProvenRequests: Sendable {
 
     /// Of one generation; there are two.
     private let capacity: Int
-    private let generations = Mutex(Generations())
+    private let generations = Lock(Generations())
 
     init(capacity: Int = 256) {
         self.capacity = capacity

@@ -1,4 +1,5 @@
 import Dispatch
+import Platform
 import Synchronization
 
 /// The few threads that hash and write blocks, and the memory for these; all requests share them.
@@ -25,7 +26,7 @@ final class BlockThreads: Sendable {
     /// Runs on as many threads as there are cores.
     private let hashing = DispatchQueue(label: "store.hashing", attributes: .concurrent)
     private let turn = Atomic(0)
-    private let spares = Mutex<[AlignedBlock]>([])
+    private let spares = Lock<[AlignedBlock]>([])
     /// Blocks that requests may have now.
     private let shared = Atomic(0)
     private let maximumShared: Int

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Platform
 
 /// Takes one body in: gathers it into aligned blocks, each of which one thread hashes and another writes at its place in a
 /// file, while the next is received.
@@ -24,7 +24,7 @@ final class BodyPipeline {
     private final class Flight: @unchecked Sendable {  // The digest is the hashing queue's until `wait` has returned.
         let slots = DispatchSemaphore(value: BodyPipeline.blocksInFlight)
         /// What went wrong first; nothing is hashed or written from then on.
-        private let failure = Mutex<(any Error)?>(nil)
+        private let failure = Lock<(any Error)?>(nil)
         var digest: BodyDigest
 
         init(_ digest: BodyDigest) {

@@ -1,6 +1,5 @@
 import Glibc
 import Platform
-import Synchronization
 
 /// Whether there is room for new uploads: they are refused while less than a floor is free, so that those under way, and
 /// the database, can still be written.
@@ -8,7 +7,7 @@ final class FreeSpace: Sendable {
     let floor: Int64
     private let clock: any WallClock
     private let measure: @Sendable () throws -> Int64
-    private let latest = Mutex<(second: Int64, bytes: Int64)?>(nil)
+    private let latest = Lock<(second: Int64, bytes: Int64)?>(nil)
 
     /// - Parameters:
     ///   - floor: bytes.

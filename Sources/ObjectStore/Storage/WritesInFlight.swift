@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 
 /// Keeps writers of one multipart upload out of each other's way, across connections.
 ///
@@ -14,7 +14,7 @@ final class WritesInFlight: Sendable {
     /// What the writers of one part share.
     fileprivate final class Part: Sendable {
         /// The generation whose row was committed last.
-        let committed = Mutex<UInt64>(0)
+        let committed = Lock<UInt64>(0)
     }
 
     /// One writer's right to write.
@@ -23,7 +23,7 @@ final class WritesInFlight: Sendable {
         let ownsPlace: Bool
         fileprivate let part: Part
         private let generation: UInt64
-        private let isRevoked = Mutex(false)
+        private let isRevoked = Lock(false)
 
         fileprivate init(part: Part, generation: UInt64, ownsPlace: Bool) {
             self.part = part
@@ -63,7 +63,7 @@ final class WritesInFlight: Sendable {
 
     private final class Multipart: Sendable {
         /// Locked for as long as somebody works on the upload as a whole.
-        let writers = Mutex(Writers())
+        let writers = Lock(Writers())
     }
 
     private struct Use {
@@ -71,7 +71,7 @@ final class WritesInFlight: Sendable {
         var users: Int
     }
 
-    private let uses = Mutex<[String: Use]>([:])
+    private let uses = Lock<[String: Use]>([:])
 
     /// The right to write a part. Give it back with ``end(_:part:of:)``.
     func begin(part number: Int, of multipartID: String) -> Claim {

@@ -1,3 +1,4 @@
+import Platform
 import Synchronization
 import Wire
 
@@ -13,7 +14,7 @@ public final class MethodMetrics: Sendable {
         public var durations = Histogram()
     }
 
-    private let counts = Mutex(Snapshot())
+    private let counts = Lock(Snapshot())
     private let startedCalls = Atomic<Int>(0)
 
     init() {}

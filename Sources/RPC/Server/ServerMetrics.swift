@@ -1,3 +1,4 @@
+import Platform
 import Synchronization
 
 /// What a listener counts, but for its calls, which ``Router/methods`` count; read at any time, by any thread.
@@ -6,8 +7,8 @@ public final class ServerMetrics: Sendable {
     private let connectionsOpen = Atomic<Int>(0)
     private let handlers = Atomic<Int>(0)
     private let requestBytes = Atomic<Int>(0)
-    private let limits = Mutex<[String: Int]>([:])
-    private let refused = Mutex<[RefusedRequest.Reason: Int]>([:])
+    private let limits = Lock<[String: Int]>([:])
+    private let refused = Lock<[RefusedRequest.Reason: Int]>([:])
 
     public init() {}
 

@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 
 /// Whether the server takes calls; one for all its listeners. Those who watch hear of each change.
 public final class ServingState: Sendable {
@@ -9,7 +9,7 @@ public final class ServingState: Sendable {
         var nextWatcher = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
 
     public init() {}
 

@@ -1,5 +1,4 @@
 import Platform
-import Synchronization
 
 /// The time as a server has it: the machine's, until a server says that it is wrong.
 ///
@@ -7,7 +6,7 @@ import Synchronization
 public final class ServerClock: WallClock {
     private let machine: any WallClock
     /// Microseconds that the server is ahead.
-    private let lead = Mutex<Int64>(0)
+    private let lead = Lock<Int64>(0)
 
     public init(_ machine: any WallClock) { self.machine = machine }
 

@@ -2,9 +2,9 @@ import Dispatch
 import Glibc
 import HTTPTestClient
 import Network
+import Platform
 import Proto
 import RPC
-import Synchronization
 import Testing
 import Wire
 
@@ -12,7 +12,7 @@ import Wire
 @Suite struct RPCRequestHandlerTests {
     /// Tells when a call has ended, and how.
     private final class Ends: Interceptor {
-        private let statuses = Mutex<[StatusCode]>([])
+        private let statuses = Lock<[StatusCode]>([])
         private let ended = DispatchSemaphore(value: 0)
         let admitted = DispatchSemaphore(value: 0)
 

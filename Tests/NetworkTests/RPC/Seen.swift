@@ -1,9 +1,9 @@
+import Platform
 import Proto
-import Synchronization
 
 /// What a callback saw, in order.
 final class Seen: Sendable {
-    private let values = Mutex<[HealthCheckResponse.ServingStatus]>([])
+    private let values = Lock<[HealthCheckResponse.ServingStatus]>([])
 
     var all: [HealthCheckResponse.ServingStatus] { values.withLock { $0 } }
 

@@ -4,7 +4,6 @@ import Glibc
 import HTTPTestClient
 import Platform
 import RPC
-import Synchronization
 import Testing
 
 @testable import ObjectStore
@@ -66,7 +65,7 @@ struct BodyPipelineTests {
         let client = store.client()
         let id = try client.initiate()
         let body = content(4 * Self.partSize + Self.block + 5)
-        let statuses = Mutex<[Int]>([])
+        let statuses = Lock<[Int]>([])
         DispatchQueue.concurrentPerform(iterations: 5) { index in
             let piece = Array(body[(index * Self.partSize)...].prefix(Self.partSize))
             let status = (try? client.part(index + 1, of: id, piece))?.status ?? 0
@@ -134,7 +133,7 @@ struct BodyPipelineTests {
     @Test func cancelsWhenTheWriteInFlightHasReturned() throws {
         let entered = DispatchSemaphore(value: 0)
         let leave = DispatchSemaphore(value: 0)
-        let order = Mutex<[String]>([])
+        let order = Lock<[String]>([])
         var calls = FileCalls()
         calls.write = { _, _, count, _ in
             entered.signal()
@@ -203,7 +202,7 @@ struct BodyPipelineTests {
 
 /// Counts calls from any thread, from 1.
 private final class Counter: Sendable {
-    private let count = Mutex(0)
+    private let count = Lock(0)
 
     func next() -> Int {
         count.withLock {

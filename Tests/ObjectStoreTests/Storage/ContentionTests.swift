@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import HTTPTestClient
 import Platform
-import Synchronization
 import Testing
 
 @testable import ObjectStore
@@ -145,7 +144,7 @@ struct ContentionTests {
         let client = store.client()
         let id = try client.initiate()
         let body = content(12 * Self.partSize + 1)
-        let failures = Mutex(0)
+        let failures = Lock(0)
         DispatchQueue.concurrentPerform(iterations: 13) { index in
             let start = index * Self.partSize
             let piece = Array(body[start..<min(start + Self.partSize, body.count)])
@@ -161,7 +160,7 @@ struct ContentionTests {
     @Test func waitsForTheWriteInFlight() throws {
         let writes = WritesInFlight()
         let claim = writes.begin(part: 1, of: "m")
-        let order = Mutex<[String]>([])
+        let order = Lock<[String]>([])
         let inside = DispatchSemaphore(value: 0)
         let leave = DispatchSemaphore(value: 0)
         let done = DispatchGroup()

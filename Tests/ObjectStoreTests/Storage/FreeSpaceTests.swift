@@ -1,7 +1,6 @@
 import Foundation
 import HTTPTestClient
 import Platform
-import Synchronization
 import Testing
 
 @testable import ObjectStore
@@ -9,7 +8,7 @@ import Testing
 struct FreeSpaceTests {
     @Test func looksOnceASecond() throws {
         let clock = ManualClock()
-        let free = Mutex<[Int64]>([100, 99])
+        let free = Lock<[Int64]>([100, 99])
         let space = FreeSpace(floor: 100, clock: clock) { free.withLock { $0.removeFirst() } }
         try space.requireForNewUpload()
         try space.requireForNewUpload()
@@ -34,7 +33,7 @@ struct FreeSpaceTests {
 
     @Test func refusesNewUploadsAndGoesOnWithOthers() throws {
         var configuration = ObjectStore.Configuration()
-        let free = Mutex<Int64>(10)
+        let free = Lock<Int64>(10)
         configuration.minimumFreeBytes = 10
         configuration.freeBytes = { _ in free.withLock { $0 } }
         let store = try TestStore(configuration)

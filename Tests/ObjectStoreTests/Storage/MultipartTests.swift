@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import HTTPTestClient
 import Platform
-import Synchronization
 import Testing
 
 @testable import ObjectStore
@@ -90,7 +89,7 @@ struct MultipartTests {
         let client = store.client()
         let id = try client.initiate()
         let parts = try upload(content(3 * Self.partSize), client, id)
-        let answers = Mutex<[RawConnection.Answer?]>([])
+        let answers = Lock<[RawConnection.Answer?]>([])
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             let answer = try? client.complete(id, parts)
             answers.withLock { $0.append(answer) }

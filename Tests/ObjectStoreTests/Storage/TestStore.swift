@@ -3,7 +3,6 @@ import Foundation
 import HTTPTestClient
 import Network
 import Platform
-import Synchronization
 
 @testable import ObjectStore
 
@@ -13,10 +12,10 @@ final class TestStore {
 
     /// Says what the test wants to hear.
     final class Policy: AccessPolicy {
-        let decision = Mutex(AccessDecision.allowed(partSize: TestStore.partSize, needsActivity: false))
-        let touched = Mutex<[String]>([])
+        let decision = Lock(AccessDecision.allowed(partSize: TestStore.partSize, needsActivity: false))
+        let touched = Lock<[String]>([])
         /// More bytes than these are too many; nil = none are.
-        let bytesLeft = Mutex<Int64?>(nil)
+        let bytesLeft = Lock<Int64?>(nil)
 
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
             decision.withLock { $0 }

@@ -1,4 +1,4 @@
-import Synchronization
+import Platform
 
 /// Tells how files travel: as a bar where a person watches, as lines of JSON where a program asked for them.
 final class TransferReporter: Sendable {
@@ -14,7 +14,7 @@ final class TransferReporter: Sendable {
     private let environment: CommandEnvironment
     private let asJSON: Bool
     private let start = ContinuousClock.now
-    private let current = Mutex<Current?>(nil)
+    private let current = Lock<Current?>(nil)
 
     init(_ environment: CommandEnvironment, asJSON: Bool) {
         self.environment = environment

@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import Synchronization
+import Platform
 
 /// How far a call has come: what its event loop tells the thread of its HTTP/1.1 connection.
 final class CallProgress: Sendable {
@@ -21,7 +21,7 @@ final class CallProgress: Sendable {
         case broken
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let event: Int32
 
     /// `nil` where the process has no descriptor left.

@@ -1,0 +1,41 @@
+import Glibc
+import Synchronization
+
+#if THREAD_SANITIZER
+    /// A value behind a lock of its own, for a build under ThreadSanitizer: a pthread mutex, whose every operation the
+    /// sanitizer sees. The contended path of `Mutex` is a bare futex call, which it takes for no synchronization at all.
+    ///
+    /// `@unchecked Sendable`: the value is reached under the mutex only.
+    public struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        private let value: UnsafeMutablePointer<Value>
+
+        public init(_ initialValue: consuming sending Value) {
+            mutex = .allocate(capacity: 1)
+            pthread_mutex_init(mutex, nil)
+            value = .allocate(capacity: 1)
+            value.initialize(to: initialValue)
+        }
+
+        deinit {
+            value.deinitialize(count: 1)
+            value.deallocate()
+            pthread_mutex_destroy(mutex)
+            mutex.deallocate()
+        }
+
+        /// Runs `body` while no other thread is in one for this lock.
+        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
+    }
+#else
+    /// A value behind a lock of its own: the standard library's `Mutex`, or a pthread mutex where the package is built with
+    /// `-D THREAD_SANITIZER` (`scripts/lab sanitizers`). Every lock of the package is one of these, so that the sanitizer
+    /// sees them all.
+    public typealias Lock<Value: ~Copyable> = Mutex<Value>
+#endif
