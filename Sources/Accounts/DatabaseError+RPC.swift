@@ -9,6 +9,8 @@ extension DatabaseError: RPCErrorConvertible {
             RPCError(.overloaded, "too many changes are waiting", retryAfterMilliseconds: 1000)
         case .full:
             RPCError(.overloaded, "there is no room now", retryAfterMilliseconds: 30_000)
+        case .locked:
+            RPCError(.overloaded, "the database is in use by another program", retryAfterMilliseconds: 5000)
         case .closed, .writerEnded:
             RPCError(bare: .unavailable, "the gateway is stopping", retryAfterMilliseconds: 1000)
         case .constraint, .rolledBack, .newerSchema, .misuse, .failed:

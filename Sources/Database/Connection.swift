@@ -147,6 +147,25 @@ public final class Connection {
     /// transaction of its own, so it is refused.
     var expectsTransaction = false
 
+    /// What is to follow from the commit of the write that runs now.
+    private var effects: [@Sendable () -> Void] = []
+
+    /// Has `effect` run once what this write changed is on disk: on the writer's thread, before whoever waits for the write
+    /// is answered, and in the order of the calls. A write that is rolled back, or whose outcome stays unknown, has no effects.
+    ///
+    /// The only way to act on a commit. `effect` must be quick; it may read the database and submit writes, and must not
+    /// wait for one.
+    public func afterCommit(_ effect: @escaping @Sendable () -> Void) {
+        precondition(expectsTransaction, "Only a write has effects: afterCommit was called in a read.")
+        effects.append(effect)
+    }
+
+    /// The effects asked for since the last call.
+    func takeEffects() -> [@Sendable () -> Void] {
+        defer { effects = [] }
+        return effects
+    }
+
     /// Pages in the write-ahead log after the latest commit of this connection.
     var loggedPages: Int {
         Int(logged.pointee)
@@ -157,6 +176,23 @@ public final class Connection {
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error(code) }
+    }
+
+    /// Moves all that an unclean end left in the log into the database file, and empties the log, durably.
+    ///
+    /// A full disk is no reason not to start: the log is durable as it is, and can be emptied once there is room.
+    func recover(_ log: WriteAheadLog) throws(DatabaseError) {
+        let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+        if code & 0xFF == SQLITE_FULL { return }
+        guard code == SQLITE_OK else {
+            throw code & 0xFF == SQLITE_BUSY ? .locked : error(code)
+        }
+        try log.synchronize()
+    }
+
+    /// Has the log stay as it is when the connection closes: nobody knows what of it the disk holds.
+    func keepLogOnClose() {
+        csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }
 
     private func start(_ sql: String, _ arguments: [(any Bindable)?]) throws(DatabaseError) -> Statement {

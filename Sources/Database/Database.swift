@@ -25,11 +25,19 @@ public final class Database: Sendable {
     private let readers: ReaderPool
 
     /// Opens the file at `path`, creates it (mode 0600) where there is none, and applies `migrations`.
+    ///
+    /// Where the process before this one did not come to its end, what it left in the log is made durable and moved into
+    /// the file first: nothing is read, written or removed on the word of what only the page cache may hold.
+    ///
+    /// - Throws: ``DatabaseError``, also where that fails: the file must not be used then.
     public init(path: String, migrations: [Migration], options: Options = Options()) throws {
         // SQLite would create it with the process's umask, and gives the log the mode of the file.
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }
+        let log = WriteAheadLog(of: path)
+        let isUnclean = try log.makeDurable()
         let connection = try Connection(path: path, mode: .writer)
+        if isUnclean { try connection.recover(log) }
         try connection.migrate(migrations)
         writer = Writer(
             connection: connection, capacity: options.waitingWrites, checkpointPages: options.checkpointPages,
@@ -45,15 +53,18 @@ public final class Database: Sendable {
     /// Runs `body` in a transaction and returns when it is on disk. Whatever `body` throws undoes it.
     ///
     /// Read in `body` what the write depends on. `body` shares its transaction with other writes and may be run a
-    /// second time when the engine rolled a group back: it must touch nothing but the connection.
+    /// second time when the engine rolled a group back: it must touch nothing but the connection, and asks
+    /// ``Connection/afterCommit(_:)`` for whatever is to follow from the commit. A body that asks the database again traps.
     public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             submit(body) { continuation.resume(with: $0) }
         }
     }
 
-    /// As ``write(_:)``, for a thread that may block: never an event loop's, never inside another write.
+    /// As ``write(_:)``, for a thread that may block: never an event loop's, and never the writer's own, where it traps.
     public func writeBlocking<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) throws -> T {
+        precondition(
+            !ThreadMark.writer.isSet(to: identity), "A database's own writer cannot wait for another write of it.")
         let reply = Lock<Result<T, any Error>?>(nil)
         let answered = DispatchSemaphore(value: 0)
         submit(body) { result in
@@ -70,8 +81,11 @@ public final class Database: Sendable {
     public func submit<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T, reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
+        preconditionOutside()
+        let identity = identity
         do {
-            try writer.queue.add(Write(body, reply: reply))
+            let marked = { @Sendable connection in try ThreadMark.closure.with(identity) { try body(connection) } }
+            try writer.queue.add(Write(marked, reply: reply))
         } catch {
             reply(.failure(error))
         }
@@ -81,13 +95,15 @@ public final class Database: Sendable {
         try writer.queue.add(copy)
     }
 
-    /// Runs `body` in place, on one snapshot of everything that was committed when its first statement began.
+    /// Runs `body` in place, on one snapshot of everything that was committed when its first statement began. A body
+    /// that asks the database again traps: it would see another snapshot.
     public func read<T>(_ body: (Connection) throws -> T) throws -> T {
-        try readers.withConnection { connection in
+        preconditionOutside()
+        return try readers.withConnection { connection in
             try connection.execute("BEGIN")
             let value: T
             do {
-                value = try body(connection)
+                value = try ThreadMark.closure.with(identity) { try body(connection) }
             } catch {
                 if connection.isInTransaction { try connection.execute("ROLLBACK") }
                 throw error
@@ -95,6 +111,14 @@ public final class Database: Sendable {
             try connection.execute("COMMIT")
             return value
         }
+    }
+
+    private var identity: ObjectIdentifier { ObjectIdentifier(writer.queue) }
+
+    private func preconditionOutside() {
+        precondition(
+            !ThreadMark.closure.isSet(to: identity),
+            "A closure that runs in a database's transaction asked the same database again: use its connection.")
     }
 
     /// How many writes wait for the writer now.

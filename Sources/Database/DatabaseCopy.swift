@@ -38,15 +38,22 @@ final class DatabaseCopy: @unchecked Sendable {
         isCancelled.store(true, ordering: .relaxed)
     }
 
+    /// What a step came to.
+    enum Progress {
+        case more
+        /// Another process holds one of the files: the same step is to be tried again a little later.
+        case blocked
+        case finished
+    }
+
     /// One step further, outside of any transaction.
-    ///
-    /// - Returns: whether there is more to do.
-    func advance(_ source: Connection) -> Bool {
+    func advance(_ source: Connection) -> Progress {
         do {
             if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
             if backup == nil { try begin(source) }
             switch sqlite3_backup_step(backup, Self.pages) {
-            case SQLITE_OK, SQLITE_BUSY, SQLITE_LOCKED: return true
+            case SQLITE_OK: return .more
+            case SQLITE_BUSY, SQLITE_LOCKED: return .blocked
             case SQLITE_DONE: break
             case let code: throw DatabaseError(code: code, message: String(cString: sqlite3_errstr(code)))
             }
@@ -58,7 +65,7 @@ final class DatabaseCopy: @unchecked Sendable {
         } catch {
             fail(error)
         }
-        return false
+        return .finished
     }
 
     func fail(_ error: any Error) {

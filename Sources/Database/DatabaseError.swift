@@ -11,6 +11,8 @@ public enum DatabaseError: Error, Sendable, Equatable {
     case writerEnded
     /// The disk, or the page limit, is full; nothing of this write was kept.
     case full
+    /// Another process holds the file. Passing: try again.
+    case locked
     /// A constraint of the schema refused the statement. `message` names it, e.g. `UNIQUE constraint failed: sites.name`.
     case constraint(Constraint, message: String)
     /// The engine had already rolled the transaction back when this statement came.
@@ -37,6 +39,7 @@ extension DatabaseError: CustomStringConvertible {
         case .closed: "the database is closed"
         case .writerEnded: "the database takes no writes since a commit failed; restart to recover"
         case .full: "the disk is full"
+        case .locked: "another process holds the database file: end it, then try again"
         case .constraint(_, let message): message
         case .rolledBack: "the transaction was already rolled back"
         case .newerSchema(let migration):
@@ -56,6 +59,8 @@ extension DatabaseError {
         switch (code & 0xFF, code) {
         case (SQLITE_FULL, _):
             self = .full
+        case (SQLITE_BUSY, _):
+            self = .locked
         case (_, SQLITE_CONSTRAINT | (8 << 8)), (_, SQLITE_CONSTRAINT | (6 << 8)):
             self = .constraint(.unique, message: message)
         case (_, SQLITE_CONSTRAINT | (3 << 8)):
@@ -65,6 +70,12 @@ extension DatabaseError {
         default:
             self = .failed(code: code, message: message)
         }
+    }
+
+    /// Whether the disk refused to make durable what was written: a second sync says yes and makes nothing durable.
+    var isFailedSync: Bool {
+        guard case .failed(let code, _) = self else { return false }
+        return [SQLITE_IOERR | (4 << 8), SQLITE_IOERR | (5 << 8)].contains(code)
     }
 
     /// Whether, coming from a COMMIT, it leaves open what the file holds.

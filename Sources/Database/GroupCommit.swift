@@ -29,7 +29,10 @@ struct GroupCommit {
             if error.leavesOutcomeOpen { throw Uncertain(cause: error, unanswered: batch) }
             return try retry(batch, after: error)
         }
-        for write in batch { write.answer(nil) }
+        for write in batch {
+            write.takeEffect()
+            write.answer(nil)
+        }
         return false
     }
 
@@ -38,6 +41,7 @@ struct GroupCommit {
         do {
             try write.run(on: connection)
         } catch {
+            if let error = error as? DatabaseError, error.isFailedSync { throw error }
             guard connection.isInTransaction else { throw error as? DatabaseError ?? .rolledBack }
             try connection.execute("ROLLBACK TO write")
         }
@@ -46,11 +50,14 @@ struct GroupCommit {
         try connection.execute("RELEASE write")
     }
 
-    /// After a transaction that came to nothing: each write once more, alone; one that was alone has failed.
+    /// Runs each write of a transaction that was rolled back once more, alone; one that was alone has failed.
     private func retry(_ batch: [any PendingWrite], after error: DatabaseError) throws(Uncertain) -> Bool {
+        // Also where no COMMIT was tried yet: a large transaction spills into the log before it ends.
+        if error.isFailedSync { throw Uncertain(cause: error, unanswered: batch) }
         // Where this fails the next BEGIN does too, and says so.
         if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
-        if batch.count == 1 {
+        // Another process holds the file: each would wait for it again, one after the other.
+        if batch.count == 1 || error == .locked {
             for write in batch { write.answer(error) }
             return error == .full
         }

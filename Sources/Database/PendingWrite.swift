@@ -3,6 +3,9 @@ protocol PendingWrite: Sendable {
     /// Runs the body; what came of it is kept until ``answer(_:)``. May be called again when the first run was undone.
     func run(on connection: Connection) throws
 
+    /// Runs what the body asked to follow from its commit.
+    func takeEffect()
+
     /// Tells whoever waits: what the body returned or threw, or `failure` when that came to nothing.
     func answer(_ failure: (any Error)?)
 }
@@ -12,6 +15,7 @@ final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {
     private let body: @Sendable (Connection) throws -> Value
     private let reply: @Sendable (Result<Value, any Error>) -> Void
     private var result: Result<Value, any Error> = .failure(DatabaseError.closed)
+    private var effects: [@Sendable () -> Void] = []
 
     init(
         _ body: @escaping @Sendable (Connection) throws -> Value,
@@ -22,8 +26,17 @@ final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {
     }
 
     func run(on connection: Connection) throws {
+        // Those of a write before this one that failed.
+        _ = connection.takeEffects()
+        effects = []
         result = Result { try body(connection) }
         _ = try result.get()
+        effects = connection.takeEffects()
+    }
+
+    func takeEffect() {
+        for effect in effects { effect() }
+        effects = []
     }
 
     func answer(_ failure: (any Error)?) {

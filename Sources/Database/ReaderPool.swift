@@ -49,7 +49,9 @@ final class ReaderPool: Sendable {
         return Parked(connection: try Connection(path: path, mode: .reader))
     }
 
+    /// A connection whose transaction could not be ended is closed: it would hold its snapshot, and the log, for ever.
     private func park(_ reader: Parked) {
+        guard !reader.connection.isInTransaction else { return }
         state.withLock { state in
             if !state.isClosed && state.parked.count < capacity { state.parked.append(reader) }
         }

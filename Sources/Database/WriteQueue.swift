@@ -10,6 +10,15 @@ final class WriteQueue: Sendable {
         var copies: [DatabaseCopy] = []
     }
 
+    /// How long the thread waits where nothing is there.
+    enum Patience {
+        case untilWork
+        /// Some milliseconds: other work is blocked, and is tried again then.
+        case brief
+        /// Not at all: there is other work to go on with.
+        case none
+    }
+
     private struct State {
         var waiting: [any PendingWrite] = []
         var copies: [DatabaseCopy] = []
@@ -55,9 +64,10 @@ final class WriteQueue: Sendable {
 
     /// Waits for work and takes all that is there, in the order it came.
     ///
-    /// - Parameter isBusy: the thread has other work to go on with: it does not wait, and may get nothing.
+    /// - Parameter patience: how long it waits; unless that is ``Patience/untilWork``, it may get nothing.
     /// - Returns: `nil` after ``close(refusing:)``, once nothing is left.
-    func take(isBusy: Bool = false) -> Turn? {
+    func take(_ patience: Patience = .untilWork) -> Turn? {
+        var patience = patience
         while true {
             let (turn, isClosed) = state.withLock { state in
                 let turn = Turn(writes: state.waiting, copies: state.copies)
@@ -67,8 +77,13 @@ final class WriteQueue: Sendable {
             }
             if !turn.writes.isEmpty || !turn.copies.isEmpty { return turn }
             if isClosed { return nil }
-            if isBusy { return turn }
-            wake.wait()
+            switch patience {
+            case .none: return turn
+            case .brief:
+                _ = wake.wait(timeout: .now() + .milliseconds(10))
+                patience = .none
+            case .untilWork: wake.wait()
+            }
         }
     }
 

@@ -21,7 +21,9 @@ final class Writer: Sendable {
         let handover = Lock<Connection?>(connection)
         let thread = Thread {
             if let connection = handover.withLock({ $0.take() }) {
-                Self.run(connection, queue, checkpointPages, onEnd)
+                ThreadMark.writer.with(ObjectIdentifier(queue)) {
+                    Self.run(connection, queue, checkpointPages, onEnd)
+                }
             }
             stopped.signal()
         }
@@ -45,6 +47,7 @@ final class Writer: Sendable {
             try serve(connection, queue, checkpointPages, &copies)
         } catch {
             end = .writerEnded
+            connection.keepLogOnClose()
             queue.close(refusing: end)
             onEnd(error.cause)
             var unanswered = error.unanswered
@@ -63,10 +66,17 @@ final class Writer: Sendable {
     ) throws(GroupCommit.Uncertain) {
         let groupCommit = GroupCommit(connection: connection)
         var checkpointed = 0
-        while let turn = queue.take(isBusy: !copies.isEmpty) {
+        var patience = WriteQueue.Patience.untilWork
+        while let turn = queue.take(patience) {
             copies += turn.copies
             // Between two batches no transaction is open, and a copy goes a step further.
-            copies.removeAll { !$0.advance(connection) }
+            patience = .untilWork
+            copies.removeAll { copy in
+                let progress = copy.advance(connection)
+                if progress == .more { patience = .none }
+                if progress == .blocked && patience == .untilWork { patience = .brief }
+                return progress == .finished
+            }
             guard !turn.writes.isEmpty else { continue }
             let isFull = try groupCommit.commit(turn.writes)
             // While a reader holds the log it grows on, and what was moved already need not be looked at again.

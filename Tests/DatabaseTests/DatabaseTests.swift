@@ -43,7 +43,11 @@ import Testing
         let database = try scratch.database()
         let counts = try database.read { connection in
             let before = try connection.first("SELECT count(*) FROM notes") { $0.int(0) }
-            try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('meanwhile')") }
+            elsewhere {
+                #expect(throws: Never.self) {
+                    try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('meanwhile')") }
+                }
+            }
             return [before, try connection.first("SELECT count(*) FROM notes") { $0.int(0) }]
         }
         #expect(counts == [0, 0])

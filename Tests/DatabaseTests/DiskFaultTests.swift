@@ -24,12 +24,12 @@ import Testing
         try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
     }
 
-    /// Runs `body` while every write to the log goes to `substitute`.
-    private func replacingLog(with substitute: Int32, _ body: () -> Void) throws {
+    /// Runs `body` while whatever goes to the file at `path` goes to `substitute`.
+    static func replacing(_ path: String, with substitute: Int32, _ body: () -> Void) throws {
         var originals: [(descriptor: Int32, copy: Int32)] = []
         for descriptor in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init) {
             let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-            guard link == scratch.path + "/test.db-wal" else { continue }
+            guard link == path else { continue }
             originals.append((descriptor, dup(descriptor)))
             dup2(substitute, descriptor)
         }
@@ -47,7 +47,7 @@ import Testing
         // Reads what is there, and fails each write with EBADF.
         let readOnly = open(scratch.path + "/test.db-wal", O_RDONLY | O_CLOEXEC)
         defer { close(readOnly) }
-        try replacingLog(with: readOnly) {
+        try Self.replacing(scratch.path + "/test.db-wal", with: readOnly) {
             #expect(throws: DatabaseError.writerEnded) { try insert("uncertain") }
         }
         #expect(ended.count == 1)
@@ -55,7 +55,47 @@ import Testing
         #expect(throws: DatabaseError.writerEnded) { try insert("refused") }
         #expect(try database.notes() == ["before"])
         database.close()
+        // Nobody knows what of the log the disk holds, so it is for the next start to say, and no checkpoint was made.
+        let log = try FileManager.default.attributesOfItem(atPath: scratch.path + "/test.db-wal")
+        #expect(log[.size] as? UInt64 != 0)
         #expect(try scratch.database().notes() == ["before"])
+    }
+}
+
+/// What passes when another process holds the file, or a transaction cannot be ended.
+@Suite struct ContentionTests {
+    @Test func everyWriteOfABatchIsRefusedAtOnceWhileAnotherProcessHoldsTheFile() throws {
+        let scratch = try Scratch()
+        let database = try scratch.database()
+        let replies = Replies()
+        let release = database.holdWriter()
+        for name in ["a", "b", "c"] {
+            database.submit(
+                { try $0.execute("INSERT INTO notes (body) VALUES ($1)", name) }, reply: replies.record(name))
+        }
+        release()
+        #expect(replies.wait(for: 3).sorted() == ["a: ok", "b: ok", "c: ok"])
+        let other = try Connection(path: scratch.path + "/test.db", mode: .writer)
+        other.keepLogOnClose()
+        try other.execute("BEGIN IMMEDIATE")
+        for name in ["d", "e", "f"] {
+            database.submit(
+                { try $0.execute("INSERT INTO notes (body) VALUES ($1)", name) }, reply: replies.record(name))
+        }
+        let held = replies.wait(for: 3).suffix(3).sorted()
+        #expect(held == ["d", "e", "f"].map { "\($0): \(DatabaseError.locked)" })
+        try other.execute("ROLLBACK")
+        try database.writeBlocking { _ = try $0.execute("INSERT INTO notes (body) VALUES ('g')") }
+    }
+
+    @Test func readerWhoseTransactionIsOpenIsNotUsedAgain() throws {
+        let scratch = try Scratch()
+        let database = try scratch.database()
+        defer { database.close() }
+        let pool = ReaderPool(path: scratch.path + "/test.db", capacity: 4)
+        try pool.withConnection { _ = try $0.execute("BEGIN") }
+        #expect(try pool.withConnection { $0.isInTransaction } == false)
+        pool.close()
     }
 }
 

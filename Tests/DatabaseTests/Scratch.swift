@@ -54,6 +54,16 @@ extension Database {
     }
 }
 
+/// Runs `body` on another thread, and returns when it has.
+func elsewhere(_ body: @escaping @Sendable () -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    Thread {
+        body()
+        done.signal()
+    }.start()
+    done.wait()
+}
+
 /// Collects the replies of writes that were submitted together.
 final class Replies: Sendable {
     private let lines = Lock<[String]>([])
