@@ -62,7 +62,7 @@ public final class Accounts: Sendable {
         self.clock = clock
         signingKeys = SigningKeyFolder(path: keysDirectory, lifetimeSeconds: configuration.accessTokenSeconds)
         tokens = AccessTokens(
-            signer: TokenSigner(keys: try signingKeys.read(at: clock.now())),
+            signer: TokenSigner(keys: try signingKeys.open(at: clock.now())),
             lifetimeSeconds: configuration.accessTokenSeconds,
             capacity: configuration.rememberedTokens)
         auditRetention = AuditRetention(
@@ -164,13 +164,20 @@ extension Accounts {
     /// Has a new key sign access tokens.
     func rotateSigningKey(by caller: Caller) async throws -> SigningKeys {
         let now = clock.now()
-        // Inside a write, which there is one of at a time.
-        return try await database.write { [tokens, signingKeys] connection in
-            let keys = try signingKeys.rotate(at: now)
-            tokens.use(keys)
-            try Audit.record(caller.did(to: "signingKeys/\(keys.current.id)"), at: now, in: connection)
-            return keys
+        let pending = try signingKeys.makePending()
+        defer { signingKeys.discard(pending) }
+        let outcome = Lock<Result<SigningKeys, any Error>?>(nil)
+        try await database.write { [tokens, signingKeys] connection in
+            try Audit.record(caller.did(to: "signingKeys/\(pending.key.id)"), at: now, in: connection)
+            // One commit comes after the other, and so do rotations.
+            connection.afterCommit {
+                let keys = Result { try signingKeys.activate(pending, at: now) }
+                if case .success(let keys) = keys { tokens.use(keys) }
+                outcome.withLock { $0 = keys }
+            }
         }
+        guard let keys = outcome.withLock({ $0 }) else { throw RPCError(.internalError, "the gateway failed") }
+        return try keys.get()
     }
 
     /// Writes what is written late, and removes what the audit log has held long enough; to be called once a minute.

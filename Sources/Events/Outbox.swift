@@ -23,7 +23,8 @@ public struct Outbox: Sendable {
         let payload = try EventPayload(event, id: id, organization: organization, at: now).json
         try EventRecords(connection).insert(
             event, id: id, organization: organization, payload: payload, for: receivers.map(\.name), at: now)
-        // Whoever hears it looks behind the commit: it asks the writer, too.
-        for bell in bells { bell.ring() }
+        connection.afterCommit { [bells] in
+            for bell in bells { bell.ring() }
+        }
     }
 }

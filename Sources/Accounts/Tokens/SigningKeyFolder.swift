@@ -4,12 +4,20 @@ import Platform
 /// The signing keys as files: `es256-1`, and `es256-NUMBER-SECONDS` for one that has signed since that time (seconds
 /// from 1970) in the place of the one before it.
 ///
-/// The name alone says when the key before ends, so a rotation is one rename: after a crash it was made, or was not.
+/// The name alone says when the key before ends, so a rotation is one rename: after a crash it was made, or was not. Until
+/// then the key is a file `next-DIGITS`, which signs nothing; one that a crash left is removed at the next start.
 struct SigningKeyFolder: Sendable {
     /// For tokens that were being signed while the key was changed.
     static let leewaySeconds: Int64 = 5
 
     private static let prefix = "es256"
+    private static let pendingPrefix = "next-"
+
+    /// A key that is durable and signs nothing yet.
+    struct Pending: Sendable {
+        let key: SigningKey
+        fileprivate let file: String
+    }
 
     let path: String
     /// How long a token lives.
@@ -35,7 +43,18 @@ struct SigningKeyFolder: Sendable {
         }
     }
 
-    /// The keys, the highest number signing; where there is none, a new one. Files of keys that ended are removed.
+    /// The keys, the highest number signing; where there is none, a new one. Files of keys that ended are removed, and those
+    /// that never came to sign. To be called at a start.
+    ///
+    /// - Throws: ``SigningKeyError``.
+    func open(at now: UnixTime) throws -> SigningKeys {
+        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasPrefix(Self.pendingPrefix) {
+            try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+        }
+        return try read(at: now)
+    }
+
+    /// The keys as their files are now; otherwise as ``open(at:)``.
     ///
     /// - Throws: ``SigningKeyError``.
     func read(at now: UnixTime) throws -> SigningKeys {
@@ -58,14 +77,28 @@ struct SigningKeyFolder: Sendable {
         return SigningKeys(current: SigningKey(try read(newest)), older: older)
     }
 
-    /// Makes a key that signs from `now` on.
+    /// Makes a key; ``activate(_:at:)`` has it sign, ``discard(_:)`` removes it.
+    func makePending() throws -> Pending {
+        let key = ES256Key()
+        let file = "\(path)/\(Self.pendingPrefix)\(Hex.lower(Random.bytes(8)))"
+        try PrivateFile.write(key.privateKey.exposed, to: file)
+        return Pending(key: SigningKey(key), file: file)
+    }
+
+    /// Has a key sign from `now` on. One call at a time.
     ///
     /// - Returns: all the keys, as ``read(at:)``.
-    func rotate(at now: UnixTime) throws -> SigningKeys {
+    func activate(_ pending: Pending, at now: UnixTime) throws -> SigningKeys {
         let number = (try files().last?.number ?? 0) + 1
-        let file = "\(path)/\(Self.prefix)-\(number)-\(now.seconds)"
-        try PrivateFile.write(ES256Key().privateKey.exposed, to: file)
+        try FileManager.default.moveItem(
+            atPath: pending.file, toPath: "\(path)/\(Self.prefix)-\(number)-\(now.seconds)")
+        try PrivateFile.synchronizeFolder(path)
         return try read(at: now)
+    }
+
+    func discard(_ pending: Pending) {
+        // Where this fails, the next start does it.
+        try? FileManager.default.removeItem(atPath: pending.file)
     }
 
     private func files() throws -> [File] {
@@ -75,7 +108,7 @@ struct SigningKeyFolder: Sendable {
 
     private func read(_ file: File) throws -> ES256Key {
         let path = "\(path)/\(file.name)"
-        guard let bytes = PrivateFile.read(path), let key = ES256Key(pkcs8: bytes) else {
+        guard let bytes = try? PrivateFile.read(path), let key = ES256Key(pkcs8: bytes) else {
             throw SigningKeyError(path: path)
         }
         return key

@@ -69,8 +69,8 @@ actor WebhookSender {
         // What ends while the database is asked may still be among the answers.
         let known = underWay
         do {
-            // Asked of the writer, behind the commit of whoever rang.
-            let (due, next) = try await database.write { connection in
+            // Whoever rang did so after the commit.
+            let (due, next) = try database.read { connection in
                 let records = EventRecords(connection)
                 return (
                     try records.due(for: name, at: now, limit: limit), try records.nextDue(for: name, after: now)
