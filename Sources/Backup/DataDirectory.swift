@@ -129,7 +129,13 @@ public final class DataDirectory: Sendable {
     private static let ours: Set<String> = ["format", "gateway.db", "restoring"]
 
     private func checkFormat() throws(Problem) {
-        guard let found = PrivateFile.read(formatFile) else {
+        let known: [UInt8]?
+        do {
+            known = try PrivateFile.read(formatFile)
+        } catch {
+            throw Problem(description: "cannot read \(error.reason)")
+        }
+        guard let found = known else {
             guard isNew else {
                 throw Problem(description: "\(formatFile) is missing: this is no data directory, or a damaged one")
             }

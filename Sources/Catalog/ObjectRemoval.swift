@@ -19,17 +19,16 @@ struct ObjectRemoval: Sendable {
     func delete(_ fileID: String, reason: String, by caller: Caller) async throws {
         let now = clock.now()
         let organizationID = caller.organization.id
-        let discarded = try await database.write { connection -> Discarded? in
+        try await database.write { connection in
             let records = ObjectRecords(connection)
             guard let object = try records.removable(fileID: fileID, organizationID: organizationID) else {
-                if try records.wasDeleted(fileID: fileID, organizationID: organizationID) { return nil }
+                if try records.wasDeleted(fileID: fileID, organizationID: organizationID) { return }
                 throw RPCError.notFound("the organization \(caller.organization.name) has no file \(fileID)")
             }
             let entry = caller.did(to: "objects/\(fileID)")
             try Audit.record(entry, at: now, in: connection)
-            return try remove(object, by: entry.actor, reason: reason, at: now, in: connection)
+            try remove(object, by: entry.actor, reason: reason, at: now, in: connection)
         }
-        if let discarded { store.removeFiles(discarded) }
     }
 
     func retentionDays(for caller: Caller) throws -> Int32 {
@@ -74,32 +73,31 @@ struct ObjectRemoval: Sendable {
     /// - Returns: how many objects; fewer than a batch where none is left.
     private func deleteExpired(of organizationID: Int64) async throws -> Int {
         let now = clock.now()
-        let discarded = try await database.write { connection -> [Discarded] in
+        return try await database.write { connection in
             let records = ObjectRecords(connection)
             // What stands there now counts: it may have been changed since the sweep began.
             let retention = Retention(
                 organizationID: organizationID, days: try records.retentionDays(organizationID: organizationID))
-            guard retention.days > 0 else { return [] }
+            guard retention.days > 0 else { return 0 }
             let expired = try records.expired(
                 organizationID: organizationID, before: retention.limit(at: now), count: batch)
-            guard !expired.isEmpty else { return [] }
+            guard !expired.isEmpty else { return 0 }
             var entry = AuditEntry.byGateway(
                 "ApplyRetention", on: "retention/\(retention.days)", count: expired.count)
             entry.organization = try Accounts.organizationName(organizationID, in: connection)
             try Audit.record(entry, at: now, in: connection)
-            return try expired.map {
+            for object in expired {
                 try remove(
-                    $0, by: entry.actor, reason: "older than \(retention.days) days", at: now, in: connection)
+                    object, by: entry.actor, reason: "older than \(retention.days) days", at: now, in: connection)
             }
+            return expired.count
         }
-        discarded.forEach(store.removeFiles)
-        return discarded.count
     }
 
     private func remove(
         _ object: CatalogObject, by actor: String, reason: String, at now: UnixTime, in connection: Connection
-    ) throws -> Discarded {
+    ) throws {
         try ObjectRecords(connection).bury(object, by: actor, reason: reason, at: now)
-        return try store.discard(uploadID: object.uploadID, in: connection)
+        try store.discard(uploadID: object.uploadID, in: connection)
     }
 }

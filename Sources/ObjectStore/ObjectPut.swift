@@ -9,8 +9,7 @@ final class ObjectPut {
     private let etags: ETag.Form
     private let contentType: String?
     private let body: BodyPipeline
-    private let fileID: String
-    private var isKept = false
+    private let new: NewFile
     private var failure: (any Error)?
 
     init(
@@ -24,9 +23,8 @@ final class ObjectPut {
         self.etags = etags
         self.contentType = contentType
         let share = try store.share(length: payload.length)
-        let (fileID, file) = try store.data.create()
-        self.fileID = fileID
-        body = store.pipeline(payload.checks, into: file, share: share)
+        new = try store.data.create()
+        body = store.pipeline(payload.checks, into: new.file, share: share)
     }
 
     deinit {
@@ -52,26 +50,23 @@ final class ObjectPut {
         let object = StoredObject(
             bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
             etag: ETag.whole(md5: stored.md5, etags), partCount: 0, crc64: stored.crc64, createdAt: store.clock.now(),
-            fileID: fileID, multipartID: nil, contentType: contentType,
+            fileID: new.id, multipartID: nil, contentType: contentType,
             checksum: stored.checksum)
-        let replaced = try store.database.writeBlocking { [permit] connection in
-            try permit.confirm(in: connection)
-            try Self.admit(object.size, permit, in: connection)
-            return try StoreRecords(connection).replaceObject(with: object)
+        try new.commit {
+            try store.database.writeBlocking { [permit, store] connection in
+                try permit.confirm(in: connection)
+                try Self.admit(object.size, permit, in: connection)
+                try store.removals.schedule(StoreRecords(connection).replaceObject(with: object), in: connection)
+            }
         }
-        isKept = true
-        store.data.seal(fileID)
-        store.removeFiles(replaced)
+        store.data.seal(new.id)
         return object
     }
 
-    /// Removes the file, unless ``finish()`` made it an object's.
+    /// Removes the file, unless ``finish()`` made it an object's, or may have.
     func abandon() {
-        guard !isKept else { return }
-        isKept = true
         body.cancel()
-        // Where even that fails, the sweep takes it.
-        _ = try? store.data.remove(fileID)
+        new.abandon()
     }
 
     /// An earlier object of this upload makes room.

@@ -54,12 +54,11 @@ extension ObjectStore {
     /// Removes an object that a static key put.
     func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
         let permit = WritePermit(claims: claims, policy: policy)
-        let discarded = try database.writeBlocking { connection in
+        try database.writeBlocking { [removals] connection in
             try permit.confirm(in: connection)
             let records = StoreRecords(connection)
-            return try records.scheduleRemoval(records.deleteObject(uploadID: claims.uploadID))
+            try removals.schedule(records.deleteObject(uploadID: claims.uploadID), in: connection)
         }
-        removeFiles(discarded)
     }
 
     /// Gives up multipart uploads of static keys that got no part for so many seconds; to be called every few minutes.
@@ -71,14 +70,13 @@ extension ObjectStore {
         let idle = try database.read { try StoreRecords($0).idleDirectMultiparts(since: limit) }
         for id in idle {
             // A part that is on its way finds no upload in its commit.
-            let discarded = try await database.write { connection -> Discarded? in
+            try await database.write { [removals] connection in
                 let records = StoreRecords(connection)
-                guard let multipart = try records.multipart(id), !multipart.isCompleted else { return nil }
+                guard let multipart = try records.multipart(id), !multipart.isCompleted else { return }
                 let files = try records.files(of: multipart)
                 try records.deleteMultipart(id)
-                return try records.scheduleRemoval(files)
+                try removals.schedule(files, in: connection)
             }
-            if let discarded { removeFiles(discarded) }
         }
         return idle.count
     }

@@ -8,13 +8,13 @@ extension ObjectStore {
         _ permit: WritePermit, contentType: String?, checksum: MultipartChecksum?
     ) throws -> MultipartRecord {
         try space.requireForNewUpload()
-        let (fileID, file) = try data.create()
-        do {
-            try file.synchronizeName()
-            let claims = permit.claims
-            let id = Hex.upper(Random.bytes(16))
-            let now = clock.now()
-            let multipart = try database.writeBlocking { connection in
+        let new = try data.create()
+        try new.file.synchronizeName()
+        let claims = permit.claims
+        let id = Hex.upper(Random.bytes(16))
+        let (fileID, now) = (new.id, clock.now())
+        let multipart = try new.commit {
+            try database.writeBlocking { connection in
                 try permit.admit(bytes: 1, in: connection)
                 let multipart = MultipartRecord(
                     id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
@@ -23,12 +23,9 @@ extension ObjectStore {
                 try StoreRecords(connection).insert(multipart)
                 return multipart
             }
-            data.keep(fileID)
-            return multipart
-        } catch {
-            _ = try? data.remove(fileID)
-            throw error
         }
+        data.keep(fileID)
+        return multipart
     }
 
     /// A multipart upload of this object that has not been completed.
@@ -79,7 +76,7 @@ extension ObjectStore {
                 etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
                 fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType,
                 checksum: checksum)
-            let replaced = try database.writeBlocking { connection in
+            try database.writeBlocking { [removals] connection in
                 try permit.confirm(in: connection)
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
@@ -87,11 +84,10 @@ extension ObjectStore {
                     try records.movePartIntoPlace(part.number, of: id)
                 }
                 try records.markCompleted(id)
-                let moved = try records.scheduleRemoval(plan.parts.compactMap(\.fileID))
-                return try Discarded(fileIDs: records.replaceObject(with: object).fileIDs + moved.fileIDs)
+                let replaced = try records.replaceObject(with: object)
+                try removals.schedule(replaced + plan.parts.compactMap(\.fileID), in: connection)
             }
             data.seal(multipart.fileID)
-            removeFiles(replaced)
             return object
         }
     }
@@ -109,17 +105,16 @@ extension ObjectStore {
 
     func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
         _ = try openMultipart(id, claims)
-        let discarded = try writes.exclusively(id) {
-            try database.writeBlocking { connection in
+        try writes.exclusively(id) {
+            try database.writeBlocking { [removals] connection in
                 let records = StoreRecords(connection)
                 // Completed in the meantime: the client that sends this may only have lost the answer.
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
                 let files = try records.files(of: multipart)
                 try records.deleteMultipart(id)
-                return try records.scheduleRemoval(files)
+                try removals.schedule(files, in: connection)
             }
         }
-        removeFiles(discarded)
     }
 
     /// What Complete would do; `done` where it was done before.
@@ -143,14 +138,13 @@ extension ObjectStore {
     /// may speak of bytes that are gone.
     private func dropUnlistedParts(of multipart: MultipartRecord, _ plan: CompletionPlan) throws {
         guard !plan.unlisted.isEmpty else { return }
-        let dropped = try database.writeBlocking { connection in
+        try database.writeBlocking { [removals] connection in
             let records = StoreRecords(connection)
             for part in plan.unlisted {
                 try records.deletePart(part.number, of: multipart.id)
             }
-            return try records.scheduleRemoval(plan.unlisted.compactMap(\.fileID))
+            try removals.schedule(plan.unlisted.compactMap(\.fileID), in: connection)
         }
-        removeFiles(dropped)
     }
 
     private func assemble(_ multipart: MultipartRecord, _ plan: CompletionPlan) throws {

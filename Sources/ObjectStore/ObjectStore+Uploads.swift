@@ -13,16 +13,16 @@ extension ObjectStore {
             isLost: try multiparts.contains { $0.isLost } || records.isObjectLost(uploadID: uploadID))
     }
 
-    /// Forgets all that the store holds of an upload: multipart uploads, parts and the object.
-    public func discard(uploadID: String, in transaction: Connection) throws -> Discarded {
+    /// Forgets all that the store holds of an upload: multipart uploads, parts and the object. Their files go once
+    /// `transaction` has committed.
+    public func discard(uploadID: String, in transaction: Connection) throws {
         let records = StoreRecords(transaction)
         let objectFiles = try records.deleteObject(uploadID: uploadID)
-        return try records.scheduleRemoval(objectFiles + records.deleteOpenMultiparts(uploadID: uploadID))
+        try removals.schedule(objectFiles + records.deleteOpenMultiparts(uploadID: uploadID), in: transaction)
     }
 
-    /// Forgets every multipart upload of an upload but the one that its object is made of.
-    public func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws -> Discarded {
-        let records = StoreRecords(transaction)
-        return try records.scheduleRemoval(records.deleteOpenMultiparts(uploadID: uploadID))
+    /// Forgets every multipart upload of an upload but the one that its object is made of, as ``discard(uploadID:in:)``.
+    public func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws {
+        try removals.schedule(StoreRecords(transaction).deleteOpenMultiparts(uploadID: uploadID), in: transaction)
     }
 }

@@ -43,10 +43,7 @@ public final class ObjectStore: Sendable {
     let space: FreeSpace
     private let threads: BlockThreads
     private let staticKeys: [String: StaticKey]
-    /// Unlinking a large file takes a while, which no event loop has.
-    private let removals = DispatchQueue(label: "store.removals")
-    /// How many want that no file goes; a removal that has begun is not held up.
-    private let keepers = Lock(0)
+    let removals: FileRemovals
     /// Syncing a new file takes a while too; several do at the same time.
     private let describers = (0..<4).map { DispatchQueue(label: "store.facts.\($0)") }
 
@@ -65,7 +62,10 @@ public final class ObjectStore: Sendable {
         space = FreeSpace(floor: configuration.minimumFreeBytes, clock: clock) {
             try configuration.freeBytes(directory)
         }
+        removals = FileRemovals(data, database)
         reconciliation = try Self.reconcile(data, database, now: clock.now(), orphanAge: configuration.orphanAge)
+        // Beside a database of another age the row that a file is to go by may be wrong.
+        reconciliation.isForeign ? removals.stop() : removals.resume()
     }
 
     /// Whether a new upload may begin. Where the disk cannot be asked, its own errors will tell.
@@ -77,27 +77,9 @@ public final class ObjectStore: Sendable {
     /// Bytes below which no new upload begins; 0 = there is no floor.
     public var minimumFreeBytes: Int64 { space.floor }
 
-    /// Removes files whose rows are gone, some time soon; never before the transaction that discarded them committed.
-    public func removeFiles(_ discarded: Discarded) {
-        // Beside a database of another age the row that said so may be wrong.
-        guard !discarded.fileIDs.isEmpty, !reconciliation.isForeign else { return }
-        removals.async { [self] in
-            // What is not removed now is still scheduled, and is tried again by the sweep.
-            if keepers.withLock({ $0 == 0 }) { _ = try? Self.remove(discarded.fileIDs, data, database) }
-        }
-    }
-
     /// Runs `body` while no data file goes: what rows speak of when it begins can be read to its end.
     public func keepingFiles<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
-        await withCheckedContinuation { continuation in
-            // Behind what is being removed.
-            removals.async { [self] in
-                keepers.withLock { $0 += 1 }
-                continuation.resume()
-            }
-        }
-        defer { keepers.withLock { $0 -= 1 } }
-        return try await body()
+        try await removals.pausing(body)
     }
 
     /// Writes beside a finished object's file what it takes to list it again where a database does not know it; durable
@@ -110,7 +92,7 @@ public final class ObjectStore: Sendable {
             queue.async { [data] in
                 continuation.resume(
                     with: Result {
-                        if !data.hasFacts(of: fileID) { try data.writeFacts(facts, of: fileID) }
+                        if try !data.hasFacts(of: fileID) { try data.writeFacts(facts, of: fileID) }
                     }.mapError { _ in Unwritable() })
             }
         }
@@ -121,28 +103,12 @@ public final class ObjectStore: Sendable {
     ///
     /// - Returns: how many it removed.
     public func sweepRemovals() async throws -> Int {
-        try await withCheckedThrowingContinuation { continuation in
-            removals.async { [self] in
-                continuation.resume(
-                    with: Result {
-                        guard keepers.withLock({ $0 == 0 }) else { return 0 }
-                        return try Self.remove(
-                            try database.read { try StoreRecords($0).scheduledRemovals() }, data, database)
-                    })
-            }
-        }
+        try await removals.sweep()
     }
 
-    private static func remove(_ fileIDs: [String], _ data: DataDirectory, _ database: Database) throws -> Int {
-        let removed = fileIDs.filter { (try? data.remove($0)) != nil }
-        guard !removed.isEmpty else { return 0 }
-        try database.writeBlocking { try StoreRecords($0).removed(removed) }
-        return removed.count
-    }
-
-    /// Returns when every removal asked for so far was tried.
-    func drainRemovals() {
-        removals.sync {}
+    /// Begins no removal any more: the process is to end soon, and the next one goes on with them.
+    public func stopRemovals() {
+        removals.stop()
     }
 
     /// The static key that a request names; whether it signed it is another question.

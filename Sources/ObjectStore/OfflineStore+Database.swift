@@ -34,7 +34,7 @@ extension OfflineStore {
                     } else if checksums, try !holds(file) {
                         try report(.damaged(file))
                     }
-                } else if data.isFinished(entry) {
+                } else if try data.isFinished(entry) {
                     try report(.unknown(fileID: entry.fileID, size: entry.size))
                 } else if use == nil {
                     try report(.stray(fileID: entry.fileID, size: entry.size))
@@ -59,13 +59,14 @@ extension OfflineStore {
     public func settle(
         _ database: Database, isListed: (Connection, String) throws -> Bool
     ) throws -> Int? {
-        guard let recorded = try database.read({ try StoreIdentity.recorded(in: $0) }), let identity,
+        guard let recorded = try database.read({ try StoreIdentity.recorded(in: $0) }),
+            let identity = try identity,
             recorded.id == identity.id
         else { return nil }
         var quarantined = 0
         for folder in DataDirectory.folders {
             let uses = try database.read { try StoreRecords($0).files(withPrefix: folder) }
-            for entry in try data.files(inFolder: folder) where data.isFinished(entry) {
+            for entry in try data.files(inFolder: folder) where try data.isFinished(entry) {
                 let isKnown =
                     try uses[entry.fileID]?.kind == .object
                     && (!data.hasFacts(of: entry.fileID) || database.read { try isListed($0, entry.fileID) })
@@ -85,7 +86,7 @@ extension OfflineStore {
     /// Forgets all that is stored of an upload; its files go when the gateway serves.
     public static func discard(uploadID: String, in transaction: Connection) throws {
         let records = StoreRecords(transaction)
-        _ = try records.scheduleRemoval(
+        try records.scheduleRemoval(
             records.deleteObject(uploadID: uploadID) + records.deleteOpenMultiparts(uploadID: uploadID))
     }
 

@@ -44,7 +44,7 @@ public struct OfflineStore: Sendable {
     }
 
     /// Nil where there is none: a new folder, or a disk that is not mounted.
-    public var identity: StoreIdentity? { StoreIdentity.read(directory: data.path) }
+    public var identity: StoreIdentity? { get throws { try StoreIdentity.read(directory: data.path) } }
 
     /// Makes it the store of a database that says so.
     public func setIdentity(_ identity: StoreIdentity) throws {
@@ -72,13 +72,16 @@ public struct OfflineStore: Sendable {
     public func takeIn(
         _ file: StoredFile, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
     ) throws {
-        guard !holdsFile(file.fileID) else { throw Untakeable.isThere }
+        guard try !holdsFile(file.fileID) else { throw Untakeable.isThere }
         // A discard of the upload that its rows once were must not find it there.
         try database.writeBlocking { try StoreRecords($0).removed([file.fileID]) }
         try data.takeFromQuarantine(file.fileID)
         do {
             guard try holds(file) else { throw Untakeable.isDamaged }
             try database.writeBlocking(body)
+        } catch DatabaseError.writerEnded {
+            // The rows may be there: the next start puts the file where they say that it is.
+            throw DatabaseError.writerEnded
         } catch {
             try data.quarantine(file.fileID)
             throw error
@@ -94,8 +97,8 @@ public struct OfflineStore: Sendable {
 
     // MARK: files
 
-    public func holdsFile(_ fileID: String) -> Bool {
-        access(data.path(of: fileID), F_OK) == 0
+    public func holdsFile(_ fileID: String) throws -> Bool {
+        try data.exists(data.path(of: fileID))
     }
 
     /// Whether the file is at its path with the bytes that were stored; reads all of it.
@@ -109,14 +112,14 @@ public struct OfflineStore: Sendable {
     /// Moves a whole file of this one's to the store `other` on the same disk; what is in its place there goes into
     /// quarantine.
     public func move(_ fileID: String, to other: OfflineStore) throws {
-        if other.holdsFile(fileID) { try other.data.quarantine(fileID) }
+        if try other.holdsFile(fileID) { try other.data.quarantine(fileID) }
         guard rename(data.path(of: fileID), other.data.path(of: fileID)) == 0 else { throw StorageFailure.last() }
     }
 
     /// Moves all facts, where the store `other` has none of the file.
     public func moveFacts(to other: OfflineStore) throws {
         for folder in DataDirectory.folders {
-            let missing = try data.factsIDs(inFolder: folder).filter { !other.data.hasFacts(of: $0) }
+            let missing = try data.factsIDs(inFolder: folder).filter { try !other.data.hasFacts(of: $0) }
             for fileID in missing {
                 guard rename(data.factsPath(of: fileID), other.data.factsPath(of: fileID)) == 0 else {
                     throw StorageFailure.last()

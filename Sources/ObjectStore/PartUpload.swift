@@ -12,7 +12,7 @@ final class PartUpload {
         /// At its place in the multipart upload's file.
         case place
         /// In a file of its own: the place holds an acknowledged part, another connection writes there, or there are none.
-        case ownFile(String)
+        case ownFile(NewFile)
         /// Nowhere: the client says that it sends the acknowledged bytes again.
         case nowhere
     }
@@ -60,9 +60,9 @@ final class PartUpload {
                 position = Int64(number - 1) * multipart.partSize
                 destination = .place
             } else {
-                let (fileID, own) = try store.data.create()
-                file = own
-                destination = .ownFile(fileID)
+                let new = try store.data.create()
+                file = new.file
+                destination = .ownFile(new)
             }
             body = store.pipeline(payload.checks, into: file, at: position, share: share) { try claim.holding($0) }
         } catch {
@@ -98,11 +98,10 @@ final class PartUpload {
                 case .place:
                     try body.synchronizeAndClose()
                     return try commit(stored, fileID: nil)
-                case .ownFile(let fileID):
+                case .ownFile(let new):
                     try body.synchronizeAndClose()
-                    let part = try commit(stored, fileID: fileID)
-                    store.data.keep(fileID)
-                    destination = .nowhere
+                    let part = try new.commit { try commit(stored, fileID: new.id) }
+                    store.data.keep(new.id)
                     return part
                 case .nowhere:
                     // Another connection replaced the part that this one was to be the same as; its bytes are gone.
@@ -114,15 +113,12 @@ final class PartUpload {
         return committed ?? record(stored, fileID: nil)
     }
 
-    /// Ends the request without a row, unless ``finish()`` made one. What was written at the part's place stays: no row
+    /// Ends the request without a row, unless ``finish()`` made one, or may have. What was written at the part's place stays: no row
     /// speaks of it, and whoever sends the part next writes over it.
     func abandon() {
         // The place is somebody else's once the claim has ended: no write may be under way then.
         body.cancel()
-        if case .ownFile(let fileID) = destination {
-            // Where even that fails, the sweep takes it.
-            _ = try? store.data.remove(fileID)
-        }
+        if case .ownFile(let new) = destination { new.abandon() }
         destination = .nowhere
         end()
     }
@@ -148,7 +144,7 @@ final class PartUpload {
     private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
         let part = record(stored, fileID: fileID)
         let multipartID = multipart.id
-        let replaced = try store.database.writeBlocking { [permit] connection in
+        try store.database.writeBlocking { [permit, store] connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(multipartID), multipart.isOpen else {
                 throw StoreError.noSuchUpload
@@ -156,9 +152,8 @@ final class PartUpload {
             let earlier = try records.part(part.number, of: multipartID)
             try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
             try records.put(part, of: multipartID)
-            return try records.scheduleRemoval(earlier?.fileID.map { [$0] } ?? [])
+            try store.removals.schedule(earlier?.fileID.map { [$0] } ?? [], in: connection)
         }
-        store.removeFiles(replaced)
         return part
     }
 

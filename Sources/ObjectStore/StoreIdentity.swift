@@ -13,7 +13,7 @@ public struct StoreIdentity: Equatable, Sendable {
 
     /// - Returns: whether they belong together; then the generation of both was raised.
     static func advance(directory: String, database: Database) throws -> Bool {
-        let onDisk = read(directory: directory)
+        let onDisk = try read(directory: directory)
         let (recorded, isEmpty) = try database.read {
             (try StoreRecords($0).identity(), try StoreRecords($0).isEmpty())
         }
@@ -25,7 +25,8 @@ public struct StoreIdentity: Equatable, Sendable {
             // The very first start crashed between the two writes.
             next = recorded
         case (let recorded?, let onDisk?) where recorded.belongs(to: onDisk):
-            next = StoreIdentity(id: recorded.id, generation: recorded.generation + 1)
+            // Of the folder's number: starts that failed between the two writes have raised the database's already.
+            next = StoreIdentity(id: recorded.id, generation: onDisk.generation + 1)
         default:
             return false
         }
@@ -39,9 +40,9 @@ public struct StoreIdentity: Equatable, Sendable {
         try StoreRecords(connection).identity()
     }
 
-    /// What `DIR/store` says.
-    static func read(directory: String) -> StoreIdentity? {
-        PrivateFile.read(directory + "/identity").flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)) }
+    /// What `DIR/store` says; `nil` where there is no such file, or it holds something else.
+    static func read(directory: String) throws(PrivateFile.Failure) -> StoreIdentity? {
+        try PrivateFile.read(directory + "/identity").flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)) }
     }
 
     func write(directory: String) throws(PrivateFile.Failure) {

@@ -11,15 +11,20 @@ extension StoreRecords {
     }
 
     /// Remembers that these files are to be unlinked, in the transaction that removes their rows.
-    func scheduleRemoval(_ fileIDs: [String]) throws -> Discarded {
+    func scheduleRemoval(_ fileIDs: [String]) throws {
         for fileID in fileIDs {
             try connection.execute("INSERT INTO store_removals (file_id) VALUES ($1) ON CONFLICT DO NOTHING", fileID)
         }
-        return Discarded(fileIDs: fileIDs)
     }
 
     func scheduledRemovals() throws -> [String] {
         try connection.query("SELECT file_id FROM store_removals") { $0.text(0) }
+    }
+
+    func scheduledRemovals(withPrefix prefix: String) throws -> Set<String> {
+        // "g" comes after every hex digit.
+        let sql = "SELECT file_id FROM store_removals WHERE file_id >= $1 AND file_id < $2"
+        return Set(try connection.query(sql, prefix, prefix + "g") { $0.text(0) })
     }
 
     func removed(_ fileIDs: [String]) throws {
@@ -32,7 +37,7 @@ extension StoreRecords {
     func files(withPrefix prefix: String) throws -> [String: FileUse] {
         var uses: [String: FileUse] = [:]
         for (table, lost, kind) in [
-            ("store_parts", "0", FileUse.Kind.part), ("store_multiparts", "lost", .multipart),
+            ("store_parts", "lost", FileUse.Kind.part), ("store_multiparts", "lost", .multipart),
             ("store_objects", "lost", .object),
         ] {
             let sql = "SELECT file_id, \(lost) FROM \(table) WHERE file_id >= $1 AND file_id < $2"
@@ -49,9 +54,7 @@ extension StoreRecords {
     func markLost(_ fileID: String, _ isLost: Bool) throws {
         try connection.execute("UPDATE store_objects SET lost = $2 WHERE file_id = $1", fileID, isLost)
         try connection.execute("UPDATE store_multiparts SET lost = $2 WHERE file_id = $1", fileID, isLost)
-        if isLost {
-            try connection.execute("DELETE FROM store_parts WHERE file_id = $1", fileID)
-        }
+        try connection.execute("UPDATE store_parts SET lost = $2 WHERE file_id = $1", fileID, isLost)
     }
 }
 

@@ -74,7 +74,8 @@ extension StoreRecords {
 
     func part(_ number: Int, of multipartID: String) throws -> PartRecord? {
         try connection.first(
-            "SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number,
+            "SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number = $2 AND lost = 0",
+            multipartID, number,
             row: Self.part)
     }
 
@@ -82,14 +83,16 @@ extension StoreRecords {
     func parts(of multipartID: String, after marker: Int = 0, limit: Int = 10_000) throws -> [PartRecord] {
         try connection.query(
             """
-            SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number > $2
+            SELECT \(Self.partColumns) FROM store_parts WHERE multipart_id = $1 AND number > $2 AND lost = 0
             ORDER BY number LIMIT $3
             """,
             multipartID, marker, limit, row: Self.part)
     }
 
     func partCount(of multipartID: String) throws -> Int {
-        try connection.first("SELECT count(*) FROM store_parts WHERE multipart_id = $1", multipartID) { $0.int(0) } ?? 0
+        try connection.first("SELECT count(*) FROM store_parts WHERE multipart_id = $1 AND lost = 0", multipartID) {
+            $0.int(0)
+        } ?? 0
     }
 
     /// In the place of an earlier part of that number.
@@ -100,7 +103,7 @@ extension StoreRecords {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
             ON CONFLICT (multipart_id, number) DO UPDATE SET
                 size = excluded.size, md5 = excluded.md5, crc64 = excluded.crc64, file_id = excluded.file_id,
-                stored_at = excluded.stored_at, checksum = excluded.checksum
+                stored_at = excluded.stored_at, checksum = excluded.checksum, lost = 0
             """,
             multipartID, part.number, part.size, part.md5, Int64(bitPattern: part.crc64), part.fileID,
             part.storedAt.microseconds, part.checksum?.description)

@@ -45,11 +45,11 @@ extension StoreRecords {
             object.contentType, object.checksum?.description)
     }
 
-    /// - Returns: the file of the object in whose place it is.
-    func replaceObject(with object: StoredObject) throws -> Discarded {
+    /// - Returns: the file of the object in whose place it is; it has no row any more.
+    func replaceObject(with object: StoredObject) throws -> [String] {
         let earlier = try deleteObject(uploadID: object.uploadID)
         try insert(object)
-        return try scheduleRemoval(earlier)
+        return earlier
     }
 
     /// Takes over an object whose file is at its place, whatever the rows say of it.
@@ -62,7 +62,7 @@ extension StoreRecords {
         let earlier = try connection.query(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id", object.uploadID
         ) { $0.text(0) }
-        _ = try scheduleRemoval(earlier + deleteOpenMultiparts(uploadID: object.uploadID))
+        try scheduleRemoval(earlier + deleteOpenMultiparts(uploadID: object.uploadID))
         try insert(object)
     }
 

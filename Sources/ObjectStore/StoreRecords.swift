@@ -65,6 +65,12 @@ struct StoreRecords {
                 ALTER TABLE store_parts ADD COLUMN checksum TEXT;
                 ALTER TABLE store_objects ADD COLUMN checksum TEXT;
                 """),
+        Migration(
+            name: "store-lost-parts",
+            sql: """
+                -- The part's own file is gone: it counts as not stored, until the file is there again.
+                ALTER TABLE store_parts ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
+                """),
     ]
 
     let connection: Connection

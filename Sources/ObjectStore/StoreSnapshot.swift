@@ -58,9 +58,3 @@ public struct StoredObject: Sendable, Equatable {
 
     public var isMultipart: Bool { multipartID != nil }
 }
-
-/// Data files whose rows were removed in a transaction: given to ``ObjectStore/removeFiles(_:)`` once it has committed.
-/// A crash in between loses nothing: the next start removes them.
-public struct Discarded: Sendable {
-    let fileIDs: [String]
-}

@@ -27,7 +27,13 @@ public struct Keyring: Sendable {
     ///   data directory that is new.
     public static func open(directory: String, create: Bool) throws(KeyringError) -> Keyring {
         let path = directory + "/root"
-        if let bytes = PrivateFile.read(path) {
+        let known: [UInt8]?
+        do {
+            known = try PrivateFile.read(path)
+        } catch {
+            throw .unreadable(reason: error.reason)
+        }
+        if let bytes = known {
             guard bytes.count == 32 else { throw .damaged(path: path) }
             return Keyring(root: Secret(bytes))
         }
@@ -53,6 +59,8 @@ public struct Keyring: Sendable {
 public enum KeyringError: Error, Sendable, CustomStringConvertible {
     case missing(path: String)
     case damaged(path: String)
+    /// The reason names the path.
+    case unreadable(reason: String)
     case notWritable(path: String, reason: String)
 
     public var description: String {
@@ -61,6 +69,7 @@ public enum KeyringError: Error, Sendable, CustomStringConvertible {
             "the root key \(path) is missing but the database is there: restore it from the backup the database came from"
         case .damaged(let path):
             "the root key \(path) is damaged (it must be 32 bytes): restore it from a backup"
+        case .unreadable(let reason): "cannot read the gateway's root key: \(reason)"
         case .notWritable(let path, let reason):
             "cannot write the root key \(path): \(reason)"
         }

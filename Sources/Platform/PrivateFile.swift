@@ -8,11 +8,27 @@ public enum PrivateFile {
         public var description: String { reason }
 
         static func last() -> Failure { Failure(reason: String(cString: strerror(errno))) }
+
+        /// Names the file as well.
+        static func last(_ path: String) -> Failure { Failure(reason: "\(path): \(String(cString: strerror(errno)))") }
     }
 
-    /// The whole file, or `nil` where it is not there or cannot be read.
-    public static func read(_ path: String) -> [UInt8]? {
-        FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+    /// The whole file, or `nil` where it is not there. A file that is there and cannot be read is an error, never an absence.
+    public static func read(_ path: String) throws(Failure) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        if file < 0 && errno == ENOENT { return nil }
+        guard file >= 0 else { throw .last(path) }
+        defer { close(file) }
+        var bytes: [UInt8] = []
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+        defer { piece.deallocate() }
+        while true {
+            let count = Foundation.read(file, piece.baseAddress, piece.count)
+            if count == 0 { return bytes }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw .last(path) }
+            bytes += piece[..<count]
+        }
     }
 
     /// Makes `path` with mode 0700; an existing folder is taken as it is.

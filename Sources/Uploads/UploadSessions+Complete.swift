@@ -12,12 +12,12 @@ extension UploadSessions {
         let now = clock.now()
         let objectID = identifiers.uuid()
         let owner = UploadOwner(caller.owner)
-        let (facts, discarded) = try await database.write { connection -> (ObjectFacts?, Discarded?) in
+        let facts = try await database.write { connection -> ObjectFacts? in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
             if let completed = upload.completed {
                 try Self.require(claim, completed, upload)
-                return (try self.facts(of: upload, claim, in: connection), nil)
+                return try self.facts(of: upload, claim, in: connection)
             }
             guard upload.state == .current, !upload.isSwept else {
                 throw RPCError.failedPrecondition("the upload was \(upload.isSwept ? "swept" : "\(upload.state)")")
@@ -41,12 +41,9 @@ extension UploadSessions {
             try outbox.record(
                 .objectVerified(listed, of: upload, tags: claim.tags, traceparent: caller.traceparent), at: now,
                 in: connection)
-            return (
-                ObjectFacts(listed, object, upload, tags: claim.tags),
-                try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
-            )
+            try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
+            return ObjectFacts(listed, object, upload, tags: claim.tags)
         }
-        if let discarded { store.removeFiles(discarded) }
         if let facts { try await describe(facts) }
     }
 

@@ -36,9 +36,9 @@ extension UploadSessions {
     func restart(from uploadID: String, for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
         let owner = UploadOwner(caller.owner)
         let (id, now) = (identifiers.uuid(), clock.now())
-        let (upload, discarded) = try await database.write { connection -> (UploadRecord, Discarded?) in
+        let upload = try await database.write { connection in
             if let known = try known(by: key, of: owner, restartFrom: uploadID, at: now, in: connection) {
-                return (known, nil)
+                return known
             }
             let records = UploadRecords(connection)
             var former = try Self.owned(records.inForce(forUpload: uploadID), by: owner)
@@ -51,9 +51,9 @@ extension UploadSessions {
             try records.insert(upload)
             if let key { try records.remember(key, restartFrom: uploadID, as: upload) }
             try audit(caller, upload, at: now, in: connection)
-            return (upload, try store.discard(uploadID: former.id, in: connection))
+            try store.discard(uploadID: former.id, in: connection)
+            return upload
         }
-        if let discarded { store.removeFiles(discarded) }
         return issue(upload, for: caller)
     }
 

@@ -79,20 +79,19 @@ struct UploadSessions: Sendable {
     func abort(_ logicalID: String, reason: String, for caller: KeyCaller) async throws -> UploadRecord {
         let owner = UploadOwner(caller.owner)
         let now = clock.now()
-        let (upload, discarded) = try await database.write { connection -> (UploadRecord, Discarded?) in
+        return try await database.write { connection in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.inForce(logicalID: logicalID), by: owner)
-            guard upload.state == .current else { return (upload, nil) }
+            guard upload.state == .current else { return upload }
             upload.state = .aborted
             upload.abortReason = AbortReason.clipped(reason)
             try records.update(upload)
             try audit(caller, upload, at: now, in: connection)
             try outbox.record(
                 .uploadAborted(upload, traceparent: caller.traceparent), at: now, in: connection)
-            return (upload, try store.discard(uploadID: upload.id, in: connection))
+            try store.discard(uploadID: upload.id, in: connection)
+            return upload
         }
-        if let discarded { store.removeFiles(discarded) }
-        return upload
     }
 
     /// - Throws: UPLOAD_NOT_REFRESHABLE where the upload gets no credentials any more.

@@ -31,11 +31,9 @@ struct UploadSweep: Sendable {
             }
             guard let last = ended.last else { break }
             position = last
-            let discarded = try await database.write { connection in
-                try ended.compactMap { try sweep($0.uploadID, at: now, in: connection) }
+            swept += try await database.write { connection in
+                try ended.count { try sweep($0.uploadID, at: now, in: connection) }
             }
-            discarded.forEach(store.removeFiles)
-            swept += discarded.count
         }
         try await forgetIdempotencyKeys(at: now)
         return swept
@@ -51,19 +49,20 @@ struct UploadSweep: Sendable {
         }
     }
 
-    /// - Returns: `nil` where the upload is to stay, by what the transaction sees.
-    private func sweep(_ uploadID: String, at now: UnixTime, in connection: Connection) throws -> Discarded? {
+    /// - Returns: `false` where the upload is to stay, by what the transaction sees.
+    private func sweep(_ uploadID: String, at now: UnixTime, in connection: Connection) throws -> Bool {
         let records = UploadRecords(connection)
         guard var upload = try records.upload(uploadID), upload.state == .current, !upload.isSwept,
             upload.sessionEndsAt <= now
-        else { return nil }
+        else { return false }
         let object = try store.snapshot(uploadID: upload.id, in: connection).object
         if object?.isMultipart == true, now < upload.sessionEndsAt.adding(seconds: configuration.wholeObjectGrace) {
-            return nil
+            return false
         }
         upload.isSwept = true
         try records.update(upload)
         try Audit.record(.byGateway("SweepUpload", on: upload.auditName), at: now, in: connection)
-        return try store.discard(uploadID: upload.id, in: connection)
+        try store.discard(uploadID: upload.id, in: connection)
+        return true
     }
 }

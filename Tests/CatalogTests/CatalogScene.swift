@@ -91,9 +91,10 @@ final class CatalogScene: Sendable {
     /// Adds a verified object with its bytes in the store.
     @discardableResult
     func add(bytes: [UInt8], organization: Int64 = 1) throws -> CatalogObject {
-        let (fileID, file) = try store.data.create()
-        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
-        try file.synchronizeAndClose()
+        let new = try store.data.create()
+        let fileID = new.id
+        try bytes.withUnsafeBytes { try new.file.write($0, at: 0) }
+        try new.file.synchronizeAndClose()
         var crc64 = CRC64()
         bytes.withUnsafeBytes { crc64.update($0) }
         let id = identifiers.uuid()
@@ -105,9 +106,11 @@ final class CatalogScene: Sendable {
             id: id, fileID: fileID, uploadID: stored.uploadID, organizationID: organization, siteID: 1, suiteID: nil,
             deviceID: nil, bucket: "data", key: stored.key, size: stored.size, etag: stored.etag, createdAt: now,
             uploadedAt: now, verifiedAt: now)
-        try database.writeBlocking { connection in
-            _ = try StoreRecords(connection).replaceObject(with: stored)
-            try ObjectRecords(connection).insert(object, tags: ["run": "1"])
+        try new.commit {
+            try database.writeBlocking { connection in
+                _ = try StoreRecords(connection).replaceObject(with: stored)
+                try ObjectRecords(connection).insert(object, tags: ["run": "1"])
+            }
         }
         return object
     }

@@ -41,7 +41,7 @@ struct ObjectManagementTests {
         let object = try scene.add(bytes: [1, 2, 3])
         let other = try scene.add(bytes: [4])
         try await delete(object.fileID, reason: "a person is in it")
-        scene.store.drainRemovals()
+        scene.store.removals.drain()
         #expect(!FileManager.default.fileExists(atPath: scene.path(object.fileID)))
         #expect(FileManager.default.fileExists(atPath: scene.path(other.fileID)))
         #expect(try await scene.sizes() == [1])
@@ -97,16 +97,14 @@ struct ObjectManagementTests {
         let object = try scene.add(bytes: [1, 2, 3])
         let file = try scene.store.data.open(object.fileID, for: .reading)
         try await delete(object.fileID)
-        scene.store.drainRemovals()
+        scene.store.removals.drain()
         #expect(try file.size() == 3)
     }
 
     @Test func whatACrashLeftIsSwept() async throws {
         let object = try scene.add(bytes: [1])
         // As if the process had ended between the commit and the file.
-        _ = try await scene.database.write { [store = scene.store] connection in
-            try store.discard(uploadID: object.uploadID, in: connection)
-        }
+        try await scene.database.write { try OfflineStore.discard(uploadID: object.uploadID, in: $0) }
         #expect(FileManager.default.fileExists(atPath: scene.path(object.fileID)))
         #expect(try await scene.store.sweepRemovals() == 1)
         #expect(!FileManager.default.fileExists(atPath: scene.path(object.fileID)))

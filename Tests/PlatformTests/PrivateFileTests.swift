@@ -28,7 +28,7 @@ import Testing
             #expect(throws: KeyringError.self) { try Keyring.open(directory: folder, create: false) }
             try PrivateFile.write([1, 2, 3], to: folder + "/root")
             #expect(throws: KeyringError.self) { try Keyring.open(directory: folder, create: true) }
-            #expect(PrivateFile.read(folder + "/root") == [1, 2, 3])
+            #expect(try PrivateFile.read(folder + "/root") == [1, 2, 3])
         }
     }
 }

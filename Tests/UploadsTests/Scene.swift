@@ -65,7 +65,7 @@ final class Scene: Sendable {
     }
 
     deinit {
-        store.drainRemovals()
+        store.removals.drain()
         database.close()
         try? FileManager.default.removeItem(at: directory)
     }

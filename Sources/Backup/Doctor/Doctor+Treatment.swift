@@ -92,7 +92,7 @@ extension Doctor {
     }
 
     private func isOfOneAge(_ database: Database) throws -> Bool {
-        guard let identity = OfflineStore(directory: directory.store).identity else { return false }
+        guard let identity = try OfflineStore(directory: directory.store).identity else { return false }
         return try database.read { try StoreIdentity.recorded(in: $0) }?.belongs(to: identity) ?? false
     }
 }

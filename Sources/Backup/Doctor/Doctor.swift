@@ -71,7 +71,7 @@ public struct Doctor: Sendable {
             let records = DoctorRecords(connection: connection)
             report.damages = try records.damages()
             let recorded = try StoreIdentity.recorded(in: connection)
-            report.belongTogether = store.identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)
+            report.belongTogether = try store.identity.map { recorded?.belongs(to: $0) ?? false } ?? (recorded == nil)
             for fileID in try records.withoutStoredObject() { report.missing.add(fileID) }
             try store.compare(with: connection, checksums: checksums) { finding in
                 switch finding {
@@ -106,7 +106,7 @@ public struct Doctor: Sendable {
             guard let end = page.last else { break }
             last = end
             // Without facts it was never completed, and its device goes on with it.
-            for facts in page.compactMap({ facts(of: $0) }) where store.holdsFile(facts.fileID) {
+            for facts in page.compactMap({ facts(of: $0) }) where try store.holdsFile(facts.fileID) {
                 found.append(
                     Unlisted(fileID: facts.fileID, size: facts.size, at: facts.completedAt, facts: facts))
             }

@@ -64,7 +64,7 @@ public struct Restore {
         let database = try target.install(migrations)
         defer { database.close() }
         let store = OfflineStore(directory: target.directory.store)
-        if store.identity == nil, let identity = try database.read({ try StoreIdentity.recorded(in: $0) }) {
+        if try store.identity == nil, let identity = try database.read({ try StoreIdentity.recorded(in: $0) }) {
             try store.setIdentity(identity)
         }
         let quarantined = try store.settle(database) { try DoctorRecords(connection: $0).isListed($1) }

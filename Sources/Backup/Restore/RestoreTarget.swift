@@ -14,8 +14,8 @@ struct RestoreTarget {
     /// - Throws: `DataDirectory.Problem` where it holds anything but the store that the archive's database goes with.
     init(_ path: String, for manifest: Manifest) throws {
         try DataDirectory.make(path)
-        let restoring = PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
-        let store = OfflineStore(directory: path + "/store").identity?.id
+        let restoring = try PrivateFile.read(path + "/restoring/manifest").flatMap { Manifest($0) }
+        let store = try OfflineStore(directory: path + "/store").identity?.id
         if let restoring {
             guard restoring.storeID == manifest.storeID else {
                 throw DataDirectory.Problem(

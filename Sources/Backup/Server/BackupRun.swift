@@ -35,7 +35,7 @@ struct BackupRun: Sendable {
             try writeDatabase(archive)
             for name in try FileManager.default.contentsOfDirectory(atPath: keys).sorted()
             where KeyName.isOne(name) {
-                guard let key = PrivateFile.read("\(keys)/\(name)") else { continue }
+                guard let key = try PrivateFile.read("\(keys)/\(name)") else { continue }
                 try archive.write(.key, name: name, key)
             }
             try archive.begin(.list, length: Int64(summary.objects * StoredFile.entryCount))

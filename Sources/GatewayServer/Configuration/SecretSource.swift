@@ -28,7 +28,7 @@ struct SecretSource {
         switch origin {
         case .variable(let name): return Array((ProcessInfo.processInfo.environment[name] ?? "").utf8)
         case .file(let path):
-            guard let content = PrivateFile.read(path) else {
+            guard let content = try? PrivateFile.read(path) else {
                 throw ConfigurationError("\(place).secret_file cannot be read: \(path)")
             }
             return content

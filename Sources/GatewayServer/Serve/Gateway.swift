@@ -187,6 +187,7 @@ final class Gateway: Sendable {
         scrubbing.cancel()
         delivery.cancel()
         copying.cancel()
+        rooms.store.stopRemovals()
         await withTaskGroup(of: Void.self) { group in
             for listener in rpcListeners {
                 group.addTask { await listener.stop(limit: .seconds(Self.drainLimit)) }

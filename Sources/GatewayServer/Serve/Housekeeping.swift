@@ -58,6 +58,13 @@ struct Housekeeping: Sendable {
                     "remedy": "data-gateway doctor",
                 ], level: .warning)
         }
+        for failure in reconciliation.failures {
+            Log.write("part of the store could not be examined", ["error": failure], level: .error)
+        }
+        if reconciliation.failureCount > reconciliation.failures.count {
+            let count = reconciliation.failureCount - reconciliation.failures.count
+            Log.write("more of the store could not be examined", ["count": "\(count)"], level: .error)
+        }
         guard reconciliation.removed + reconciliation.quarantined + reconciliation.lost > 0 else { return }
         Log.write(
             "store put in order",

@@ -13,8 +13,9 @@ extension DataDirectory {
         }
     }
 
+    /// Nil also where the disk cannot read them: they are a second copy of what the database says.
     func facts(of fileID: String) -> [UInt8]? {
-        PrivateFile.read(factsPath(of: fileID))
+        try? PrivateFile.read(factsPath(of: fileID))
     }
 
     /// The files that have some, in one of the ``folders``.
@@ -22,13 +23,14 @@ extension DataDirectory {
         try files(at: "\(path)/facts/\(folder)").map(\.fileID)
     }
 
-    func hasFacts(of fileID: String) -> Bool {
-        access(factsPath(of: fileID), F_OK) == 0
+    func hasFacts(of fileID: String) throws(StorageFailure) -> Bool {
+        try exists(factsPath(of: fileID))
     }
 
     /// By its mode or, where a power loss took that, by its facts.
-    func isFinished(_ entry: Entry) -> Bool {
-        entry.isFinished || hasFacts(of: entry.fileID)
+    func isFinished(_ entry: Entry) throws(StorageFailure) -> Bool {
+        if entry.isFinished { return true }
+        return try hasFacts(of: entry.fileID)
     }
 
     func factsPath(of fileID: String) -> String {

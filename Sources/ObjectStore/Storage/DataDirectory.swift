@@ -50,11 +50,11 @@ struct DataDirectory: Sendable {
     }
 
     /// A new, empty file; its name becomes durable when the file is synced. To be kept, or sealed, once a row speaks of it.
-    func create() throws -> (fileID: String, file: DataFile) {
+    func create() throws -> NewFile {
         let fileID = Hex.lower(Random.bytes(16))
         let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
         guard descriptor >= 0 else { throw StorageFailure.last() }
-        return (fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)))
+        return NewFile(fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)), in: self)
     }
 
     func open(_ fileID: String, for access: DataFile.Access) throws(StorageFailure) -> DataFile {
@@ -79,18 +79,25 @@ struct DataDirectory: Sendable {
     /// Its facts go after it, unless they are those of a file in quarantine. A file that is not there is removed already.
     func remove(_ fileID: String) throws(StorageFailure) {
         try unlinkIfThere(path(of: fileID))
-        if access("\(quarantinePath)/\(fileID)", F_OK) != 0 { try unlinkIfThere(factsPath(of: fileID)) }
+        if try !exists("\(quarantinePath)/\(fileID)") { try unlinkIfThere(factsPath(of: fileID)) }
     }
 
     /// For good.
     ///
     /// - Returns: whether it was there.
     func removeQuarantined(_ fileID: String) throws(StorageFailure) -> Bool {
-        guard access("\(quarantinePath)/\(fileID)", F_OK) == 0 else { return false }
+        guard try exists("\(quarantinePath)/\(fileID)") else { return false }
         try unlinkIfThere("\(quarantinePath)/\(fileID)")
         // Where another copy is at its path, the facts are that one's.
-        if access(path(of: fileID), F_OK) != 0 { try unlinkIfThere(factsPath(of: fileID)) }
+        if try !exists(path(of: fileID)) { try unlinkIfThere(factsPath(of: fileID)) }
         return true
+    }
+
+    /// Whether something is at `path`. Where the disk does not say, that is an error: it must not pass for an absence.
+    func exists(_ path: String) throws(StorageFailure) -> Bool {
+        if access(path, F_OK) == 0 { return true }
+        guard errno == ENOENT else { throw .last() }
+        return false
     }
 
     private func unlinkIfThere(_ path: String) throws(StorageFailure) {
@@ -100,7 +107,7 @@ struct DataDirectory: Sendable {
     /// What is there under that id already, another copy of it, stays beside it.
     func quarantine(_ fileID: String) throws {
         let target = "\(quarantinePath)/\(fileID)"
-        if access(target, F_OK) == 0 {
+        if try exists(target) {
             guard rename(target, "\(target).\(Hex.lower(Random.bytes(4)))") == 0 else { throw StorageFailure.last() }
         }
         try move(path(of: fileID), to: target)
@@ -116,7 +123,7 @@ struct DataDirectory: Sendable {
         for file in [target, source] { try PrivateFile.synchronizeFolder(String(file.dropLast(33))) }
     }
 
-    /// All data files of one of the ``folders``.
+    /// All data files of one of the ``folders``, or an error: what could not be looked at is not left out.
     func files(inFolder folder: String) throws(StorageFailure) -> [Entry] {
         try files(at: "\(path)/data/\(folder)")
     }
@@ -129,13 +136,22 @@ struct DataDirectory: Sendable {
         guard let listing = opendir(path) else { throw .last() }
         defer { closedir(listing) }
         var entries: [Entry] = []
-        while let entry = readdir(listing) {
+        while true {
+            // The end and an error differ in errno alone.
+            errno = 0
+            guard let entry = readdir(listing) else {
+                guard errno == 0 else { throw .last() }
+                return entries
+            }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             var status = stat()
-            guard Self.isFileID(name), fstatat(dirfd(listing), name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-                continue
+            guard Self.isFileID(name) else { continue }
+            guard fstatat(dirfd(listing), name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+                // Removed since it was listed.
+                if errno == ENOENT { continue }
+                throw .last()
             }
             let modified = Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
             entries.append(
@@ -144,7 +160,6 @@ struct DataDirectory: Sendable {
                     isFresh: status.st_mode & 0o400 == 0,
                     modifiedAt: UnixTime(microseconds: modified)))
         }
-        return entries
     }
 
     var quarantinePath: String { "\(path)/quarantine" }

@@ -40,8 +40,8 @@ struct BodyPipelineTests {
     @Test(arguments: [DirectIO.probe, .off], [0, 1, 4096, block - 1, block, block + 1, 5 * block, 5 * block + 7])
     func writesWhatItWasGiven(directIO: DirectIO, size: Int) throws {
         let store = try store(directIO)
-        let (fileID, file) = try store.store.data.create()
-        let pipeline = store.store.pipeline(BodyChecks(), into: file, at: 4096)
+        let new = try store.store.data.create()
+        let pipeline = store.store.pipeline(BodyChecks(), into: new.file, at: 4096)
         let body = content(size)
         // Pieces as they come: of any length, and at any address.
         var rest = body[...]
@@ -54,7 +54,7 @@ struct BodyPipelineTests {
         let stored = try pipeline.finish()
         #expect(stored.size == Int64(size) && stored.md5 == Digest.md5(body))
         try pipeline.synchronizeAndClose()
-        let written = try Data(contentsOf: URL(filePath: store.path(fileID)))
+        let written = try Data(contentsOf: URL(filePath: store.path(new.id)))
         #expect(written.count == (size == 0 ? 0 : 4096 + size))
         #expect(written.dropFirst(4096).elementsEqual(body))
     }
@@ -142,8 +142,8 @@ struct BodyPipelineTests {
             return count
         }
         let store = try store(.off, calls)
-        let (_, file) = try store.store.data.create()
-        let pipeline = store.store.pipeline(BodyChecks(), into: file)
+        let new = try store.store.data.create()
+        let pipeline = store.store.pipeline(BodyChecks(), into: new.file)
         try content(2 * Self.block).withUnsafeBytes { try pipeline.append($0) }
         entered.wait()
         DispatchQueue.global().async {
@@ -159,9 +159,9 @@ struct BodyPipelineTests {
 
     @Test func asksBeforeEachWrite() throws {
         let store = try store(.probe)
-        let (fileID, file) = try store.store.data.create()
+        let new = try store.store.data.create()
         let asked = Counter()
-        let pipeline = store.store.pipeline(BodyChecks(), into: file) { write in
+        let pipeline = store.store.pipeline(BodyChecks(), into: new.file) { write in
             if asked.next() == 2 { throw WritesInFlight.Revoked() }
             try write()
         }
@@ -169,7 +169,7 @@ struct BodyPipelineTests {
             try content(2 * Self.block + 1).withUnsafeBytes { try pipeline.append($0) }
             _ = try pipeline.finish()
         }
-        #expect(try Data(contentsOf: URL(filePath: store.path(fileID))).count == Self.block)
+        #expect(try Data(contentsOf: URL(filePath: store.path(new.id))).count == Self.block)
     }
 
     @Test func requestsShareTheMemoryForBlocks() throws {

@@ -50,12 +50,11 @@ struct DurabilityTests {
         let client = store.client()
         _ = try client.put(content(10))
         let kept = try store.files()
-        let (young, _) = try store.store.data.create()
-        let (old, _) = try store.store.data.create()
+        let made = try (0..<4).map { _ in try store.store.data.create() }
+        defer { withExtendedLifetime(made) {} }
+        let (young, old, fresh, finished) = (made[0].id, made[1].id, made[2].id, made[3].id)
         // Two whose rows are gone, and one whose request never came to its commit.
         for fileID in [young, old] { store.store.data.keep(fileID) }
-        let (fresh, _) = try store.store.data.create()
-        let (finished, _) = try store.store.data.create()
         store.store.data.seal(finished)
         let past = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds - 31 * 86_400))
         let present = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds))
@@ -89,13 +88,11 @@ struct DurabilityTests {
         let store = try TestStore()
         _ = try store.client().put(content(10))
         // The commit came, the files were not removed any more.
-        _ = try store.database.writeBlocking { [store = store.store] in
-            try store.discard(uploadID: "upload-1", in: $0)
-        }
+        try store.database.writeBlocking { try OfflineStore.discard(uploadID: "upload-1", in: $0) }
         #expect(try store.files().count == 1)
         try store.restart()
         #expect(try store.files().isEmpty)
-        #expect(store.store.reconciliation == StoreReconciliation(removed: 1))
+        #expect(store.store.reconciliation == StoreReconciliation())
         #expect(try store.database.read { try StoreRecords($0).scheduledRemovals() }.isEmpty)
     }
 
@@ -131,6 +128,93 @@ struct DurabilityTests {
         )
     }
 
+    @Test func partIsThereAgainOnceItsFileIs() throws {
+        let store = try TestStore()
+        let client = store.client()
+        let id = try client.initiate()
+        let place = try #require(try store.files().first)
+        _ = try client.part(1, of: id, content(10))
+        _ = try client.part(1, of: id, content(20))
+        let own = try #require(try store.files().first { $0 != place })
+        let aside = store.directory.appending(path: "aside").path
+        try FileManager.default.moveItem(atPath: store.path(own), toPath: aside)
+        try store.restart()
+        #expect(try store.snapshot().multiparts == [.init(id: id, partCount: 0)])
+        try FileManager.default.moveItem(atPath: aside, toPath: store.path(own))
+        try store.restart()
+        #expect(try store.snapshot().multiparts == [.init(id: id, partCount: 1)])
+        #expect(try store.client().completeAll(id).status == 200)
+        #expect(try store.client().get() == content(20))
+    }
+
+    @Test func folderThatCannotBeReadIsNotTakenForAnEmptyOne() throws {
+        let store = try TestStore()
+        _ = try store.client().put(content(10))
+        let id = try store.client(uploadID: "upload-2").initiate()
+        _ = try store.client(uploadID: "upload-2").part(1, of: id, content(10))
+        let before = [try store.snapshot(), try store.snapshot("upload-2")]
+        let folders = try Set(store.files().map { String($0.prefix(2)) })
+        func path(_ folder: String) -> String { store.directory.appending(path: "store/data/\(folder)").path }
+        for folder in folders {
+            try FileManager.default.moveItem(atPath: path(folder), toPath: path(folder) + ".aside")
+            #expect(FileManager.default.createFile(atPath: path(folder), contents: nil))
+        }
+        try store.restart()
+        #expect(store.store.reconciliation.failureCount == folders.count)
+        #expect(store.store.reconciliation.lost == 0)
+        for folder in folders {
+            let path = path(folder)
+            #expect(store.store.reconciliation.failures.contains { $0.hasPrefix(path) })
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: path + ".aside", toPath: path)
+        }
+        try store.restart()
+        #expect([try store.snapshot(), try store.snapshot("upload-2")] == before)
+        #expect(try store.client().get() == content(10))
+    }
+
+    @Test func commitOfUnknownOutcomeRemovesNoFile() throws {
+        let store = try TestStore()
+        let client = store.client()
+        _ = try client.put(content(10))
+        let id = try store.client(uploadID: "upload-2").initiate()
+        _ = try store.client(uploadID: "upload-2").part(1, of: id, content(10))
+        let before = try store.files()
+        // Each write to the log fails from here on, so that nobody knows what of a commit is on the disk.
+        let log = store.directory.appending(path: "db-wal").path
+        let readOnly = open(log, O_RDONLY | O_CLOEXEC)
+        defer { close(readOnly) }
+        for link in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(link)")
+            if target == log, let descriptor = Int32(link), descriptor != readOnly { dup2(readOnly, descriptor) }
+        }
+        #expect(try client.send("PUT", body: content(11)).error == "503 ServiceUnavailable")
+        #expect(!store.database.isWritable)
+        #expect(try store.files().count == before.count + 1)
+        #expect(try client.get() == content(10))
+    }
+
+    @Test func startsThatFailAtTheIdentityDoNotPartStoreAndDatabase() throws {
+        let store = try TestStore()
+        _ = try store.client().put(content(10))
+        // The file beside which the new one is written cannot be made.
+        let fresh = store.directory.appending(path: "store/identity.\(getpid()).new").path
+        try FileManager.default.createDirectory(atPath: fresh, withIntermediateDirectories: false)
+        for _ in 0..<3 { #expect(throws: PrivateFile.Failure.self) { try store.restart() } }
+        try FileManager.default.removeItem(atPath: fresh)
+        try store.restart()
+        #expect(!store.store.reconciliation.isForeign)
+        #expect(try store.client().get() == content(10))
+    }
+
+    @Test func identityThatCannotBeReadIsAnError() throws {
+        let store = try TestStore()
+        let identity = store.directory.appending(path: "store/identity").path
+        try FileManager.default.removeItem(atPath: identity)
+        try FileManager.default.createDirectory(atPath: identity, withIntermediateDirectories: false)
+        #expect(throws: PrivateFile.Failure.self) { try store.restart() }
+    }
+
     @Test func sealsFinishedFiles() throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
@@ -148,7 +232,9 @@ struct DurabilityTests {
     @Test func touchesNothingBesideAnotherDatabase() throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
-        let (orphan, _) = try store.store.data.create()
+        let new = try store.store.data.create()
+        defer { withExtendedLifetime(new) {} }
+        let orphan = new.id
         let past = Date(timeIntervalSince1970: TimeInterval(store.clock.now().seconds - 31 * 86_400))
         try FileManager.default.setAttributes([.modificationDate: past], ofItemAtPath: store.path(orphan))
         // An older backup of the database; and however often it is started.
@@ -211,10 +297,9 @@ struct DurabilityTests {
         for id in ids { _ = try client.part(1, of: id, content(10)) }
         _ = try client.part(1, of: ids[0], content(12))
         _ = try client.completeAll(ids[1])
-        let dropped = try store.database.writeBlocking { [store = store.store] in
+        try store.database.writeBlocking { [store = store.store] in
             try store.dropOtherMultiparts(uploadID: "upload-1", in: $0)
         }
-        store.store.removeFiles(dropped)
         #expect(try store.snapshot().multiparts.isEmpty)
         #expect(try store.files() == [store.snapshot().object?.fileID])
         #expect(try client.get() == content(10))

@@ -27,10 +27,9 @@ import Testing
         let fileID = try await describedFile()
         try await store.store.describe(fileID, Array("others".utf8))
         #expect(store.store.facts(of: fileID) == Array("facts".utf8))
-        let discarded = try store.database.writeBlocking { [store = store.store] in
+        try store.database.writeBlocking { [store = store.store] in
             try store.discard(uploadID: "upload-1", in: $0)
         }
-        store.store.removeFiles(discarded)
         #expect(try store.files().isEmpty)
         #expect(store.store.facts(of: fileID) == nil)
     }
@@ -72,10 +71,9 @@ import Testing
         let fileID = try await describedFile()
         try change(store, "UPDATE store_identity SET generation = generation - 1")
         try store.restart()
-        let discarded = try store.database.writeBlocking { [store = store.store] in
+        try store.database.writeBlocking { [store = store.store] in
             try store.discard(uploadID: "upload-1", in: $0)
         }
-        store.store.removeFiles(discarded)
         #expect(try store.files() == [fileID])
     }
 
@@ -87,10 +85,9 @@ import Testing
     @Test func noFileGoesWhileSomebodyKeepsThem() async throws {
         let fileID = try await describedFile()
         try await store.store.keepingFiles {
-            let discarded = try store.database.writeBlocking { [store = store.store] in
+            try store.database.writeBlocking { [store = store.store] in
                 try store.discard(uploadID: "upload-1", in: $0)
             }
-            store.store.removeFiles(discarded)
             #expect(try store.files() == [fileID])
         }
         #expect(try await store.store.sweepRemovals() == 1)

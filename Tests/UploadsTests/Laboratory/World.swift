@@ -62,7 +62,7 @@ final class World {
 
     /// The store's data files: those on the disk, and those that rows speak of.
     func files() throws -> (onDisk: Set<String>, referenced: Set<String>) {
-        store.drainRemovals()
+        store.removals.drain()
         let onDisk = try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
         let referenced = try scene.database.read {
             try $0.query("SELECT file_id FROM store_objects UNION ALL SELECT file_id FROM store_multiparts") {

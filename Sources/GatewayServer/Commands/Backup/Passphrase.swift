@@ -6,7 +6,7 @@ enum Passphrase {
     /// The first line of a file; nil where none is named.
     static func read(_ path: String?) throws(ClientFailure) -> Secret? {
         guard let path else { return nil }
-        guard let bytes = PrivateFile.read(path) else {
+        guard let bytes = try? PrivateFile.read(path) else {
             throw ClientFailure("cannot read the passphrase in \(path)", exitCode: .usage)
         }
         let line = Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })

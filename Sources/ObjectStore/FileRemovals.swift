@@ -1,0 +1,106 @@
+import Database
+import Dispatch
+import Platform
+
+/// Unlinks data files whose rows are gone, on a thread of its own: a large file takes a while, which no event loop has.
+///
+/// A file is scheduled in the transaction that removes its row, and unlinked after the commit; what a crash, a failure or a
+/// stop leaves is still scheduled, and is found by ``sweep()``.
+final class FileRemovals: Sendable {
+    private struct State {
+        var waiting: [String] = []
+        /// Number of active ``pausing(_:)`` scopes; no batch begins while it is above zero.
+        var pauses = 0
+        var isStopped = false
+    }
+
+    /// Files between two commits: few enough that a stop does not wait long, enough that a commit for each file is not
+    /// what the rate depends on.
+    private static let batch = 256
+
+    private let data: DataDirectory
+    private let database: Database
+    private let queue = DispatchQueue(label: "store.removals")
+    private let state = Lock(State())
+
+    init(_ data: DataDirectory, _ database: Database) {
+        self.data = data
+        self.database = database
+    }
+
+    /// Schedules files in `transaction`, and has them unlinked once it has committed.
+    func schedule(_ fileIDs: [String], in transaction: Connection) throws {
+        guard !fileIDs.isEmpty else { return }
+        try StoreRecords(transaction).scheduleRemoval(fileIDs)
+        transaction.afterCommit { [weak self] in self?.begin(fileIDs) }
+    }
+
+    /// Has what an earlier process scheduled unlinked, without waiting for it.
+    func resume() {
+        // What is not removed now is tried again by the sweep.
+        queue.async { [self] in _ = try? removeScheduled() }
+    }
+
+    /// Runs `body` while no data file goes: what rows speak of when it begins can be read to its end.
+    func pausing<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
+        await withCheckedContinuation { continuation in
+            // Behind the batch that is being removed.
+            queue.async { [self] in
+                state.withLock { $0.pauses += 1 }
+                continuation.resume()
+            }
+        }
+        defer { state.withLock { $0.pauses -= 1 } }
+        return try await body()
+    }
+
+    /// Removes all that is scheduled.
+    ///
+    /// - Returns: how many files it removed.
+    func sweep() async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { [self] in continuation.resume(with: Result { try removeScheduled() }) }
+        }
+    }
+
+    /// Begins no further batch; what is left is removed after the next start.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+    }
+
+    /// Returns when every removal asked for so far was tried.
+    func drain() {
+        queue.sync {}
+    }
+
+    private func begin(_ fileIDs: [String]) {
+        state.withLock { $0.waiting += fileIDs }
+        // Whoever comes first takes what the others brought along.
+        queue.async { [self] in
+            let waiting = state.withLock { state in
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            // What is not removed now is still scheduled, and is tried again by the sweep.
+            _ = try? remove(waiting)
+        }
+    }
+
+    private func removeScheduled() throws -> Int {
+        try remove(try database.read { try StoreRecords($0).scheduledRemovals() })
+    }
+
+    private func remove(_ fileIDs: [String]) throws -> Int {
+        var count = 0
+        for start in stride(from: 0, to: fileIDs.count, by: Self.batch) {
+            guard state.withLock({ $0.pauses == 0 && !$0.isStopped }) else { break }
+            let removed = fileIDs[start..<min(start + Self.batch, fileIDs.count)].filter {
+                (try? data.remove($0)) != nil
+            }
+            guard !removed.isEmpty else { continue }
+            try database.writeBlocking { try StoreRecords($0).removed(removed) }
+            count += removed.count
+        }
+        return count
+    }
+}

@@ -1,0 +1,43 @@
+import Database
+
+/// A data file that was just made and that no row speaks of: it ends as the file of one, or is removed.
+///
+/// Whether a commit that failed by the disk was made, nobody knows before the next start: the row may be there, and the row
+/// of what it replaced gone. So the file is left where the outcome is unknown; the start keeps it or removes it, by what the
+/// database says then.
+final class NewFile {
+    let id: String
+    let file: DataFile
+    private let data: DataDirectory
+    private var isPending = true
+
+    init(_ id: String, _ file: DataFile, in data: DataDirectory) {
+        self.id = id
+        self.file = file
+        self.data = data
+    }
+
+    deinit {
+        abandon()
+    }
+
+    /// Runs `write`, which returns when a row that speaks of the file is on disk.
+    func commit<T>(_ write: () throws -> T) throws -> T {
+        do {
+            let value = try write()
+            isPending = false
+            return value
+        } catch DatabaseError.writerEnded {
+            isPending = false
+            throw DatabaseError.writerEnded
+        }
+    }
+
+    /// Removes the file, unless a row speaks of it, or may.
+    func abandon() {
+        guard isPending else { return }
+        isPending = false
+        // Where even that fails, the next start does it.
+        _ = try? data.remove(id)
+    }
+}
