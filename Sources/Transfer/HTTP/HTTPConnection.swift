@@ -24,6 +24,8 @@ public final class HTTPConnection: Sendable {
 
     /// A reply's body that nobody receives as it comes is kept, up to this.
     public static let maximumKeptBody = 8 << 20
+    /// Bytes that are kept of the body of a reply that is not a success; the rest, up to `maximumKeptBody`, is dropped.
+    static let maximumKeptError = 64 << 10
 
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 

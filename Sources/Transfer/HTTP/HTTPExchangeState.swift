@@ -17,6 +17,8 @@ final class HTTPExchangeState: @unchecked Sendable {
     private var status = 0
     private var fields = HTTPFields()
     private var body: [UInt8] = []
+    /// Bytes of the body that arrived, kept or not.
+    private var bodySize = 0
     /// Whether the receiver wants the body; `nil` before it was asked.
     private var isReceived: Bool?
     private var failure: (any Error)?
@@ -137,6 +139,11 @@ final class HTTPExchangeState: @unchecked Sendable {
         return line.count
     }
 
+    /// Bytes of the body that are kept.
+    private var maximumBody: Int {
+        (200..<300).contains(status) ? HTTPConnection.maximumKeptBody : HTTPConnection.maximumKeptError
+    }
+
     private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
         do {
             let wanted = try isReceived ?? receiver?.wants(status, fields) ?? false
@@ -144,10 +151,12 @@ final class HTTPExchangeState: @unchecked Sendable {
             if wanted {
                 try receiver?.receive(bytes)
             } else {
-                guard body.count + bytes.count <= HTTPConnection.maximumKeptBody else {
+                bodySize += bytes.count
+                guard bodySize <= HTTPConnection.maximumKeptBody else {
                     throw TransferFailure.unusable("the server's answer is too long")
                 }
-                body += bytes
+                // The status may change after the body: libcurl hands trailers over as header lines.
+                body += bytes.prefix(max(0, maximumBody - body.count))
             }
             return bytes.count
         } catch {
