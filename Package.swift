@@ -47,13 +47,14 @@ let package = Package(
         system("CQRencode", pkgConfig: "libqrencode", packages: "libqrencode-dev"),
 
         room("Platform", ["COpenSSL"]),
+        room("XML", []),
         room("Wire", ["CNghttp2", "CZlib"]),
         room("Proto", ["Wire"]),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Wire"], swiftSettings: strict),
         room("RPC", ["Wire", "Proto", "Platform"]),
         room("Network", ["Wire", "RPC", "Platform", "CUV", "CMicrohttpd", "COpenSSL", "CLinux"]),
         room("Database", ["Platform", "CSQLite"]),
-        room("ObjectStore", ["Database", "Network", "Platform", "CLZMA", "CLinux"]),
+        room("ObjectStore", ["Database", "Network", "Platform", "XML", "CLZMA", "CLinux"]),
         room("Accounts", ["RPC", "Proto", "Database", "Platform", "CArgon2"]),
         room("Events", ["Accounts", "Transfer", "Network", "RPC", "Proto", "Database", "Platform"]),
         room("DeviceInit", ["Events", "Accounts", "RPC", "Proto", "Database", "Platform"]),
@@ -64,7 +65,7 @@ let package = Package(
             ["Uploads", "Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
         room("Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
         room("Console", ["Network", "Proto", "Platform", "Wire"], resources: [.embedInCode("Assets")]),
-        room("Transfer", ["ObjectStore", "Network", "Platform", "CCurl"]),
+        room("Transfer", ["ObjectStore", "Network", "Platform", "XML", "CCurl"]),
         room(
             "Copies",
             ["Catalog", "Accounts", "Transfer", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
@@ -81,6 +82,7 @@ let package = Package(
         .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
         tests("Platform"),
+        tests("XML"),
         .target(
             name: "WireTesting", dependencies: ["Wire", "Proto"], path: "Tests/WireTesting", swiftSettings: strict),
         .executableTarget(
@@ -94,7 +96,8 @@ let package = Package(
         tests("RPC", ["Platform", "Proto", "Wire"]),
         tests("Network", ["HTTPTestClient", "Platform", "Proto", "RPC", "Wire"]),
         tests("Database", ["Platform"]),
-        tests("ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform", "RPC"], exclude: ["Vectors"]),
+        tests(
+            "ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform", "RPC", "XML"], exclude: ["Vectors"]),
         tests("Accounts"),
         tests("Events", ["Accounts", "Database", "Platform", "RPC", "Transfer"]),
         tests("DeviceInit"),

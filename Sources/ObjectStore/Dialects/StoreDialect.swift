@@ -1,4 +1,5 @@
 import Network
+import XML
 
 /// What OSS and S3 do not share: how a request is signed, what it asks for, how its body is framed, and the words of the
 /// answers. What is then done is the same, and happens once.

@@ -1,5 +1,4 @@
-import Foundation
-import FoundationXML
+import XML
 
 /// The body of CompleteMultipartUpload: the parts that make the object, in the order in which they were listed.
 struct CompletionList: Equatable {
@@ -16,75 +15,72 @@ struct CompletionList: Equatable {
     /// More bytes than 10,000 parts can need.
     static let maximumBytes = 4 << 20
 
-    /// - Throws: `malformedXML`, also for a document type declaration: nothing is ever expanded or fetched.
+    /// - Throws: `malformedXML`, also where elements are nested deeper than the document's own.
     init(xml body: [UInt8]) throws(StoreError) {
-        let malformed = StoreError(.malformedXML, "The XML you provided was not well-formed or did not validate.")
-        guard body.count <= Self.maximumBytes, !Self.declares(body) else { throw malformed }
-        let reader = Reader()
-        let parser = XMLParser(data: Data(body))
-        parser.delegate = reader
-        guard parser.parse(), reader.isWellFormed, !reader.parts.isEmpty else { throw malformed }
-        parts = reader.parts
+        guard let parts = try? Self.parts(of: body), !parts.isEmpty else { throw Self.malformed }
+        self.parts = parts
     }
 
-    private static func declares(_ body: [UInt8]) -> Bool {
-        body.contains(bytes: "<!DOCTYPE") || body.contains(bytes: "<!ENTITY") || body.contains(0)
+    /// - Returns: the parts; `nil` where the document is well-formed and something else.
+    private static func parts(of body: [UInt8]) throws(XMLError) -> [Part]? {
+        var reader = try XMLReader(body, maximumBytes: maximumBytes)
+        var list = Builder()
+        while let event = try reader.next() {
+            guard list.add(event) else { return nil }
+        }
+        return list.parts
     }
 
-    private final class Reader: NSObject, XMLParserDelegate {
+    static let malformed = StoreError(
+        .malformedXML, "The XML you provided was not well-formed or did not validate.")
+
+    /// The parts of a document while it is read. Elements that are not known count for nothing.
+    private struct Builder {
         private(set) var parts: [Part] = []
-        private var isMalformed = false
         private var path: [String] = []
         private var text = ""
         private var number: Int?
         private var etag: String?
         private var checksums: [ChecksumAlgorithm: String] = [:]
 
-        /// The parser itself does not mind an element that is never closed.
-        var isWellFormed: Bool { !isMalformed && path.isEmpty }
-
-        func parser(
-            _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?,
-            attributes: [String: String]
-        ) {
-            path.append(name)
-            text = ""
-            if path.count > 3 || path.first != "CompleteMultipartUpload" {
-                fail(parser)
+        /// - Returns: whether the document may still be a list of parts.
+        mutating func add(_ event: XMLReader.Event) -> Bool {
+            switch event {
+            case .start(let name):
+                path.append(name)
+                text = ""
+                return path.count <= 3 && path.first == "CompleteMultipartUpload"
+            case .text(let piece):
+                text += piece
+                return true
+            case .end:
+                defer {
+                    _ = path.popLast()
+                    text = ""
+                }
+                return end(path.dropFirst())
             }
         }
 
-        func parser(_ parser: XMLParser, foundCharacters characters: String) {
-            text += characters
-        }
-
-        func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
-            switch path.dropFirst() {
-            case ["Part", "PartNumber"]:
-                number = Int(text.trimming(\.isWhitespace))
-            case ["Part", "ETag"]:
-                etag = text.trimming(\.isWhitespace)
+        private mutating func end(_ path: ArraySlice<String>) -> Bool {
+            switch path {
+            case ["Part", "PartNumber"]: number = Int(text.trimming(\.isWhitespace))
+            case ["Part", "ETag"]: etag = text.trimming(\.isWhitespace)
             case ["Part"]:
-                guard let number, let etag, (1...10_000).contains(number), parts.count < 10_000 else {
-                    return fail(parser)
-                }
+                guard let number, let etag, (1...10_000).contains(number), parts.count < 10_000 else { return false }
                 parts.append(Part(number: number, etag: etag, checksums: checksums))
                 self.number = nil
                 self.etag = nil
                 checksums = [:]
-            case ["Part", name] where name.hasPrefix("Checksum"):
-                let algorithm = ChecksumAlgorithm(rawValue: String(name.dropFirst("Checksum".count)))
+            case _ where path.count == 2 && path.first == "Part":
+                let algorithm = path.last.flatMap { name in
+                    name.hasPrefix("Checksum")
+                        ? ChecksumAlgorithm(rawValue: String(name.dropFirst("Checksum".count))) : nil
+                }
                 if let algorithm { checksums[algorithm] = text.trimming(\.isWhitespace) }
-            default:
-                break
+            default: break
             }
-            _ = path.popLast()
-            text = ""
-        }
-
-        private func fail(_ parser: XMLParser) {
-            isMalformed = true
-            parser.abortParsing()
+            return true
         }
     }
 }

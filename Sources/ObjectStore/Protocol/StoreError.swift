@@ -1,3 +1,5 @@
+import XML
+
 /// An error as clients of the store know it; by OSS's name where S3 has another (see `StoreError+S3.swift`). What they do with it depends on status and code: `SecurityTokenExpired`,
 /// `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed` make them refresh their credentials once, a 404
 /// makes them start over, 408, 429 and 5xx retry; everything else makes them give up.

@@ -1,4 +1,5 @@
 import Network
+import XML
 
 extension StoreAnswers {
     func objects(_ list: ObjectList, _ query: ObjectListQuery, _ bucket: String) -> HTTPResponse {

@@ -1,4 +1,5 @@
 import Network
+import XML
 
 extension StoreAnswers {
     func initiated(_ multipart: MultipartRecord, _ target: RequestTarget) -> HTTPResponse {

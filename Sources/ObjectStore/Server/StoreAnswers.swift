@@ -1,5 +1,6 @@
 import Network
 import Platform
+import XML
 
 /// The answers to one request, in the dialect that it speaks.
 struct StoreAnswers {

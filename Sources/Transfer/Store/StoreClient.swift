@@ -1,12 +1,18 @@
 import Network
 import ObjectStore
 import Platform
+import XML
 
 /// The operations of an object store, of OSS or S3, that an upload is made of, each one request: neither repeated nor
 /// refreshed here.
 ///
 /// All throw `StoreRefusal` for what the store refuses, and what `HTTPConnection.exchange` throws.
 public struct StoreClient: Sendable {
+    /// Bytes of an answer that is no page of parts.
+    private static let maximumAnswerBytes = 64 << 10
+    /// Bytes of an id or an ETag that a store chose, and that may be stored and sent again.
+    static let maximumTokenBytes = 1024
+
     private let object: StoreObject
     private let credentials: SigningCredentials
     private let connection: HTTPConnection
@@ -52,7 +58,10 @@ public struct StoreClient: Sendable {
 
     public func initiateMultipart() async throws -> String {
         let reply = try await send("POST", [("uploads", "")])
-        guard let id = XMLNode.parse(reply.body)?["UploadId"], !id.isEmpty else { throw Self.misunderstood("UploadId") }
+        let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
+        guard let id = answer?["UploadId"], !id.isEmpty, id.utf8.count <= Self.maximumTokenBytes else {
+            throw Self.misunderstood("UploadId")
+        }
         return id
     }
 
@@ -81,21 +90,9 @@ public struct StoreClient: Sendable {
         while true {
             let marker = parts.last.map { [("part-number-marker", String($0.number))] } ?? []
             let reply = try await send("GET", [("uploadId", multipartID)] + marker)
-            // Stores differ in what they call the document.
-            guard let page = XMLNode.parse(reply.body), page["UploadId"] != nil else {
-                throw Self.misunderstood("UploadId")
-            }
-            let before = parts.last?.number ?? 0
-            for part in page.children where part.name == "Part" {
-                guard let number = part["PartNumber"].flatMap({ Int($0) }), (1...10_000).contains(number),
-                    let size = part["Size"].flatMap({ Int64($0) }), let etag = part["ETag"]
-                else { throw Self.misunderstood("Part") }
-                parts.append(
-                    StorePart(
-                        number: number, size: size, etag: etag, crc64: part["HashCrc64ecma"].flatMap { UInt64($0) }))
-            }
-            guard page["IsTruncated"] == "true" else { return parts }
-            guard (parts.last?.number ?? 0) > before else { throw Self.misunderstood("NextPartNumberMarker") }
+            let page = try StorePartPage(reply.body, after: parts.last?.number ?? 0)
+            parts += page.parts
+            guard page.isTruncated else { return parts }
         }
     }
 
@@ -106,9 +103,8 @@ public struct StoreClient: Sendable {
             "POST", [("uploadId", multipartID)], fields: ["Content-Type": "application/xml"],
             body: .bytes(Self.completion(of: parts)))
         // What OSS found only after it had begun its answer comes with status 200.
-        guard let answer = XMLNode.parse(reply.body), answer.name != "Error", let etag = answer["ETag"] else {
-            throw StoreRefusal(reply)
-        }
+        let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
+        guard let answer, answer.name != "Error", let etag = answer["ETag"] else { throw StoreRefusal(reply) }
         let pieces = parts.compactMap { part in part.crc64.map { (crc64: $0, size: part.size) } }
         if pieces.count == parts.count {
             _ = try Self.checked(reply, crc64: ContentDigest.crc64(of: pieces), etag: etag)
@@ -126,8 +122,7 @@ public struct StoreClient: Sendable {
     /// The document of CompleteMultipartUpload.
     static func completion(of parts: [StorePart]) -> [UInt8] {
         let list = parts.map { part in
-            let etag = part.etag.replacing("\"", with: "&quot;")
-            return "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(etag)</ETag></Part>"
+            "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(FlatXML.escape(part.etag))</ETag></Part>"
         }
         return Array("<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>".utf8)
     }
@@ -173,7 +168,7 @@ public struct StoreClient: Sendable {
         return etag
     }
 
-    private static func misunderstood(_ what: String) -> TransferFailure {
+    static func misunderstood(_ what: String) -> TransferFailure {
         .unusable("the object store's answer has no \(what): is it an object store's endpoint?")
     }
 }

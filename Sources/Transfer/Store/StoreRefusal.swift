@@ -1,11 +1,14 @@
 import Network
 import ObjectStore
 import Platform
+import XML
 
 /// What an object store said instead of doing what it was asked for.
 public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// Scalars that are kept of what a store said: it may come to stand in a database and in answers.
     private static let longestText = 256
+    /// Bytes of an error document that is read; those of S3 and OSS have less than 2 KiB.
+    private static let maximumDocumentBytes = HTTPConnection.maximumKeptError
 
     /// Of HTTP.
     public let status: Int
@@ -25,7 +28,9 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// HEAD has no body: its document comes in a field, in base64.
     init(_ reply: HTTPReply) {
         let field = reply.fields["x-oss-err"] ?? reply.fields["x-oss-error"]
-        let document = XMLNode.parse(reply.body.isEmpty ? field.flatMap { Base64.decode($0) } ?? [] : reply.body)
+        let document = try? XMLElement(
+            parsing: reply.body.isEmpty ? field.flatMap { Base64.decode($0) } ?? [] : reply.body,
+            maximumBytes: Self.maximumDocumentBytes)
         func text(_ name: String) -> String {
             String(String.UnicodeScalarView((document?[name] ?? "").unicodeScalars.prefix(Self.longestText)))
         }

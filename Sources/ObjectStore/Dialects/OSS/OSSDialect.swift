@@ -1,5 +1,6 @@
 import Network
 import Platform
+import XML
 
 /// Alibaba Cloud's Object Storage Service, as its SDKs and the devices speak it.
 struct OSSDialect: StoreDialect {

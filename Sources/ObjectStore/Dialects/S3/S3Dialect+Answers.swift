@@ -1,4 +1,5 @@
 import Network
+import XML
 
 extension S3Dialect {
     func name(of code: StoreError.Code) -> String { code.s3.name }

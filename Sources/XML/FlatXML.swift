@@ -1,11 +1,11 @@
-/// An answer in XML. Its children are flat and occur once each, but for `Part`: a nested or repeated one makes a deployed
+/// Writer of an answer in XML. Its children are flat and occur once each, but for `Part`: a nested or repeated one makes a deployed
 /// client drop the whole answer.
-struct FlatXML {
-    struct Element: Equatable {
-        let name: String
-        let text: String
+package struct FlatXML {
+    package struct Element: Equatable, Sendable {
+        package let name: String
+        package let text: String
 
-        init(_ name: String, _ text: String) {
+        package init(_ name: String, _ text: String) {
             self.name = name
             self.text = text
         }
@@ -17,7 +17,7 @@ struct FlatXML {
     private let namespace: String?
     private var body = ""
 
-    init(_ root: String, namespace: String? = nil, _ elements: [Element] = []) {
+    package init(_ root: String, namespace: String? = nil, _ elements: [Element] = []) {
         self.root = root
         self.namespace = namespace
         for element in elements {
@@ -25,21 +25,22 @@ struct FlatXML {
         }
     }
 
-    mutating func append(_ element: Element) {
+    package mutating func append(_ element: Element) {
         body += element.markup
     }
 
     /// An element with children of its own.
-    mutating func append(_ name: String, _ children: [Element]) {
+    package mutating func append(_ name: String, _ children: [Element]) {
         body += "<\(name)>" + children.map(\.markup).joined() + "</\(name)>"
     }
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let start = root + (namespace.map { " xmlns=\"\($0)\"" } ?? "")
         return Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<\(start)>\(body)</\(root)>\n".utf8)
     }
 
-    private static func escape(_ text: String) -> String {
+    /// Returns text as it is written between tags.
+    package static func escape(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -1,0 +1,40 @@
+import XML
+
+/// A page of an object store's answer to ListParts.
+struct StorePartPage: Equatable {
+    let parts: [StorePart]
+    let isTruncated: Bool
+
+    /// Bytes of a page: 1,000 parts, with room for what stores add to each.
+    private static let maximumBytes = 1 << 20
+
+    /// - Parameter marker: number of the last part before the page; 0 on the first page.
+    /// - Throws: `unusable`, also for parts that are not in order: of parts that only ascend, no store can list more than
+    ///   there may be, however many pages it sends.
+    init(_ body: [UInt8], after marker: Int) throws(TransferFailure) {
+        // Stores differ in what they call the document.
+        let document = try? XMLElement(parsing: body, maximumBytes: Self.maximumBytes)
+        guard let document, document["UploadId"] != nil else { throw StoreClient.misunderstood("UploadId") }
+        var parts: [StorePart] = []
+        for element in document.children where element.name == "Part" {
+            guard let part = StorePart(element), part.number > parts.last?.number ?? marker else {
+                throw StoreClient.misunderstood("Part")
+            }
+            parts.append(part)
+        }
+        isTruncated = document["IsTruncated"] == "true"
+        guard !isTruncated || !parts.isEmpty else { throw StoreClient.misunderstood("NextPartNumberMarker") }
+        self.parts = parts
+    }
+}
+
+extension StorePart {
+    fileprivate init?(_ element: XMLElement) {
+        guard let number = element["PartNumber"].flatMap({ Int($0) }), number > 0, number <= PartRange.maximumCount,
+            let size = element["Size"].flatMap({ Int64($0) }), size >= 0,
+            let etag = element["ETag"], etag.utf8.count <= StoreClient.maximumTokenBytes
+        else { return nil }
+        let crc64 = element["HashCrc64ecma"].flatMap { UInt64($0) }
+        self.init(number: number, size: size, etag: etag, crc64: crc64)
+    }
+}

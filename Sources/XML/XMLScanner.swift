@@ -1,0 +1,87 @@
+/// A cursor over the bytes of a document, which are UTF-8 and characters of XML throughout.
+///
+/// Each function reads one production of the grammar, in time linear in the bytes that it passes.
+struct XMLScanner {
+    let bytes: [UInt8]
+    /// Index of the next byte; never above the count.
+    var offset = 0
+
+    /// - Throws: `invalidText`.
+    init(_ bytes: [UInt8]) throws(XMLError) {
+        if let offset = Self.offsetOfInvalidText(bytes) { throw XMLError(.invalidText, at: offset) }
+        self.bytes = bytes
+    }
+
+    // MARK: Looking and moving
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    /// Returns the byte `distance` bytes ahead; `nil` behind the end.
+    func peek(_ distance: Int = 0) -> UInt8? {
+        offset + distance < bytes.count ? bytes[offset + distance] : nil
+    }
+
+    /// Passes the literal if it is next.
+    mutating func skip(_ literal: StaticString) -> Bool {
+        let count = literal.withUTF8Buffer { bytes[offset...].starts(with: $0) ? $0.count : 0 }
+        offset += count
+        return count > 0
+    }
+
+    mutating func require(_ literal: StaticString) throws(XMLError) {
+        guard skip(literal) else { throw XMLError(.syntax, at: offset) }
+    }
+
+    /// Passes spaces, tabs and line ends.
+    ///
+    /// - Returns: whether there was any.
+    @discardableResult
+    mutating func skipWhitespace() -> Bool {
+        let start = offset
+        while let byte = peek(), Self.isWhitespace(byte) { offset += 1 }
+        return offset > start
+    }
+
+    private static func isWhitespace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+
+    // MARK: Names
+
+    /// Reads a name with or without a prefix (Namespaces in XML 1.0, production 7), in ASCII.
+    mutating func qualifiedName() throws(XMLError) -> XMLName {
+        let first = try unprefixedName()
+        let second = skip(":") ? try unprefixedName() : nil
+        let name = XMLName(prefix: second == nil ? nil : first, local: second ?? first)
+        guard name.whole.count <= XMLLimits.nameBytes else {
+            throw XMLError(.limitExceeded, at: name.whole.lowerBound)
+        }
+        return name
+    }
+
+    mutating func unprefixedName() throws(XMLError) -> Range<Int> {
+        let start = offset
+        while let byte = peek(), Self.belongsToName(byte, isFirst: offset == start) { offset += 1 }
+        if let byte = peek(), byte >= 0x80 { throw XMLError(.unsupported, at: offset) }
+        guard offset > start else { throw XMLError(.syntax, at: offset) }
+        return start..<offset
+    }
+
+    private static func belongsToName(_ byte: UInt8, isFirst: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): !isFirst
+        default: false
+        }
+    }
+
+    func text(of range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+
+    func isEqual(_ range: Range<Int>, _ other: Range<Int>) -> Bool {
+        bytes[range].elementsEqual(bytes[other])
+    }
+
+    func isEqual(_ range: Range<Int>, _ text: StaticString) -> Bool {
+        text.withUTF8Buffer { bytes[range].elementsEqual($0) }
+    }
+}
