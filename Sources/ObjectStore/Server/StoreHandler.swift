@@ -98,14 +98,15 @@ struct StoreHandler: HTTPRequestHandler {
                 return answers.stored(etag: etag, crc64: record.crc64, record.checksum)
             }
         case .completeMultipart(let id, let all, let expected):
+            _ = try completed(id, access)
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
-            let document = CompletionBody(payload.checks)
+            let document = try CompletionBody(payload)
             let permit = WritePermit(claims: access.claims, policy: policy)
             return body(payload, answers, take: document.receive, leave: {}) {
+                // It may have been aborted, or completed by another request, while the document arrived.
+                let done = try completed(id, access)
                 let list = all ? nil : try document.list()
-                // Without the right to write, only what is completed already can be completed.
-                if let done = try store.completed(id, access.claims) { return answers.completed(done) }
-                _ = try access.requireWrite(policy)
+                if let done { return answers.completed(done) }
                 return answers.completed(
                     try store.completeMultipart(id, list, permit, etags: dialect.etags, expected: expected))
             }
@@ -113,6 +114,16 @@ struct StoreHandler: HTTPRequestHandler {
             // Temporary credentials are for one object, which is not theirs to delete.
             throw StoreError.notImplemented
         }
+    }
+
+    /// The object of a multipart upload that was completed already; `nil` while it is open.
+    ///
+    /// Refuses an upload that does not exist, and an open one that the credentials may not write. Asked before the document of
+    /// a Complete is received, and again before it is read.
+    private func completed(_ id: String, _ access: StoreAccess) throws -> StoredObject? {
+        if let done = try store.completed(id, access.claims) { return done }
+        _ = try access.requireWrite(policy)
+        return nil
     }
 
     private func body(
@@ -165,26 +176,5 @@ extension HTTPRequestNotes {
     fileprivate func tell(of claims: CredentialClaims) {
         principal = claims.subject.name
         target = claims.target
-    }
-}
-
-/// The document of a Complete while it arrives.
-private final class CompletionBody {
-    private var bytes: [UInt8] = []
-    private var digest: BodyDigest
-
-    init(_ checks: BodyChecks) {
-        digest = BodyDigest(checks)
-    }
-
-    func receive(_ piece: UnsafeRawBufferPointer) {
-        digest.update(piece)
-        // One byte too many is enough to be refused by the reader.
-        bytes.append(contentsOf: piece.prefix(CompletionList.maximumBytes + 1 - bytes.count))
-    }
-
-    func list() throws(StoreError) -> CompletionList {
-        _ = try digest.finalize()
-        return try CompletionList(xml: bytes)
     }
 }

@@ -1,0 +1,22 @@
+/// The document of a Complete while it arrives.
+final class CompletionBody {
+    private var bytes: [UInt8] = []
+    private var digest: BodyDigest
+
+    /// - Throws: `malformedXML` where the body is declared to be longer than any list of parts.
+    init(_ payload: Payload) throws(StoreError) {
+        if let length = payload.length, length > CompletionList.maximumBytes { throw CompletionList.malformed }
+        digest = BodyDigest(payload.checks)
+    }
+
+    func receive(_ piece: UnsafeRawBufferPointer) {
+        digest.update(piece)
+        // One byte too many is enough to be refused by the reader.
+        bytes.append(contentsOf: piece.prefix(CompletionList.maximumBytes + 1 - bytes.count))
+    }
+
+    func list() throws(StoreError) -> CompletionList {
+        _ = try digest.finalize()
+        return try CompletionList(xml: bytes)
+    }
+}
