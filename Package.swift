@@ -30,7 +30,7 @@ let package = Package(
         .executable(name: "protoc-gen-gateway", targets: ["protoc-gen-gateway"]),
         .library(name: "Wire", targets: ["Wire"]),
         .library(name: "Proto", targets: ["Proto"]),
-        .library(name: "WireTesting", targets: ["WireTesting"]),
+        .library(name: "FuzzEntryPoints", targets: ["FuzzEntryPoints"]),
         .library(name: "allocations", type: .dynamic, targets: ["AllocationCounter"]),
     ],
     targets: [
@@ -85,6 +85,9 @@ let package = Package(
         tests("XML"),
         .target(
             name: "WireTesting", dependencies: ["Wire", "Proto"], path: "Tests/WireTesting", swiftSettings: strict),
+        .target(
+            name: "FuzzEntryPoints", dependencies: ["WireTesting", "XML"], path: "Tests/FuzzEntryPoints",
+            swiftSettings: strict),
         .executableTarget(
             name: "interop-server", dependencies: ["Network", "RPC", "Wire"], path: "Tests/InteropServer",
             swiftSettings: strict),
@@ -92,7 +95,7 @@ let package = Package(
             name: "echo-server", dependencies: ["Network", "RPC", "Wire"], path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
         tests("Wire", ["WireTesting"]),
-        tests("Proto", ["Wire", "WireTesting", "protoc-gen-gateway"]),
+        tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting", "protoc-gen-gateway"]),
         tests("RPC", ["Platform", "Proto", "Wire"]),
         tests("Network", ["HTTPTestClient", "Platform", "Proto", "RPC", "Wire"]),
         tests("Database", ["Platform"]),

@@ -1,11 +1,10 @@
 import CLibFuzzer
 import Foundation
-import WireTesting
 
 /// Runs libFuzzer with the program's arguments, or writes the inputs to begin with: `--seeds DIRECTORY`.
 @MainActor
 public func fuzz(
-    _ property: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32, seeds: () -> [[UInt8]]
+    _ property: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32, seeds: @autoclosure () -> [[UInt8]]
 ) throws -> Never {
     let arguments = CommandLine.arguments
     if arguments.count == 3, arguments[1] == "--seeds" {

@@ -1,8 +1,8 @@
 import FuzzDriver
-import WireTesting
+import FuzzEntryPoints
 
 try fuzz(
     { data, count in
-        CodecProperties.checkJSON(input(data, count))
+        FuzzEntryPoints.json(input(data, count))
         return 0
-    }, seeds: { CodecProperties.seeds().json })
+    }, seeds: FuzzEntryPoints.Seeds.json)

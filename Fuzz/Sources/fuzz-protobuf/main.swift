@@ -1,8 +1,8 @@
 import FuzzDriver
-import WireTesting
+import FuzzEntryPoints
 
 try fuzz(
     { data, count in
-        CodecProperties.checkProtobuf(input(data, count))
+        FuzzEntryPoints.protobuf(input(data, count))
         return 0
-    }, seeds: { CodecProperties.seeds().protobuf })
+    }, seeds: FuzzEntryPoints.Seeds.protobuf)

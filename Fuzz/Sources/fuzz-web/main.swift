@@ -1,8 +1,8 @@
 import FuzzDriver
-import WireTesting
+import FuzzEntryPoints
 
 try fuzz(
     { data, count in
-        WebProperties.check(input(data, count))
+        FuzzEntryPoints.web(input(data, count))
         return 0
-    }, seeds: { WebProperties.seeds })
+    }, seeds: FuzzEntryPoints.Seeds.web)
