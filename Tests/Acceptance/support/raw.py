@@ -88,7 +88,9 @@ class RawStore:
         resource = f"/{credentials.bucket}/{key or credentials.key}"
         headers = {"Date": formatdate(usegmt=True)} | (headers or {})
         if sign:
-            headers["x-oss-security-token"] = credentials.token
+            # A static key has none.
+            if credentials.token:
+                headers["x-oss-security-token"] = credentials.token
             signature = signature_v1(credentials.secret, method, resource, headers, list(query))
             headers["Authorization"] = f"OSS {credentials.access_key_id}:{signature}"
         target = quote(resource, safe="/-_.~")

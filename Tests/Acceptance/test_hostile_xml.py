@@ -1,0 +1,232 @@
+"""XML that no client of the store sends by itself: each document is refused, and nothing else happens to the gateway."""
+
+import http.client
+import random
+from dataclasses import dataclass
+
+import pytest
+
+from support.copies import secret_file
+from support.gateway import Gateway
+from support.oss import Credentials
+from support.parties import Fleet, Uploader
+from support.raw import Answer, RawStore
+from support.uploads import Upload, content
+
+MIB = 1024 * 1024
+REQUESTS, FULL_REQUESTS = 2000, 60_000
+SEED = 20261122
+WRITER, READER = ("WRITER", "a secret of the writer"), ("READER", "a secret of the reader")
+PART = b'<Part><PartNumber>1</PartNumber><ETag>"AA"</ETag></Part>'
+
+
+def completion(inner: bytes) -> bytes:
+    return b"<CompleteMultipartUpload>" + inner + b"</CompleteMultipartUpload>"
+
+
+#: A byte that is not UTF-8 in each place where one can stand, processing instructions, document types in several encodings, and
+#: documents that are costly to read. A general parser trapped at six of them.
+HOSTILE = {
+    "element name": completion(b"<a\xff/>"),
+    "attribute name": completion(b"<a \xff='1'/>"),
+    "prefix": completion(b"<\xff:a/>"),
+    "prefix of an attribute": completion(b"<a \xff:b='1'/>"),
+    "comment": completion(b"<!-- \xff -->"),
+    "root name": b"<CompleteMultipartUpload\xff/>",
+    "text": completion(b"\xff"),
+    "attribute value": completion(b"<a b='\xff'/>"),
+    "section": completion(b"<![CDATA[\xff]]>"),
+    "instruction with data": completion(b"<?x \xff?>"),
+    "instruction": completion(b"<?x?>"),
+    "instruction before the root": b"<?x?><CompleteMultipartUpload/>",
+    "instruction behind the root": b"<CompleteMultipartUpload/><?x?>",
+    "end tag": b"<CompleteMultipartUpload></CompleteMultipartUpload\xff>",
+    "before the root": b"\xff<CompleteMultipartUpload/>",
+    "surrogate": completion(b"<a\xed\xa0\x80/>"),
+    "type": b'<!DOCTYPE a [<!ENTITY b "c">]>' + completion(b"&b;"),
+    "type in another encoding": "<?xml version='1.0' encoding='IBM037'?><!DOCTYPE a><a/>".encode("cp037"),
+    "type in UTF-7": b"<?xml version='1.0' encoding='UTF-7'?>+ADwAIQ-DOCTYPE a+AD4APA-a/+AD4-",
+    "attributes": completion(b"<a" + b"".join(b" b%d=''" % number for number in range(200_000)) + b"/>"),
+    "depth": b"<CompleteMultipartUpload>" + b"<a>" * 500_000,
+    "a long name": completion(b"<" + b"a" * MIB + b"/>"),
+    "a long comment": completion(b"<!--" + b"-a" * MIB),
+}
+HOSTILE_IDS = [name.replace(" ", "-") for name in HOSTILE]
+
+
+@dataclass
+class Store:
+    """A gateway with two static keys, one of which only reads."""
+
+    gateway: Gateway
+    fleet: Fleet
+
+    def uploader(self) -> Uploader:
+        return self.fleet.uploader()
+
+    def static(self, key: tuple[str, str], name: str) -> RawStore:
+        """A client that asks for an object by a static key."""
+        return RawStore(Credentials("data", f"http://{self.gateway.object_store}", name, *key, None, "", MIB))
+
+    @property
+    def is_alive(self) -> bool:
+        return self.gateway.process.poll() is None
+
+
+@pytest.fixture(scope="module")
+def store(gateway_with, login, tmp_path_factory) -> Store:
+    secrets = tmp_path_factory.mktemp("secrets")
+    keys = [
+        {"id": WRITER[0], "secret_file": secret_file(secrets, WRITER[1]), "access": "write"},
+        {"id": READER[0], "secret_file": secret_file(secrets, READER[1]), "access": "read"},
+    ]
+    config = {"uploads": {"part_size_bytes": MIB}, "object_store": {"static_keys": keys}}
+    gateway = gateway_with(config)
+    return Store(gateway, Fleet.create(login(gateway)))
+
+
+def initiated(raw: RawStore) -> str:
+    return raw.request("POST", [("uploads", "")]).text("UploadId")
+
+
+def complete(raw: RawStore, multipart: str, body: bytes) -> Answer:
+    return raw.request("POST", [("uploadId", multipart)], body)
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE_IDS)
+def test_a_device_gets_400(store, body):
+    raw = RawStore(Upload.create(store.uploader()).credentials)
+    assert complete(raw, initiated(raw), body).error() == (400, "MalformedXML")
+    assert complete(raw, "NOPE", body).error() == (404, "NoSuchUpload")
+    assert store.is_alive
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE_IDS)
+def test_credentials_that_only_read_get_no_further_than_the_upload(store, body):
+    upload = Upload.create(store.uploader())
+    raw = RawStore(upload.credentials)
+    upload.size = 1000
+    multipart = initiated(raw)
+    upload.parts = [upload.store.upload_part(multipart, 1, content(1000))]
+    upload.etag = upload.store.complete(multipart, upload.parts)
+    upload.complete()
+    # What is completed can be completed again, so that its document counts.
+    assert complete(raw, multipart, body).error() == (400, "MalformedXML")
+    assert complete(raw, "NOPE", body).error() == (404, "NoSuchUpload")
+    assert store.is_alive
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE_IDS)
+def test_a_static_key_that_only_reads_is_denied(store, body):
+    name = "tools/object"
+    multipart = initiated(store.static(WRITER, name))
+    assert complete(store.static(READER, name), multipart, body).error() == (403, "AccessDenied")
+    assert complete(store.static(READER, name), "NOPE", body).error() == (404, "NoSuchUpload")
+    assert store.is_alive
+
+
+def test_refusals_do_not_wait_for_the_body(store):
+    """Who asks before sending is not told to go on: neither upload nor rights need a document."""
+    name = "tools/refused"
+    multipart = initiated(store.static(WRITER, name))
+    for upload, size, expected in (
+        ("NOPE", 1000, (404, "NoSuchUpload")),
+        (multipart, 1000, (403, "AccessDenied")),
+    ):
+        assert header_only(store.static(READER, name), upload, size).error() == expected
+    assert header_only(store.static(WRITER, name), multipart, 5 * MIB).error() == (400, "MalformedXML")
+
+
+def header_only(raw: RawStore, multipart: str, size: int) -> Answer:
+    """The answer to a Complete whose body is held back until the store asks for it."""
+    target, headers = raw.head("POST", [("uploadId", multipart)])
+    connection = http.client.HTTPConnection(raw.address, timeout=20)
+    try:
+        connection.putrequest("POST", target)
+        for name, value in (headers | {"Content-Length": str(size), "Expect": "100-continue"}).items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        reply = connection.getresponse()
+        return Answer(reply.status, reply.headers, reply.read())
+    finally:
+        connection.close()
+
+
+class Mutations:
+    """Valid and hostile documents, changed at random from a fixed seed."""
+
+    PIECES = [
+        b"<", b">", b"/>", b"</", b"<!--", b"-->", b"--", b"<?x?>", b"<?xml version='1.0'?>", b"<![CDATA[", b"]]>", b"&",
+        b"&lt;", b"&#0;", b"&#x41;", b"&#xD800;", b"&b;", b";", b"xmlns:a='b'", b"a:", b" a='1'", b"'", b'"', b"=",
+        b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"\xff", b"\xed\xa0\x80", b"\xef\xbf\xbe", b"\xef\xbb\xbf", b"\0", b"\r\n", b"<Part>",
+    ]  # fmt: skip
+
+    def __init__(self, seed: int, documents: list[bytes]):
+        self.random = random.Random(seed)
+        self.documents = documents
+
+    def next(self) -> bytes:
+        draw = self.random
+        document = bytearray(draw.choice(self.documents))
+        for _ in range(draw.randrange(7)):
+            place = draw.randrange(len(document) + 1)
+            match draw.randrange(6):
+                case 0:
+                    document[place:place] = draw.choice(self.PIECES)
+                case 1:
+                    document[place : place + 1] = bytes([draw.randrange(256)])
+                case 2:
+                    del document[place : place + draw.randrange(1, 20)]
+                case 3:
+                    document[place:place] = document[place : place + draw.randrange(1, 60)]
+                case 4:
+                    document[place:place] = draw.choice(self.PIECES) * draw.randrange(1, 50)
+                case _:
+                    document[place:] = draw.choice(self.documents)[place:]
+        return bytes(document)
+
+
+def test_changed_documents(store, is_full):
+    """No answer is a failure of the server's, and the process lives."""
+    device = RawStore(Upload.create(store.uploader()).credentials)
+    multipart = initiated(device)
+    etag = device.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000)).headers["ETag"].encode()
+    right = completion(b"<Part><PartNumber>1</PartNumber><ETag>" + etag + b"</ETag></Part>")
+    documents = [
+        b'<?xml version="1.0" encoding="UTF-8"?>\n' + right,
+        b"<s:CompleteMultipartUpload xmlns:s='urn:s3'><!-- one --><s:Part a='1'><s:PartNumber>1</s:PartNumber><s:ETag>"
+        b"&quot;&#65;&#x41;&quot;</s:ETag><s:ChecksumCRC32>AAAAAA==</s:ChecksumCRC32></s:Part></s:CompleteMultipartUpload>",
+        completion(PART * 20),
+        *(body for body in HOSTILE.values() if len(body) < 1000),
+    ]
+    writer, reader = (store.static(key, "tools/changed") for key in (WRITER, READER))
+    own = initiated(writer)
+    heads = [
+        *[device.head("POST", [("uploadId", multipart)])] * 4,
+        writer.head("POST", [("uploadId", own)]),
+        reader.head("POST", [("uploadId", own)]),
+        device.head("POST", [("uploadId", "NOPE")]),
+        device.head("PUT", [("tagging", "")]),
+    ]
+    mutations = Mutations(SEED, documents)
+    connection = http.client.HTTPConnection(device.address, timeout=20)
+    seen: dict[int, int] = {}
+    for number in range(FULL_REQUESTS if is_full else REQUESTS):
+        body, (target, headers) = mutations.next(), mutations.random.choice(heads)
+        try:
+            connection.request("PUT" if "tagging" in target else "POST", target, body, headers)
+            reply = connection.getresponse()
+            status = reply.status
+            reply.read()
+        except (http.client.HTTPException, OSError) as error:
+            # A refusal at the header may close the connection before the body was sent.
+            connection.close()
+            assert store.is_alive, f"request {number}: {body!r}: {error}"
+            continue
+        assert status < 500 or status in (501, 503), f"request {number}: {status} for {body!r}"
+        seen[status] = seen.get(status, 0) + 1
+    connection.close()
+    assert store.is_alive
+    # All of it was looked at: documents that were taken, and refused, and none of the many was lost.
+    assert {200, 400, 403, 404, 501} <= seen.keys(), seen
+    assert sum(seen.values()) > 0.99 * (FULL_REQUESTS if is_full else REQUESTS), seen
