@@ -47,7 +47,7 @@ struct DeadLetters: Sendable {
     /// - Returns: the webhooks to which it will be sent.
     func redeliver(_ eventID: String, to webhook: String, by caller: Caller) async throws -> [String] {
         let now = clock.now()
-        let receivers = try await database.write { [webhooks] connection in
+        return try await database.write { [webhooks, bells] connection in
             let records = EventRecords(connection)
             let letters = try records.deadLetters(of: eventID, scope: caller.user.objectScope, webhook: webhook)
             guard !letters.isEmpty else {
@@ -59,9 +59,10 @@ struct DeadLetters: Sendable {
             }
             for letter in letters { try records.revive(letter, at: now) }
             try Audit.record(caller.did(to: "events/\(eventID)"), at: now, in: connection)
+            connection.afterCommit {
+                for bell in bells { bell.ring() }
+            }
             return letters.map(\.webhook)
         }
-        for bell in bells { bell.ring() }
-        return receivers
     }
 }

@@ -31,7 +31,7 @@ struct CopyJobs: Sendable {
         let keys = try template.keys(of: request.fileIDs)
         let digest = Self.digest(of: request)
         let (id, now, user) = (identifiers.uuid(), clock.now(), caller.user)
-        let job = try await database.write { connection in
+        return try await database.write { connection in
             let records = CopyRecords(connection)
             let known = try key.flatMap {
                 try records.job(idempotencyKey: $0, organizationID: caller.organization.id, userID: user.userID)
@@ -61,10 +61,9 @@ struct CopyJobs: Sendable {
             }
             try records.insert(job, items, idempotencyKey: key, digest: digest)
             try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)
+            connection.afterCommit { [workers] in workers.wake() }
             return job
         }
-        workers.wake()
-        return job
     }
 
     private func check(_ keys: [String], at place: CopyPlace) throws(RPCError) {
@@ -120,24 +119,26 @@ struct CopyJobs: Sendable {
         try Self.checkID(id)
         try FieldRules.note(reason, field: "reason", limit: 512)
         let now = clock.now()
-        let (job, canceled, end) = try await database.write { connection -> (CopyJob, Int, CopyJobState?) in
+        return try await database.write { [workers] connection in
             let records = CopyRecords(connection)
             var job = try Self.find(id, for: caller.user, records)
-            guard !job.state.isFinished, job.state != .canceling else { return (job, 0, nil) }
+            // Repeated, it stops what came to run since.
+            connection.afterCommit { workers.stop(job: id) }
+            guard !job.state.isFinished, job.state != .canceling else { return job }
             let canceled = try records.cancelQueued(of: id)
             job.state = .canceling
             job.reason = reason
             let end = job.settle(try records.tally(of: id), at: now)
             try records.update(job)
             try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)
-            return (job, canceled, end)
+            connection.afterCommit {
+                workers.metrics.update { counts in
+                    counts.items[.canceled, default: 0] += canceled
+                    if let end { counts.jobs[end, default: 0] += 1 }
+                }
+            }
+            return job
         }
-        workers.metrics.update { counts in
-            counts.items[.canceled, default: 0] += canceled
-            if let end { counts.jobs[end, default: 0] += 1 }
-        }
-        workers.stop(job: id)
-        return job
     }
 
     private static func checkID(_ id: String) throws(RPCError) {
