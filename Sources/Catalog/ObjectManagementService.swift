@@ -65,7 +65,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         guard (0...Statistics.maximumDays).contains(request.days) else {
             throw RPCError.invalidArgument("days must be 0 to \(Statistics.maximumDays)")
         }
-        let days = try statistics.days(
+        let days = try await statistics.days(
             request.days == 0 ? Statistics.defaultDays : request.days, for: try context.user)
         let stored = days.last?.stored ?? Amount()
         return GetStatisticsResponse(

@@ -41,7 +41,7 @@ struct ObjectRemoval: Sendable {
     ) async throws -> (objects: Int64, bytes: Int64) {
         let now = clock.now()
         let retention = Retention(organizationID: caller.organization.id, days: days)
-        let affected = try database.read { connection in
+        let affected = try await database.readInBackground { connection in
             guard days > 0 else { return (objects: Int64(0), bytes: Int64(0)) }
             return try ObjectRecords(connection).countExpired(
                 organizationID: retention.organizationID, before: retention.limit(at: now))

@@ -17,10 +17,10 @@ struct Statistics: Sendable {
     let clock: any WallClock
 
     /// Today and the days before it, oldest first.
-    func days(_ count: Int32, for user: UserPrincipal) throws -> [Day] {
+    func days(_ count: Int32, for user: UserPrincipal) async throws -> [Day] {
         let today = StatisticsRecords.day(of: clock.now())
         let first = today - Int64(count) + 1
-        let (before, found) = try database.read { connection in
+        let (before, found) = try await database.readInBackground { connection in
             let records = StatisticsRecords(connection)
             return (
                 try records.stored(before: first, scope: user.objectScope),

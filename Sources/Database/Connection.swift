@@ -16,6 +16,11 @@ public final class Connection {
     /// More distinct texts than this are not expected; over it all are forgotten, so a generated filter costs no memory.
     private static let cachedStatements = 256
 
+    /// For a lock that another connection holds; milliseconds.
+    private static let patience: Int32 = 5000
+    /// For readers of the log, while every write waits; milliseconds.
+    private static let restartPatience: Int32 = 25
+
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     /// Written by SQLite's hook at each commit.
@@ -38,7 +43,7 @@ public final class Connection {
         handle = opened
         logged = .allocate(capacity: 1)
         logged.initialize(to: 0)
-        sqlite3_busy_timeout(handle, 5000)
+        sqlite3_busy_timeout(handle, Self.patience)
         try configure(mode)
     }
 
@@ -61,6 +66,8 @@ public final class Connection {
             // "FULL: the WAL file is synced after each transaction commit": what was acknowledged survives power loss.
             try execute("PRAGMA synchronous = FULL")
             try execute("PRAGMA foreign_keys = ON")
+            // Bytes. A log that had to grow further is cut to this when it begins anew.
+            try execute("PRAGMA journal_size_limit = 16777216")
             // In the place of SQLite's own hook, whose automatic checkpoints swallow their errors.
             let countPages:
                 @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32
@@ -171,9 +178,26 @@ public final class Connection {
         Int(logged.pointee)
     }
 
-    /// Moves what the write-ahead log holds into the database file, as far as no reader needs the old pages.
-    func checkpoint(truncating: Bool) throws(DatabaseError) {
-        let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+    /// How far a checkpoint goes where readers are in its way.
+    enum Checkpoint {
+        /// As far as no reader needs the old pages.
+        case passive
+        /// Waits for readers, some tens of milliseconds at most, so that the log can begin anew.
+        case restarting
+        /// Waits for readers, seconds at most, and cuts the log to nothing.
+        case truncating
+    }
+
+    /// Moves what the write-ahead log holds into the database file.
+    func checkpoint(_ kind: Checkpoint) throws(DatabaseError) {
+        let mode =
+            switch kind {
+            case .passive: SQLITE_CHECKPOINT_PASSIVE
+            case .restarting: SQLITE_CHECKPOINT_RESTART
+            case .truncating: SQLITE_CHECKPOINT_TRUNCATE
+            }
+        if kind == .restarting { sqlite3_busy_timeout(handle, Self.restartPatience) }
+        defer { if kind == .restarting { sqlite3_busy_timeout(handle, Self.patience) } }
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error(code) }
     }

@@ -23,6 +23,7 @@ public final class Database: Sendable {
 
     private let writer: Writer
     private let readers: ReaderPool
+    private let background = DispatchQueue(label: "database.background")
 
     /// Opens the file at `path`, creates it (mode 0600) where there is none, and applies `migrations`.
     ///
@@ -110,6 +111,16 @@ public final class Database: Sendable {
             }
             try connection.execute("COMMIT")
             return value
+        }
+    }
+
+    /// As ``read(_:)``, on a thread of its own, for a read that may take longer than a millisecond: one that counts or sums
+    /// rows without a bound. One runs at a time, so that whoever asks for many does not take the cores from the loops.
+    public func readInBackground<T: Sendable>(
+        _ body: @escaping @Sendable (Connection) throws -> T
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            background.async { continuation.resume(with: Result { try self.read(body) }) }
         }
     }
 

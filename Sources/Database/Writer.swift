@@ -84,18 +84,19 @@ final class Writer: Sendable {
             if logged < checkpointed { checkpointed = 0 }
             // A log that was moved begins anew: on a full disk that is where the next deletion finds room.
             if isFull || logged - checkpointed >= checkpointPages {
-                try checkpoint(connection, truncating: false)
+                // Readers that never all stop would have it grow for ever: one moment without them is enough.
+                try checkpoint(connection, logged >= 4 * checkpointPages ? .restarting : .passive)
                 checkpointed = logged
             }
         }
-        try checkpoint(connection, truncating: true)
+        try checkpoint(connection, .truncating)
     }
 
     private static func checkpoint(
-        _ connection: Connection, truncating: Bool
+        _ connection: Connection, _ kind: Connection.Checkpoint
     ) throws(GroupCommit.Uncertain) {
         do {
-            try connection.checkpoint(truncating: truncating)
+            try connection.checkpoint(kind)
         } catch .full {
             // What found no room in the database file stays in the log.
         } catch {

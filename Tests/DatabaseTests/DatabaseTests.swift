@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 import Testing
 
 @testable import Database
@@ -52,6 +53,49 @@ import Testing
         }
         #expect(counts == [0, 0])
         #expect(try database.notes() == ["meanwhile"])
+    }
+
+    /// Threads that read one snapshot after the other until they are stopped.
+    private final class Readers: Sendable {
+        private let isStopped = Lock(false)
+        private let ended = DispatchSemaphore(value: 0)
+
+        func start(_ count: Int, on database: Database) {
+            for _ in 0..<count {
+                Thread { [self] in
+                    while !isStopped.withLock({ $0 }) {
+                        _ = try? database.read { connection in
+                            try (0..<20).map { _ in try connection.first("SELECT count(*) FROM notes") { $0.int(0) } }
+                        }
+                    }
+                    ended.signal()
+                }.start()
+            }
+        }
+
+        func stop(_ count: Int) {
+            isStopped.withLock { $0 = true }
+            for _ in 0..<count { ended.wait() }
+        }
+    }
+
+    @Test func logBeginsAnewAlthoughReadersNeverAllStop() throws {
+        var options = Database.Options()
+        options.checkpointPages = 50
+        let database = try scratch.database(options: options)
+        let readers = Readers()
+        readers.start(3, on: database)
+        defer { readers.stop(3) }
+        let body = String(repeating: "x", count: 4000)
+        for number in 0..<1000 {
+            try database.writeBlocking {
+                _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", "\(number) \(body)")
+            }
+        }
+        // A write is two pages or more; without an end to it the log would hold all of them.
+        let log = try FileManager.default.attributesOfItem(atPath: scratch.path + "/test.db-wal")
+        let length = try #require(log[.size] as? Int)
+        #expect(length < 1000 * 4096, "the log is \(length) bytes")
     }
 
     @Test func aReadThatThrowsLeavesItsConnectionUsable() throws {
