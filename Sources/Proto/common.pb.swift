@@ -3,7 +3,8 @@
 
 import Wire
 
-/// What a failed call says beyond its status. It travels alone in `grpc-status-details-bin`.
+/// What a failed call says beyond its status. `grpc-status-details-bin` decodes as this message and as a `google.rpc.Status`
+/// that has it among its `details`.
 public struct ErrorDetail: Message {
     public static var fullName: String { "archebase.common.v1.ErrorDetail" }
 

@@ -14,13 +14,9 @@ extension RPCError {
         detail.map { ErrorDetail(code: $0.rawValue, message: sentMessage) }
     }
 
-    /// The detail as clients of gRPC-Web expect it, who were written for `google.rpc.Status`; gRPC's own are sent the
-    /// message itself, as its clients in the field expect it.
+    /// The bytes of `grpc-status-details-bin`, over gRPC and gRPC-Web alike.
     var richStatus: [UInt8]? {
-        sentDetail.map { detail in
-            RichStatus.encode(
-                status, sentMessage, detail: (type: ErrorDetail.fullName, value: detail.encoded()))
-        }
+        sentDetail.map { RichStatus.encode(status, detail: $0.encoded(), type: ErrorDetail.fullName) }
     }
 
     var connect: ConnectError {

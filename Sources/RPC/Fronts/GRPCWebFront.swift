@@ -43,7 +43,7 @@ final class GRPCWebFront: FramedFront {
     }
 
     override func failure(_ error: RPCError, _ context: CallContext) -> Reply {
-        end(ResponseHeaders.fields(error, details: error.richStatus), context)
+        end(ResponseHeaders.fields(error), context)
     }
 
     private func end(_ status: Fields, _ context: CallContext) -> Reply {

@@ -39,12 +39,12 @@ enum ResponseHeaders {
 
     /// The status in trailers.
     static func trailers(_ error: RPCError, _ metadata: Metadata) -> HeaderBlock {
-        HeaderBlock(fields(error, details: error.sentDetail?.encoded()) + fields(metadata))
+        HeaderBlock(fields(error) + fields(metadata))
     }
 
     /// The status in a response that has no body (Trailers-Only).
     static func trailersOnly(_ error: RPCError, _ metadata: Metadata = Metadata()) -> HeaderBlock {
-        HeaderBlock(okFields + fields(error, details: error.sentDetail?.encoded()) + fields(metadata))
+        HeaderBlock(okFields + fields(error) + fields(metadata))
     }
 
     static func fields(_ metadata: Metadata) -> [(name: String, value: [UInt8])] {
@@ -52,14 +52,12 @@ enum ResponseHeaders {
     }
 
     /// A failed call's status.
-    ///
-    /// - Parameter details: what says more, encoded.
-    static func fields(_ error: RPCError, details: [UInt8]?) -> [(name: String, value: [UInt8])] {
+    static func fields(_ error: RPCError) -> [(name: String, value: [UInt8])] {
         var fields: [(name: String, value: [UInt8])] = [
             ("grpc-status", Array("\(error.status.rawValue)".utf8)),
             ("grpc-message", PercentEncoding.encode(error.sentMessage)),
         ]
-        if let details {
+        if let details = error.richStatus {
             // Binary metadata goes unpadded (gRPC over HTTP/2, "Custom-Metadata").
             let text = Base64.encode(details).utf8.filter { $0 != UInt8(ascii: "=") }
             fields.append(("grpc-status-details-bin", text))

@@ -1,4 +1,4 @@
-"""The official Connect client, for the Connect and gRPC-Web protocols, over either version of HTTP."""
+"""The official Connect client, for the Connect, gRPC and gRPC-Web protocols, over either version of HTTP."""
 
 from contextlib import contextmanager
 
@@ -12,7 +12,7 @@ from pyqwest import HTTPVersion, SyncClient, SyncHTTPTransport
 from support.certificates import Authority
 
 CODECS = {"proto": google_protobuf_binary_codec, "json": google_protobuf_json_codec}
-PROTOCOLS = {"connect": ProtocolType.CONNECT, "grpc-web": ProtocolType.GRPC_WEB}
+PROTOCOLS = {"connect": ProtocolType.CONNECT, "grpc": ProtocolType.GRPC, "grpc-web": ProtocolType.GRPC_WEB}
 VERSIONS = {"http1": HTTPVersion.HTTP1, "http2": HTTPVersion.HTTP2}
 
 

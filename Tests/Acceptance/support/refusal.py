@@ -20,7 +20,7 @@ class Refusal:
         self.message = error.details()
         self.trailers = dict(error.trailing_metadata() or ())
         raw = self.trailers.get(DETAILS)
-        # The bytes are the ErrorDetail itself, not a google.rpc.Status: what clients in the field decode.
+        # The bytes decode as an ErrorDetail, which is what clients in the field take them for.
         self.detail = stubs.common.ErrorDetail.FromString(raw) if raw is not None else None
         return self
 

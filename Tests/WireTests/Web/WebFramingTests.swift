@@ -40,12 +40,6 @@ import Testing
         #expect(MessageEncoding.accepted(list) == encodings)
     }
 
-    @Test func richStatuses() {
-        let any: [UInt8] = [10, 23] + Array("type.googleapis.com/a.B".utf8) + [18, 1, 7]
-        let status = RichStatus.encode(.notFound, "no", detail: (type: "a.B", value: [7]))
-        #expect(status == [8, 5, 18, 2] + Array("no".utf8) + [26, UInt8(any.count)] + any)
-    }
-
     @Test func trailers() {
         let frame = GRPCWebTrailers.frame([("grpc-status", [0x30]), ("x", [])])
         #expect(frame == [0x80, 0, 0, 0, 21] + Array("grpc-status: 0\r\nx: \r\n".utf8))

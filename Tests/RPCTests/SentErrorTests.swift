@@ -1,0 +1,80 @@
+import Platform
+import Proto
+import Testing
+import Wire
+
+@testable import RPC
+
+/// The bytes of `grpc-status-details-bin`, read by each kind of client.
+struct SentErrorTests {
+    /// `google.rpc.Status`, read the way generated code reads it: a field of another wire type is skipped.
+    private struct Status: Message {
+        static var fullName: String { "google.rpc.Status" }
+        var code: Int32 = 0
+        var message = ""
+        var details: [AnyMessage] = []
+        var unknownFields = UnknownFields()
+
+        mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+            while let tag = try reader.nextTag() {
+                switch tag {
+                case 8: try ProtoInt32.merge(into: &code, from: &reader)
+                case 18: try ProtoString.merge(into: &message, from: &reader)
+                case 26: details.append(try ProtoMessage<AnyMessage>.read(from: &reader))
+                default: try reader.readUnknown(tag, into: &unknownFields)
+                }
+            }
+        }
+
+        var encodedSize: Int { 0 }
+        func write(to writer: inout ProtobufWriter) {}
+    }
+
+    private static let errors = [
+        RPCError(.uploadNotFound, "there is no such upload"),
+        RPCError(.invalidArgument, ""),
+        RPCError(.deviceNotReady, String(repeating: "ü☺", count: 400)),
+    ]
+
+    @Test(arguments: errors)
+    func detailsStartWithTheStatus(error: RPCError) throws {
+        let bytes = try #require(error.richStatus)
+        #expect(Array(bytes.prefix(2)) == [0x08, UInt8(error.status.rawValue)])
+        let detail = try #require(error.sentDetail).encoded()
+        #expect(Array(bytes.dropFirst(2).prefix(detail.count)) == detail)
+    }
+
+    @Test(arguments: errors)
+    func detailsDecodeAsErrorDetail(error: RPCError) throws {
+        let detail = try ErrorDetail(decoding: try #require(error.richStatus))
+        #expect(detail.code == error.detail?.rawValue)
+        #expect(detail.message == error.sentMessage)
+        #expect(!detail.unknownFields.isEmpty)
+    }
+
+    @Test(arguments: errors)
+    func detailsDecodeAsStatus(error: RPCError) throws {
+        let status = try Status(decoding: try #require(error.richStatus))
+        #expect(status.code == Int32(error.status.rawValue))
+        #expect(status.message == error.sentMessage)
+        #expect(status.details.map(\.typeURL) == ["type.googleapis.com/archebase.common.v1.ErrorDetail"])
+        #expect(try ErrorDetail(decoding: status.details[0].value) == error.sentDetail)
+    }
+
+    @Test(arguments: errors)
+    func messageIsThatOfTheTrailers(error: RPCError) throws {
+        let fields = ResponseHeaders.fields(error)
+        let message = try #require(fields.first { $0.name == "grpc-message" }).value
+        let details = try #require(fields.first { $0.name == "grpc-status-details-bin" }).value
+        let decoded = try #require(Base64.decode(String(decoding: details, as: UTF8.self)))
+        #expect(try PercentEncoding.decode(message) == ErrorDetail(decoding: decoded).message)
+        #expect(!details.contains(UInt8(ascii: "=")))
+        // Peers take 8 KiB of header fields, each with 32 bytes beside its own.
+        #expect(fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.count + 32 } < 8000)
+    }
+
+    @Test func errorWithoutCodeHasNoDetails() {
+        let fields = ResponseHeaders.fields(.notFound("there is no such site"))
+        #expect(!fields.contains { $0.name == "grpc-status-details-bin" })
+    }
+}
