@@ -520,6 +520,7 @@ public struct ExchangeCredentialResponse: Message {
     public var expiresAtUnix: Int64 = 0
     /// Always `Bearer`.
     public var tokenType: String = ""
+    /// Never set: deployed clients have another type there.
     public var principal: ApiKeyPrincipal?
     public var unknownFields = UnknownFields()
 

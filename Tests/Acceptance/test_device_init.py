@@ -24,10 +24,10 @@ def test_init_hands_out_a_key_that_works_and_the_tags(fleet, gateway, stubs, ini
     device = fleet.register(tags={"line": "3", "名前": "腕"})
     reply = init(device.device_id)
     assert reply.tags == {"line": "3", "名前": "腕"}
-    session = exchange(gateway, stubs, reply.api_key)
-    assert session.principal.device_id == device.device_id
-    assert session.principal.owner_kind == stubs.auth.API_KEY_OWNER_KIND_DEVICE
-    assert session.principal.site_id == fleet.site_id
+    assert exchange(gateway, stubs, reply.api_key).access_token
+    (key,) = fleet.user.admin("ListApiKeys", device_id=device.device_id).api_keys
+    assert key.principal.owner_kind == stubs.auth.API_KEY_OWNER_KIND_DEVICE
+    assert key.principal.site_id == fleet.site_id
 
 
 def test_the_registry_shows_what_the_device_said_of_itself(fleet, admin, stubs, init):
@@ -85,7 +85,8 @@ def test_a_disabled_site(admin, stubs, init, method):
 
 
 def test_a_key_that_an_operator_disabled(uploader, admin, gateway, stubs, init):
-    key_id = exchange(gateway, stubs, uploader.credential).principal.api_key_id
+    (key,) = admin.admin("ListApiKeys", device_id=uploader.device_id).api_keys
+    key_id = key.api_key_id
     admin.admin("DisableApiKey", api_key_id=key_id)
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):
         init(uploader.device_id, "ReinitDevice")
@@ -97,7 +98,8 @@ def test_a_key_that_an_operator_disabled(uploader, admin, gateway, stubs, init):
 @pytest.mark.parametrize("how", ["disabled", "expired", "deleted"])
 def test_a_key_that_an_operator_took_away(uploader, admin, gateway, stubs, init, how, method):
     """A device does not come back by itself from what an operator did to its key."""
-    key_id = exchange(gateway, stubs, uploader.credential).principal.api_key_id
+    (key,) = admin.admin("ListApiKeys", device_id=uploader.device_id).api_keys
+    key_id = key.api_key_id
     if how == "disabled":
         admin.admin("DisableApiKey", api_key_id=key_id)
     elif how == "expired":
@@ -143,7 +145,7 @@ def test_a_lost_init_reply_is_healed_by_reinit(fleet, gateway, stubs, init):
         init(device.device_id)
     reply = init(device.device_id, "ReinitDevice")
     assert reply.tags == {"line": "3"}
-    assert exchange(gateway, stubs, reply.api_key).principal.device_id == device.device_id
+    assert exchange(gateway, stubs, reply.api_key).access_token
 
 
 def test_reinit_ends_the_old_key_its_tokens_and_its_temporary_credentials(uploader, gateway, stubs, init):
@@ -201,7 +203,8 @@ def test_a_device_that_moved_goes_on_at_its_new_site(uploader, admin, gateway, s
     name = f"devices/{uploader.device_id}"
     admin.devices("RemoveDeviceFromSuite", suite=uploader.suite, device=name)
     assert admin.devices("AddDeviceToSuite", suite=elsewhere.suite, device=name).site_id == elsewhere.site_id
-    assert exchange(gateway, stubs, uploader.credential).principal.site_id == elsewhere.site_id
+    (key,) = admin.admin("ListApiKeys", device_id=uploader.device_id).api_keys
+    assert key.principal.site_id == elsewhere.site_id
     uploader.sign_in()
     upload.credentials = upload.reissued()
     upload.put(content(1000)).complete()

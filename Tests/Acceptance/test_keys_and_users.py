@@ -74,7 +74,8 @@ def test_a_device_key_is_created_once_and_rotated(admin, fleet, gateway, stubs):
     with refused(stubs, "NOT_FOUND"):
         make(rotate)
     first = make(create)
-    assert exchange(gateway, stubs, first.credential).principal.device_id == device.device_id
+    assert first.api_key.principal.device_id == device.device_id
+    assert exchange(gateway, stubs, first.credential).access_token
     with refused(stubs, "ALREADY_EXISTS"):
         make(create)
     # A device with a key made so counts as initialized.

@@ -215,7 +215,8 @@ import Wire
         #expect(await refusal { _ = try await world.exchange(first.credential) } != nil)
         let third = try await create(.unspecified)
         #expect(await refusal { _ = try await world.exchange(second.credential) } != nil)
-        let principal = try await world.exchange(third.credential).principal
+        #expect(try await !world.exchange(third.credential).accessToken.isEmpty)
+        let principal = third.apiKey?.principal
         #expect((principal?.deviceID, principal?.siteID, principal?.ownerKind) == (OneDevice.id, site, .device))
 
         _ = try await world.createKey(site: site, token: admin)

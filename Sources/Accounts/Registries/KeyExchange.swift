@@ -11,7 +11,7 @@ struct KeyExchange: Sendable {
 
     func exchange(
         _ credential: String, peer: String, at now: UnixTime
-    ) throws -> (token: String, expiresAt: UnixTime, key: APIKeyRecord) {
+    ) throws -> (text: String, expiresAt: UnixTime) {
         guard let credential = OpaqueToken(.apiKey, text: credential) else {
             throw CredentialCheck.invalid
         }
@@ -24,8 +24,7 @@ struct KeyExchange: Sendable {
         case .siteDisabled: throw RPCError(.authSiteDisabled, "the site of the key is disabled")
         }
         deferred.noteUse(of: key, at: now)
-        let (token, expiresAt) = tokens.issue(.apiKey, subject: key.id, epoch: key.epoch, at: now)
-        return (token, expiresAt, key)
+        return tokens.issue(.apiKey, subject: key.id, epoch: key.epoch, at: now)
     }
 }
 

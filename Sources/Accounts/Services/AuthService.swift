@@ -12,11 +12,12 @@ public struct AuthService: AuthServiceHandler {
         _ request: ExchangeCredentialRequest, context: CallContext
     ) async throws -> ExchangeCredentialResponse {
         try await withBareUnavailability {
-            let (token, expiresAt, key) = try accounts.keyExchange.exchange(
+            let (token, expiresAt) = try accounts.keyExchange.exchange(
                 request.credential, peer: context.peer.host, at: accounts.clock.now())
+            // `principal` stays unset: a deployed Go client has a string there, and fails where the bytes are no UTF-8,
+            // which those of a site's id above 127 are not.
             return ExchangeCredentialResponse(
-                accessToken: token, expiresAtUnix: expiresAt.seconds, tokenType: "Bearer",
-                principal: key.principalMessage)
+                accessToken: token, expiresAtUnix: expiresAt.seconds, tokenType: "Bearer")
         }
     }
 
