@@ -34,7 +34,7 @@ struct SignatureV4: Equatable {
 
     /// Hex-decoded: 32 bytes.
     ///
-    /// - Parameter date: `yyyymmddThhmmssZ`.
+    /// - Parameter date: in the form in which the request has it.
     func signature(of canonicalRequest: String, date: String, scope: Scope, secret: Secret) -> [UInt8] {
         let canonical = Digest.sha256(Array(canonicalRequest.utf8))
         let text = [algorithm, date, text(of: scope), Hex.lower(canonical)].joined(separator: "\n")

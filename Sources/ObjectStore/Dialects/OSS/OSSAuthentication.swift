@@ -29,14 +29,29 @@ struct OSSAuthentication {
         guard let items = SignedRequest.authorizationItems(field), let credential = items["Credential"],
             let signature = items["Signature"]
         else { throw malformed("Authorization field") }
-        // The date must be among what is signed, as every x-oss-* field is.
-        guard let date = request.fields["x-oss-date"] else { throw malformed("x-oss-date") }
+        let date = try signedDate()
         if let payload = request.fields["x-oss-content-sha256"], payload != OSSSignatureV4.payload {
             throw malformed("x-oss-content-sha256")
         }
         return try v4(
-            credential: credential, date: date, additional: items["AdditionalHeaders"] ?? "", signature: signature,
+            credential: credential, date: date.text, signedAt: date.time, additional: items["AdditionalHeaders"] ?? "",
+            signature: signature,
             token: request.fields["x-oss-security-token"], lifetime: nil)
+    }
+
+    /// The second line of the string to sign: `x-oss-date` or, without one, `Date` in HTTP's form, which aliyun-oss-go-sdk
+    /// and ossutil 1 sign. Either is covered by the signature, being that line.
+    private func signedDate() throws(StoreError) -> (text: String, time: UnixTime) {
+        if let text = request.fields["x-oss-date"] {
+            guard let time = Timestamps.parseBasic(text) else { throw malformed("x-oss-date") }
+            return (text, time)
+        }
+        guard let text = request.fields["date"] else {
+            throw StoreError(
+                .invalidArgument, "A request signed with version 4 must have an x-oss-date or a Date field.")
+        }
+        guard let time = Timestamps.parseHTTP(text) ?? Timestamps.parseBasic(text) else { throw malformed("Date") }
+        return (text, time)
     }
 
     private func presignedV4() throws(StoreError) -> Authentication {
@@ -45,17 +60,22 @@ struct OSSAuthentication {
             let credential = target["x-oss-credential"], let date = target["x-oss-date"],
             let lifetime = target["x-oss-expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)
         else { throw malformed("query") }
+        guard let signedAt = Timestamps.parseBasic(date) else { throw malformed("x-oss-date") }
         return try v4(
-            credential: credential[...], date: date, additional: target["x-oss-additional-headers"]?[...] ?? "",
+            credential: credential[...], date: date, signedAt: signedAt,
+            additional: target["x-oss-additional-headers"]?[...] ?? "",
             signature: signature[...], token: target["x-oss-security-token"], lifetime: lifetime)
     }
 
     private func v4(
-        credential: Substring, date: String, additional: Substring, signature: Substring, token: String?,
-        lifetime: Int64?
+        credential: Substring, date: String, signedAt: UnixTime, additional: Substring, signature: Substring,
+        token: String?, lifetime: Int64?
     ) throws(StoreError) -> Authentication {
         guard let (accessKeyID, scope) = SignatureV4.oss.credential(credential) else { throw malformed("credential") }
-        guard let signedAt = Timestamps.parseBasic(date), date.hasPrefix(scope.day) else { throw malformed("date") }
+        guard Timestamps.basic(signedAt).hasPrefix(scope.day) else {
+            throw StoreError(
+                .invalidArgument, "The day of the credential's scope is \(scope.day), and the signed date is \(date).")
+        }
         let names = additional.split(separator: ";").map { $0.lowercased() }.sorted()
         return Authentication(
             scheme: OSSSignatureV4(scope: scope, date: date, signedFields: names), accessKeyID: accessKeyID,
