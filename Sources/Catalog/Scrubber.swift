@@ -11,6 +11,8 @@ struct Scrubber: Sendable {
     /// Bytes read, and objects, after which the position is written down.
     private static let bytesBetweenSaves: Int64 = 64 << 20
     private static let objectsBetweenSaves = 1000
+    /// Failures one behind the other after which a pass pauses: not one object's trouble, but the disk's or the process's.
+    private static let longestRunOfFailures = 10
     /// Between two looks whether the next pass is due, and after trouble.
     private static let pause = Duration.seconds(60)
 
@@ -60,10 +62,16 @@ struct Scrubber: Sendable {
     }
 
     private func advance(_ state: inout ScrubState, _ saved: inout Int64) async throws {
-        var (bytes, objects) = (Int64(0), 0)
+        var (bytes, objects, failures) = (Int64(0), 0, 0)
         while let next = try database.read({ [state] in try ScrubRecords($0).next(after: state.position) }) {
-            try await examine(next.object)
+            let failure = try await examine(next.object)
             state.position = next.position
+            failures = failure == nil ? 0 : failures + 1
+            if let failure {
+                if failures == Self.longestRunOfFailures { throw failure }
+                metrics.update { $0.failures += 1 }
+                configuration.onScrubFailure(failure)
+            }
             bytes += next.object.size
             objects += 1
             if bytes >= Self.bytesBetweenSaves || objects >= Self.objectsBetweenSaves {
@@ -73,10 +81,17 @@ struct Scrubber: Sendable {
         }
     }
 
-    private func examine(_ object: CatalogObject) async throws {
-        let condition = try await store.examine(uploadID: object.uploadID) { bytes in
-            try await wait(for: bytes)
-            metrics.update { $0.bytes += bytes }
+    /// - Returns: why nothing can be said of the object, which is passed over in this pass; `nil` where something could.
+    /// - Throws: `CancellationError`, and the database's errors, which are not the object's.
+    private func examine(_ object: CatalogObject) async throws -> ScrubFailure? {
+        let condition: ObjectCondition
+        do {
+            condition = try await store.examine(uploadID: object.uploadID) { bytes in
+                try await wait(for: bytes)
+                metrics.update { $0.bytes += bytes }
+            }
+        } catch let error where !(error is CancellationError || error is DatabaseError) {
+            return ScrubFailure(fileID: object.fileID, cause: error)
         }
         metrics.update { $0.objects += 1 }
         switch condition {
@@ -84,6 +99,7 @@ struct Scrubber: Sendable {
         case .bad(let trouble): if !object.isBad { try await mark(object, because: trouble) }
         case .gone: break
         }
+        return nil
     }
 
     /// As long as the rate has it that so many bytes take; where that is 0, until it is something else.

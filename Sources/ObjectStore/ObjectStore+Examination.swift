@@ -41,8 +41,8 @@ extension ObjectStore {
             return crc64.value == object.crc64 ? .intact : .bad("its bytes differ")
         } catch StorageFailure.missing {
             return .bad("its file is gone")
-        } catch StorageFailure.other(errno: DataFile.unreadable) {
-            return .bad("the disk cannot read it")
+        } catch StorageFailure.unreadable(let code) {
+            return .bad("\(StorageFailure.unreadable(errno: code))")
         }
     }
 

@@ -34,6 +34,11 @@ public struct OfflineStore: Sendable {
         data = DataDirectory(existing: directory)
     }
 
+    /// For tests, which put system calls of their own in the place of the kernel's.
+    init(directory: String, calls: FileCalls) {
+        data = DataDirectory(existing: directory, calls: calls)
+    }
+
     /// One for a restore: its folders are made where they are missing.
     public static func make(directory: String) throws -> OfflineStore {
         OfflineStore(data: try DataDirectory(path: directory))
@@ -101,12 +106,18 @@ public struct OfflineStore: Sendable {
         try data.exists(data.path(of: fileID))
     }
 
-    /// Whether the file is at its path with the bytes that were stored; reads all of it.
+    /// Whether the file is at its path with the bytes that were stored; reads all of it. A file that the disk cannot read
+    /// does not hold them.
     public func holds(_ file: StoredFile) throws -> Bool {
-        guard let open = try? data.open(file.fileID, for: .reading), try open.size() == file.size else { return false }
-        var crc64 = CRC64()
-        try open.forEachPiece { crc64.update($0) }
-        return crc64.value == file.crc64
+        guard let open = try? data.open(file.fileID, for: .reading) else { return false }
+        do {
+            guard try open.size() == file.size else { return false }
+            var crc64 = CRC64()
+            try open.forEachPiece { crc64.update($0) }
+            return crc64.value == file.crc64
+        } catch StorageFailure.unreadable {
+            return false
+        }
     }
 
     /// Moves a whole file of this one's to the store `other` on the same disk; what is in its place there goes into

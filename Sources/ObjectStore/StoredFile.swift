@@ -38,20 +38,47 @@ extension ObjectStore {
         data.facts(of: fileID)
     }
 
-    /// Reads a finished object's file, a piece at a time.
+    /// Reads a finished object's file, a piece at a time: always as many bytes as it has. From the first piece on that the
+    /// disk cannot read, zeros stand for the rest, so that one bad sector does not keep a backup from its end.
     ///
-    /// - Parameter body: is not called at all where the file is gone or has another size.
-    /// - Returns: whether the bytes are those that were stored; nil where `body` was not called.
+    /// - Parameter body: not called at all where the file is gone or has another size.
+    /// - Returns: whether the bytes are those that were stored; `nil` where `body` was not called.
     public func read(
         _ file: StoredFile, begin: () throws -> Void, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Bool? {
-        guard let open = try? data.open(file.fileID, for: .reading), try open.size() == file.size else { return nil }
+        let opened: DataFile?
+        do throws(StorageFailure) {
+            let found = try data.open(file.fileID, for: .reading)
+            guard try found.size() == file.size else { return nil }
+            opened = found
+        } catch {
+            guard case .unreadable = error else { return nil }
+            opened = nil
+        }
         try begin()
         var crc64 = CRC64()
-        try open.forEachPiece { piece in
-            crc64.update(piece)
-            try body(piece)
+        var position: Int64 = 0
+        do {
+            try opened?.forEachPiece { piece in
+                crc64.update(piece)
+                position += Int64(piece.count)
+                try body(piece)
+            }
+        } catch StorageFailure.unreadable {
+            // What is missing follows as zeros.
+        }
+        guard position == file.size else {
+            try Self.forEachZeroPiece(file.size - position, body)
+            return false
         }
         return crc64.value == file.crc64
+    }
+
+    private static func forEachZeroPiece(_ count: Int64, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let zeros = [UInt8](repeating: 0, count: 1 << 18)
+        for start in stride(from: 0, to: count, by: zeros.count) {
+            let size = min(zeros.count, Int(count - start))
+            try zeros.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[..<size])) }
+        }
     }
 }

@@ -21,7 +21,8 @@ final class CatalogScene: Sendable {
     let removal: ObjectRemoval
     let identifiers: Identifiers
 
-    init(visits: Int = 2000) throws {
+    /// - Parameter calls: how the store reads and writes.
+    init(visits: Int = 2000, calls: FileCalls = FileCalls()) throws {
         // What survives a crash is the database's and the store's to test, so that memory does here.
         let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
         directory = URL(filePath: parent).appending(path: "catalog-\(UUID().uuidString)")
@@ -30,8 +31,11 @@ final class CatalogScene: Sendable {
             path: directory.appending(path: "db").path,
             migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
         let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
+        var stored = ObjectStore.Configuration()
+        stored.calls = calls
         store = try ObjectStore(
-            directory: directory.appending(path: "store").path, database: database, keyring: keyring, clock: clock)
+            directory: directory.appending(path: "store").path, database: database, keyring: keyring, clock: clock,
+            configuration: stored)
         identifiers = Identifiers(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
         management = ObjectManagementService(

@@ -15,8 +15,8 @@ extension StoreError {
                 }
         case StorageFailure.full, DatabaseError.full:
             self = StoreError(.serviceUnavailable, "There is no room to store this now.")
-        case StorageFailure.other, DatabaseError.overloaded, DatabaseError.locked, DatabaseError.closed,
-            DatabaseError.writerEnded:
+        case StorageFailure.unreadable, StorageFailure.other, DatabaseError.overloaded, DatabaseError.locked,
+            DatabaseError.closed, DatabaseError.writerEnded:
             self = StoreError(.serviceUnavailable, "The service is unavailable now.")
         case is WritesInFlight.Revoked:
             self = StoreError(.serviceUnavailable, "The upload was changed by another request while this one was sent.")

@@ -43,9 +43,9 @@ struct DataDirectory: Sendable {
     }
 
     /// One that is there, to be looked at; nothing is made.
-    init(existing path: String) {
+    init(existing path: String, calls: FileCalls = FileCalls()) {
         self.path = path
-        calls = FileCalls()
+        self.calls = calls
         writesDirectly = false
     }
 
@@ -59,7 +59,7 @@ struct DataDirectory: Sendable {
 
     func open(_ fileID: String, for access: DataFile.Access) throws(StorageFailure) -> DataFile {
         let descriptor = Glibc.open(path(of: fileID), (access == .reading ? O_RDONLY : O_RDWR) | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .last() }
+        guard descriptor >= 0 else { throw .lastOfReading() }
         let file = DataFile(owning: descriptor, calls: calls)
         // The mode stops everybody but root. An older database may take a finished object for an upload under way.
         if access == .writing, try file.isFinished() { throw .missing }

@@ -38,48 +38,47 @@ final class DataFile: @unchecked Sendable {
 
     func size() throws(StorageFailure) -> Int64 {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .last() }
+        guard fstat(descriptor, &status) == 0 else { throw .lastOfReading() }
         return Int64(status.st_size)
     }
 
     /// Whether it is marked as a finished object's; see ``DataDirectory/seal(_:)``.
     func isFinished() throws(StorageFailure) -> Bool {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .last() }
+        guard fstat(descriptor, &status) == 0 else { throw .lastOfReading() }
         return status.st_mode & 0o200 == 0
     }
 
     /// Reads all of it, a piece at a time.
+    ///
+    /// - Throws: `StorageFailure`, and what `body` throws.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4096)
         defer { buffer.deallocate() }
         var position = 0
         while true {
-            let count = pread(descriptor, buffer.baseAddress, buffer.count, position)
+            let count = calls.read(descriptor, buffer.baseAddress, buffer.count, position)
             if count == 0 { return }
             if count > 0 {
                 try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
                 position += count
             } else if errno != EINTR {
-                throw StorageFailure.last()
+                throw StorageFailure.lastOfReading()
             }
         }
     }
-
-    /// The `errno` of a disk that lost what it holds.
-    static let unreadable = EIO
 
     /// Reads what stands at `position`, and leaves nothing of it in the page cache.
     ///
     /// - Returns: how many bytes; 0 at the end of the file.
     func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws(StorageFailure) -> Int {
         while true {
-            let count = pread(descriptor, buffer.baseAddress, buffer.count, Int(position))
+            let count = calls.read(descriptor, buffer.baseAddress, buffer.count, Int(position))
             if count >= 0 {
                 if !isDirect { posix_fadvise(descriptor, Int(position), count, POSIX_FADV_DONTNEED) }
                 return count
             }
-            if errno != EINTR { throw .last() }
+            if errno != EINTR { throw .lastOfReading() }
         }
     }
 
@@ -121,8 +120,8 @@ final class DataFile: @unchecked Sendable {
         var copied: Int64 = 0
         while copied < length {
             let wanted = min(buffer.count, Int(length - copied))
-            let count = pread(source.descriptor, buffer.baseAddress, wanted, Int(copied))
-            guard count >= 0 || errno == EINTR else { throw .last() }
+            let count = source.calls.read(source.descriptor, buffer.baseAddress, wanted, Int(copied))
+            guard count >= 0 || errno == EINTR else { throw .lastOfReading() }
             guard count != 0 else { throw .missing }
             if count > 0 {
                 try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: offset + copied)

@@ -2,6 +2,8 @@ import Glibc
 
 /// The system calls whose failures matter most, and which no file system lets fail on demand: a test puts its own here.
 struct FileCalls: Sendable {
+    /// Descriptor, buffer, its size, offset.
+    var read: @Sendable (Int32, UnsafeMutableRawPointer?, Int, Int) -> Int = { pread($0, $1, $2, $3) }
     /// Descriptor, bytes, their count, offset.
     var write: @Sendable (Int32, UnsafeRawPointer?, Int, Int) -> Int = { pwrite($0, $1, $2, $3) }
     var synchronize: @Sendable (Int32) -> Int32 = { fdatasync($0) }
