@@ -122,8 +122,11 @@ public struct BackupSummary: Message {
     public var bytes: Int64 = 0
     /// Listed, but the store has no data of that size: their number.
     public var missingObjects: Int64 = 0
-    /// The store's data is not what was stored: their number. It is in the archive as it is.
+    /// The store's data is not what was stored, or cannot be read: their number. In the archive is what could be read, and
+    /// zeros in place of the rest; a restore leaves them out.
     public var damagedObjects: Int64 = 0
+    /// The file ids of the first 100 of them.
+    public var damagedFileIDs: [String] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -132,12 +135,14 @@ public struct BackupSummary: Message {
         objects: Int64 = 0,
         bytes: Int64 = 0,
         missingObjects: Int64 = 0,
-        damagedObjects: Int64 = 0
+        damagedObjects: Int64 = 0,
+        damagedFileIDs: [String] = []
     ) {
         self.objects = objects
         self.bytes = bytes
         self.missingObjects = missingObjects
         self.damagedObjects = damagedObjects
+        self.damagedFileIDs = damagedFileIDs
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -147,6 +152,7 @@ public struct BackupSummary: Message {
             case 16: try ProtoInt64.merge(into: &self.bytes, from: &reader)
             case 24: try ProtoInt64.merge(into: &self.missingObjects, from: &reader)
             case 32: try ProtoInt64.merge(into: &self.damagedObjects, from: &reader)
+            case 42: try ProtoString.append(to: &self.damagedFileIDs, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -158,11 +164,13 @@ public struct BackupSummary: Message {
         size += ProtoInt64.size(self.bytes, tag: 16)
         size += ProtoInt64.size(self.missingObjects, tag: 24)
         size += ProtoInt64.size(self.damagedObjects, tag: 32)
+        size += ProtoString.size(repeated: self.damagedFileIDs, tag: 42)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(repeated: self.damagedFileIDs, tag: 42, to: &writer)
         ProtoInt64.write(self.damagedObjects, tag: 32, to: &writer)
         ProtoInt64.write(self.missingObjects, tag: 24, to: &writer)
         ProtoInt64.write(self.bytes, tag: 16, to: &writer)
@@ -177,10 +185,10 @@ extension FileDescriptor {
         base64: """
             CgxiYWNrdXAucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEiOAoNQmFja3VwUmVxdWVzdBInCg93aXRob3V0X29iamVj\
             dHMYASABKAhSDndpdGhvdXRPYmplY3RzImUKC0JhY2t1cENodW5rEhIKBGRhdGEYASABKAxSBGRhdGESQgoHc3VtbWFyeRgCIAEo\
-            CzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU3VtbWFyeVIHc3VtbWFyeSKRAQoNQmFja3VwU3VtbWFyeRIYCgdv\
+            CzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQmFja3VwU3VtbWFyeVIHc3VtbWFyeSK7AQoNQmFja3VwU3VtbWFyeRIYCgdv\
             YmplY3RzGAEgASgDUgdvYmplY3RzEhQKBWJ5dGVzGAIgASgDUgVieXRlcxInCg9taXNzaW5nX29iamVjdHMYAyABKANSDm1pc3Np\
-            bmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgEIAEoA1IOZGFtYWdlZE9iamVjdHMybQoNQmFja3VwU2VydmljZRJcCgZCYWNr\
-            dXASKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkJhY2t1cFJlcXVlc3QaJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkJh\
-            Y2t1cENodW5rMAFiBnByb3RvMw==
+            bmdPYmplY3RzEicKD2RhbWFnZWRfb2JqZWN0cxgEIAEoA1IOZGFtYWdlZE9iamVjdHMSKAoQZGFtYWdlZF9maWxlX2lkcxgFIAMo\
+            CVIOZGFtYWdlZEZpbGVJZHMybQoNQmFja3VwU2VydmljZRJcCgZCYWNrdXASKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkJh\
+            Y2t1cFJlcXVlc3QaJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkJhY2t1cENodW5rMAFiBnByb3RvMw==
             """)
 }

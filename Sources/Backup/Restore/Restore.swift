@@ -17,7 +17,7 @@ public struct Restore {
         public var found = 0
         /// Of the list, whose data is nowhere: the store had none when the archive was made.
         public var missing = Tally()
-        /// Of the list, whose data was not what was stored when the archive was made: left out.
+        /// Listed, but left out: when the archive was made, their data was not what was stored or could not be read.
         public var damaged = Tally()
         /// Finished objects' files of the store that the database does not know.
         public var quarantined = 0

@@ -9,7 +9,7 @@ struct BackupRun: Sendable {
         var objects = 0
         var bytes: Int64 = 0
         var missing = 0
-        var damaged = 0
+        var damaged = Tally()
     }
 
     /// Of the database, that nobody writes.
@@ -62,7 +62,7 @@ struct BackupRun: Sendable {
         }
         switch isWhole {
         case nil: summary.missing += 1
-        case false?: summary.damaged += 1
+        case false?: summary.damaged.add(file.fileID)
         case true?: break
         }
         if isWhole != nil { summary.bytes += file.size }

@@ -75,6 +75,6 @@ extension BackupSummary {
     fileprivate init(_ summary: BackupRun.Summary) {
         self.init(
             objects: Int64(summary.objects), bytes: summary.bytes, missingObjects: Int64(summary.missing),
-            damagedObjects: Int64(summary.damaged))
+            damagedObjects: Int64(summary.damaged.count), damagedFileIDs: summary.damaged.first)
     }
 }

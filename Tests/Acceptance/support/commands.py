@@ -53,10 +53,14 @@ class CommandLine:
         return self
 
 
-def offline(binary, *arguments, code: int = OK) -> dict:
+def offline(binary, *arguments, code: int = OK, environment: dict[str, str] | None = None) -> dict:
     """`restore` or `doctor`: what it prints with --json. They read and write whole archives."""
     done = subprocess.run(
-        [binary, *map(str, arguments), "--json"], capture_output=True, text=True, timeout=120
+        [binary, *map(str, arguments), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | (environment or {}),
     )
     assert done.returncode == code, (done.returncode, done.stdout, done.stderr)
     return json.loads(done.stdout)

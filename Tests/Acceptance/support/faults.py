@@ -1,6 +1,6 @@
 """A gateway whose disk can be made to fail, and whose power can be cut: faults/faults.c, preloaded and steered.
 
-A client whose clock is wrong: faults/clock.c.
+A client whose clock is wrong: faults/clock.c. A file that the disk cannot read: faults/sector.c.
 """
 
 import errno
@@ -37,6 +37,16 @@ def _build(directory: Path, name: str) -> Path:
 def wrong_clock(directory: Path, seconds: int) -> dict[str, str]:
     """The environment of a process whose clock is ahead by so many seconds."""
     return {"LD_PRELOAD": str(_build(directory, "clock")), "CLOCK_AHEAD": str(seconds)}
+
+
+def bad_sector(directory: Path, file: Path, offset: int, error: int) -> dict[str, str]:
+    """The environment of a process that cannot read that byte of a file, wherever the file is moved to."""
+    return {
+        "LD_PRELOAD": str(_build(directory, "sector")),
+        "SECTOR_INODE": str(file.stat().st_ino),
+        "SECTOR_OFFSET": str(offset),
+        "SECTOR_ERROR": str(error),
+    }
 
 
 class Faults:

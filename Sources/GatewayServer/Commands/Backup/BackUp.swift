@@ -44,6 +44,7 @@ struct BackUp: ClientCommand {
                     .init(name: "bytes", value: .number(summary.bytes)),
                     .init(name: "missing_objects", value: .number(summary.missingObjects)),
                     .init(name: "damaged_objects", value: .number(summary.damagedObjects)),
+                    .init(name: "damaged_file_ids", value: .array(summary.damagedFileIDs.map { .string($0) })),
                 ]), text: Self.text(summary, path, withoutObjects: withoutObjects))
         } catch {
             file.abandon()
@@ -60,8 +61,11 @@ struct BackUp: ClientCommand {
         }
         if summary.damagedObjects > 0 {
             lines.append(
-                "damaged: the data of \(summary.damagedObjects) objects is not what was stored; see data-gateway doctor"
-            )
+                "damaged: the data of \(summary.damagedObjects) objects is not what was stored, or cannot be read:")
+            lines += summary.damagedFileIDs.map { "  \($0)" }
+            if summary.damagedObjects > summary.damagedFileIDs.count {
+                lines.append("  and \(summary.damagedObjects - Int64(summary.damagedFileIDs.count)) more")
+            }
         }
         return lines.joined(separator: "\n")
     }

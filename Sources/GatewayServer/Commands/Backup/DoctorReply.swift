@@ -53,7 +53,7 @@ struct DoctorReply {
             lines.append("database and store are not of the same age: nothing is swept; --settle has them go together")
         }
         lines += report.missing.lines("objects without their data")
-        lines += report.damaged.lines("objects whose data is not what was stored")
+        lines += report.damaged.lines("objects whose data is not what was stored, or cannot be read")
         lines += report.unknown.lines(
             "finished files that the database does not know (the next start quarantines them)")
         lines += report.interrupted.lines("uploads under way without their file (their clients restart)")

@@ -60,7 +60,8 @@ struct RestoreCommand: Command {
         var lines = ["\(directory): the gateway of \(outcome.createdAt), \(objects)"]
         if outcome.found > 0 { lines.append("already there: \(outcome.found)") }
         lines += outcome.missing.lines("missing (the store had no data when the backup was made)")
-        lines += outcome.damaged.lines("damaged (the data was not what was stored when the backup was made; left out)")
+        lines += outcome.damaged.lines(
+            "damaged (when the backup was made, the data was not what was stored or could not be read; left out)")
         if let replaced = outcome.replaced { lines.append("what was there before: \(replaced)") }
         if outcome.quarantined > 0 {
             lines.append(
