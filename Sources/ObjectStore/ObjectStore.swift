@@ -130,7 +130,7 @@ public final class ObjectStore: Sendable {
         _ checks: BodyChecks, into file: DataFile?, at position: Int64 = 0, share: BlockThreads.Share? = nil,
         permit: @escaping BodyPipeline.Permit = { try $0() }
     ) -> BodyPipeline {
-        file?.setDirect(data.writesDirectly && position.isMultiple(of: Int64(AlignedBlock.alignment)))
+        file?.setDirect(data.writesDirectly && BodyPipeline.canWriteDirectly(at: position))
         return BodyPipeline(checks, into: file, at: position, threads: threads, share: share, permit: permit)
     }
 

@@ -6,8 +6,7 @@ import Platform
 ///
 /// Memory does not depend on the body's size: a block that fills, and two under way. Blocks go past the page cache where
 /// the file lets them. The short end that fills no block is hashed and written by the caller, through the page cache, when
-/// all blocks are done: no direct write is in flight then, and the end begins at a multiple of 4096, so the two never meet
-/// in a page. A body that is smaller than a block costs no other thread a turn.
+/// all blocks are done: no direct write is in flight then, and the end begins with a page, so the two never meet in one. A body that is smaller than a block costs no other thread a turn.
 ///
 /// Used by one thread at a time.
 final class BodyPipeline {
@@ -61,7 +60,7 @@ final class BodyPipeline {
     private(set) var count: Int64 = 0
 
     /// - Parameters:
-    ///   - position: where in `file` the body begins; a multiple of 4096 where `file` is written directly.
+    ///   - position: where in `file` the body begins; a multiple of ``AlignedBlock/alignment`` where `file` is written directly.
     ///   - share: of the memory for blocks; kept as long as this pipeline.
     ///   - permit: asked for each write.
     init(
@@ -76,6 +75,11 @@ final class BodyPipeline {
         self.share = share
         hashing = threads.hashingQueue()
         writing = threads.writingQueue()
+    }
+
+    /// Whether the blocks of a body that begins at `position` may go past the page cache.
+    static func canWriteDirectly(at position: Int64, alignment: Int = AlignedBlock.alignment) -> Bool {
+        position.isMultiple(of: Int64(alignment))
     }
 
     /// - Throws: also what an earlier piece failed at.
