@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Transfer
 
@@ -45,5 +46,47 @@ import Transfer
         #expect(try await !writer.holds(item(source), source))
         try await writer.write(item(source), source, progress)
         #expect(try await writer.holds(item(source), source))
+    }
+
+    /// The descriptors that were synced, as the paths they stand for.
+    private final class Synced: Sendable {
+        let paths = Mutex<[String]>([])
+        let error = Mutex<Int32?>(nil)
+
+        var call: @Sendable (Int32) -> Int32 {
+            { [self] descriptor in
+                let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+                paths.withLock { $0.append(path ?? "") }
+                guard let error = error.withLock({ $0 }) else { return 0 }
+                errno = error
+                return -1
+            }
+        }
+    }
+
+    private func nested(_ source: CopySource) -> CopyItem {
+        CopyItem(jobID: "a", number: 0, fileID: "f", uploadID: "u", key: "x/y/k", size: source.size)
+    }
+
+    /// It may be there because its name came through a crash in the page cache only.
+    @Test func whatIsThereIsDurableBeforeItCounts() async throws {
+        let synced = Synced()
+        var writer = FolderWriter(root: scene.root, folders: [])
+        let source = try source(bytes: 100)
+        try await writer.write(nested(source), source, progress)
+        writer.synchronize = synced.call
+        #expect(try await writer.holds(nested(source), source))
+        let root = URL(filePath: scene.root).resolvingSymlinksInPath().path
+        #expect(synced.paths.withLock { $0 } == ["/x/y/k", "", "/x", "/x/y"].map { root + $0 })
+    }
+
+    @Test func whatCannotBeMadeDurableDoesNotCount() async throws {
+        let synced = Synced()
+        var writer = FolderWriter(root: scene.root, folders: [])
+        let source = try source(bytes: 100)
+        try await writer.write(nested(source), source, progress)
+        synced.error.withLock { $0 = EIO }
+        writer.synchronize = synced.call
+        #expect(try await !writer.holds(nested(source), source))
     }
 }

@@ -19,9 +19,12 @@ final class Folder: Sendable {
     /// - Parameters:
     ///   - root: must be there, and may be a link.
     ///   - makes: whether those that are missing are made; their names are durable then.
+    ///   - visit: called with each folder on the way, but for the last.
     /// - Returns: `nil` where one is missing.
     /// - Throws: `CopyFailure`.
-    static func open(_ root: String, _ names: some Sequence<String>, makes: Bool) throws -> Folder? {
+    static func open(
+        _ root: String, _ names: some Sequence<String>, makes: Bool, visit: (Folder) throws -> Void = { _ in }
+    ) throws -> Folder? {
         let first = Foundation.open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A disk that is not mounted yet may be so later.
         guard first >= 0 else { throw failure("open the destination's root", .passes) }
@@ -35,9 +38,18 @@ final class Folder: Sendable {
                 next = folder.openChild(name)
             }
             guard next >= 0 else { throw failure("open a folder") }
-            folder = Folder(next)
+            let child = Folder(next)
+            try visit(folder)
+            folder = child
         }
         return folder
+    }
+
+    /// Makes the names in it durable.
+    ///
+    /// - Throws: `CopyFailure`.
+    func synchronize(_ fsync: (Int32) -> Int32) throws {
+        guard fsync(descriptor) == 0 else { throw Self.failure("keep the names in a folder") }
     }
 
     private func openChild(_ name: String) -> Int32 {

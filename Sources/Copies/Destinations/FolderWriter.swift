@@ -9,6 +9,8 @@ struct FolderWriter: DestinationWriter {
     let root: String
     /// Below the root, from the outermost on.
     let folders: [String]
+    /// fsync(2); a test puts its own here.
+    var synchronize: @Sendable (Int32) -> Int32 = { fsync($0) }
 
     /// Whether a folder or a file may have that name: 1 to 255 bytes, no slash, neither `.` nor `..`, no control character.
     static func isName(_ name: String) -> Bool {
@@ -22,16 +24,22 @@ struct FolderWriter: DestinationWriter {
         return names.last?.hasPrefix(CopyItem.partialPrefix) == true ? "that name is for files that are not whole" : nil
     }
 
+    /// What is there may be what a process wrote that was killed before it had made it durable: it counts once it is,
+    /// with its name and those of the folders that lead to it.
     func holds(_ item: CopyItem, _ source: CopySource) async throws -> Bool {
         try await DiskWork.run {
             let names = Self.names(of: item.key)
             // What cannot be read is written over: its trouble is not the source's.
-            guard let folder = try Folder.open(root, folders + names.dropLast(), makes: false),
+            var way: [Folder] = []
+            let below = folders + names.dropLast()
+            guard let folder = try Folder.open(root, below, makes: false, visit: { way.append($0) }),
                 let file = try? FileReader(folder.path(of: names.last ?? "")),
                 let status = try? file.status(), Int64(status.st_size) == source.size,
                 let digest = try? file.digest(of: 0..<source.size)
             else { return false }
-            return digest.crc64 == source.crc64
+            guard digest.crc64 == source.crc64, (try? file.synchronize(synchronize)) != nil else { return false }
+            for folder in way + [folder] { try folder.synchronize(synchronize) }
+            return true
         }
     }
 

@@ -32,6 +32,11 @@ public final class FileReader: Sendable {
         close(descriptor)
     }
 
+    /// Makes the bytes durable, whoever wrote them.
+    public func synchronize(_ fsync: (Int32) -> Int32 = { Foundation.fsync($0) }) throws(Failure) {
+        guard fsync(descriptor) == 0 else { throw Failure(path) }
+    }
+
     /// What the system says of it now.
     public func status() throws(Failure) -> stat {
         var status = stat()
