@@ -107,10 +107,10 @@ public final class DataDirectory: Sendable {
     /// Everything there, but for what a file system or an earlier start leaves in a folder that is as good as empty.
     static func contents(_ path: String) throws(Problem) -> [String] {
         do {
-            return try FileManager.default.contentsOfDirectory(atPath: path)
+            return try FolderListing.names(in: path)
                 .filter { !["lock", "lost+found"].contains($0) }
         } catch {
-            throw Problem(description: "cannot read the data directory \(path): \(error.localizedDescription)")
+            throw Problem(description: "cannot read the data directory: \(error)")
         }
     }
 

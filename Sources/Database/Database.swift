@@ -40,6 +40,8 @@ public final class Database: Sendable {
         let connection = try Connection(path: path, mode: .writer)
         if isUnclean { try connection.recover(log) }
         try connection.migrate(migrations)
+        // SQLite syncs the name of a log that it makes, and passes over a failure of that.
+        try log.synchronizeFolder()
         writer = Writer(
             connection: connection, capacity: options.waitingWrites, checkpointPages: options.checkpointPages,
             onEnd: options.onWriterEnded)

@@ -68,7 +68,8 @@ struct WriteAheadLog {
         }
     }
 
-    private func synchronizeFolder() throws(DatabaseError) {
+    /// Makes the names of the database file and its log durable.
+    func synchronizeFolder() throws(DatabaseError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open the folder of") }
         defer { close(descriptor) }

@@ -83,7 +83,7 @@ public final class ObjectStore: Sendable {
     }
 
     /// Writes beside a finished object's file what it takes to list it again where a database does not know it; durable
-    /// when it returns. What is written already stays.
+    /// when it returns. What is written already stays, and is made durable where an earlier process could not.
     ///
     /// - Throws: ``Unwritable``.
     public func describe(_ fileID: String, _ facts: [UInt8]) async throws {
@@ -92,7 +92,8 @@ public final class ObjectStore: Sendable {
             queue.async { [data] in
                 continuation.resume(
                     with: Result {
-                        if try !data.hasFacts(of: fileID) { try data.writeFacts(facts, of: fileID) }
+                        guard try data.hasFacts(of: fileID) else { return try data.writeFacts(facts, of: fileID) }
+                        try data.synchronizeFacts(of: fileID)
                     }.mapError { _ in Unwritable() })
             }
         }

@@ -48,6 +48,11 @@ extension ObjectStore {
                 result.failed("\(data.path)/data/\(folder)", error)
                 continue
             }
+            do {
+                try data.removeUnfinishedFacts(inFolder: folder)
+            } catch {
+                result.failed("\(data.path)/facts/\(folder)", error)
+            }
             let (uses, scheduled) = try database.read { connection in
                 let records = StoreRecords(connection)
                 return (try records.files(withPrefix: folder), try records.scheduledRemovals(withPrefix: folder))

@@ -5,6 +5,10 @@ public enum PrivateFile {
     public struct Failure: Error, Sendable, CustomStringConvertible {
         public let reason: String
 
+        public init(reason: String) {
+            self.reason = reason
+        }
+
         public var description: String { reason }
 
         static func last() -> Failure { Failure(reason: String(cString: strerror(errno))) }
@@ -50,6 +54,13 @@ public enum PrivateFile {
             throw error
         }
         try synchronizeFolder(Path.folder(of: path))
+    }
+
+    /// Whether a file of that name is one that ``write(_:to:)`` had not yet renamed when its process ended.
+    public static func isUnfinished(_ name: String) -> Bool {
+        let words = name.split(separator: ".", omittingEmptySubsequences: false).suffix(2)
+        return words.count == 2 && words.last == "new" && name.utf8.count > words.joined().utf8.count + 2
+            && words.first.map { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } } == true
     }
 
     private static func writeSynced(_ bytes: [UInt8], to path: String) throws(Failure) {

@@ -48,7 +48,7 @@ struct SigningKeyFolder: Sendable {
     ///
     /// - Throws: ``SigningKeyError``.
     func open(at now: UnixTime) throws -> SigningKeys {
-        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasPrefix(Self.pendingPrefix) {
+        for name in try FolderListing.names(in: path) where name.hasPrefix(Self.pendingPrefix) {
             try FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
         return try read(at: now)
@@ -102,7 +102,7 @@ struct SigningKeyFolder: Sendable {
     }
 
     private func files() throws -> [File] {
-        try FileManager.default.contentsOfDirectory(atPath: path).compactMap(File.init(name:))
+        try FolderListing.names(in: path).compactMap(File.init(name:))
             .sorted { $0.number < $1.number }
     }
 

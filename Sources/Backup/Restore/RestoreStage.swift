@@ -13,7 +13,7 @@ struct RestoreStage {
     /// Empties the folder, but for `manifest`.
     init(emptying path: String) throws {
         self.path = path
-        for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "manifest" {
+        for name in try FolderListing.names(in: path) where name != "manifest" {
             try FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
         try PrivateFile.makeFolder(path + "/keys")

@@ -101,7 +101,7 @@ struct RestoreTarget {
     func finish() throws {
         // First what says that it must not be, last: a crash in between asks for the restore again.
         let manifest = directory.restoring + "/manifest"
-        for name in try FileManager.default.contentsOfDirectory(atPath: directory.restoring) where name != "manifest" {
+        for name in try FolderListing.names(in: directory.restoring) where name != "manifest" {
             try FileManager.default.removeItem(atPath: "\(directory.restoring)/\(name)")
         }
         guard unlink(manifest) == 0, rmdir(directory.restoring) == 0 else {

@@ -33,7 +33,7 @@ struct BackupRun: Sendable {
                 createdAt: Self.timestamp(now), objects: summary.objects, hasObjects: includesObjects)
             try archive.write(.manifest, try manifest.encoded)
             try writeDatabase(archive)
-            for name in try FileManager.default.contentsOfDirectory(atPath: keys).sorted()
+            for name in try FolderListing.names(in: keys).sorted()
             where KeyName.isOne(name) {
                 guard let key = try PrivateFile.read("\(keys)/\(name)") else { continue }
                 try archive.write(.key, name: name, key)

@@ -79,7 +79,12 @@ public struct Uploader: Sendable {
 
     /// The files (absolute) whose uploads were begun and did not end.
     public func unfinished() throws -> [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.uploadsPath)) ?? []
+        let names: [String]
+        do {
+            names = try FolderListing.names(in: folder.uploadsPath)
+        } catch let failure where failure.code == ENOENT {
+            return []
+        }
         return try names.filter { $0.hasSuffix(".jsonl") }.sorted().compactMap { name in
             try UploadJournal.source(at: "\(folder.uploadsPath)/\(name)")?.path
         }

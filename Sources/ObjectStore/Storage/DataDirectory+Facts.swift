@@ -13,6 +13,22 @@ extension DataDirectory {
         }
     }
 
+    /// Makes the name of facts that are there durable: the process that wrote them may have ended before it had done so.
+    /// Their bytes are, since facts get their name once they are synced.
+    func synchronizeFacts(of fileID: String) throws(PrivateFile.Failure) {
+        try calls.synchronizeFolder("\(path)/facts/\(fileID.prefix(2))")
+    }
+
+    /// Removes what a process left of facts that it was writing when it ended; see ``PrivateFile/isUnfinished(_:)``. Nobody
+    /// may be writing facts meanwhile.
+    ///
+    /// - Returns: how many files it removed.
+    @discardableResult
+    func removeUnfinishedFacts(inFolder folder: String) throws(StorageFailure) -> Int {
+        let path = "\(path)/facts/\(folder)"
+        return try Self.names(in: path).count { PrivateFile.isUnfinished($0) && unlink("\(path)/\($0)") == 0 }
+    }
+
     /// Nil also where the disk cannot read them: they are a second copy of what the database says.
     func facts(of fileID: String) -> [UInt8]? {
         try? PrivateFile.read(factsPath(of: fileID))

@@ -24,7 +24,7 @@ struct DataDirectory: Sendable {
     let path: String
     /// Whether data files are written past the page cache.
     let writesDirectly: Bool
-    private let calls: FileCalls
+    let calls: FileCalls
 
     /// Makes what is missing; the names are durable when it returns.
     init(path: String, directIO: DirectIO = .off, calls: FileCalls = FileCalls()) throws {
@@ -133,22 +133,10 @@ struct DataDirectory: Sendable {
     }
 
     func files(at path: String) throws(StorageFailure) -> [Entry] {
-        guard let listing = opendir(path) else { throw .last() }
-        defer { closedir(listing) }
         var entries: [Entry] = []
-        while true {
-            // The end and an error differ in errno alone.
-            errno = 0
-            guard let entry = readdir(listing) else {
-                guard errno == 0 else { throw .last() }
-                return entries
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        for name in try Self.names(in: path) where Self.isFileID(name) {
             var status = stat()
-            guard Self.isFileID(name) else { continue }
-            guard fstatat(dirfd(listing), name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            guard lstat("\(path)/\(name)", &status) == 0 else {
                 // Removed since it was listed.
                 if errno == ENOENT { continue }
                 throw .last()
@@ -159,6 +147,15 @@ struct DataDirectory: Sendable {
                     fileID: name, size: Int64(status.st_size), isFinished: status.st_mode & 0o200 == 0,
                     isFresh: status.st_mode & 0o400 == 0,
                     modifiedAt: UnixTime(microseconds: modified)))
+        }
+        return entries
+    }
+
+    static func names(in path: String) throws(StorageFailure) -> [String] {
+        do {
+            return try FolderListing.names(in: path)
+        } catch {
+            throw StorageFailure(errno: error.code)
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 
 /// The system calls whose failures matter most, and which no file system lets fail on demand: a test puts its own here.
 struct FileCalls: Sendable {
@@ -7,4 +8,6 @@ struct FileCalls: Sendable {
     /// Descriptor, bytes, their count, offset.
     var write: @Sendable (Int32, UnsafeRawPointer?, Int, Int) -> Int = { pwrite($0, $1, $2, $3) }
     var synchronize: @Sendable (Int32) -> Int32 = { fdatasync($0) }
+    /// Makes the names in a folder durable, by its path.
+    var synchronizeFolder: @Sendable (String) throws(PrivateFile.Failure) -> Void = PrivateFile.synchronizeFolder
 }

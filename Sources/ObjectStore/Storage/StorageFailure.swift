@@ -20,11 +20,13 @@ enum StorageFailure: Error, Equatable, CustomStringConvertible {
     }
 
     /// The failure of a call that changes something, from its `errno`.
-    static func last() -> StorageFailure {
-        switch errno {
-        case ENOSPC, EDQUOT, EFBIG: .full
-        case ENOENT: .missing
-        case let code: .other(errno: code)
+    static func last() -> StorageFailure { StorageFailure(errno: errno) }
+
+    init(errno code: Int32) {
+        switch code {
+        case ENOSPC, EDQUOT, EFBIG: self = .full
+        case ENOENT: self = .missing
+        default: self = .other(errno: code)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Platform
+import Synchronization
 import Testing
 
 @testable import ObjectStore
@@ -94,5 +95,50 @@ import Testing
         #expect(try store.files().isEmpty)
         let waiting = try store.database.read { try StoreRecords($0).scheduledRemovals() }
         #expect(waiting.isEmpty)
+    }
+
+    /// A process may be killed when facts have their name and the folder is not yet synced: CompleteUpload is sent again,
+    /// and must not be answered before they are durable.
+    @Test func thoseOfAnEarlierProcessAreMadeDurable() async throws {
+        let synced = Mutex<[String]>([])
+        var configuration = ObjectStore.Configuration()
+        configuration.calls.synchronizeFolder = { (path) throws(PrivateFile.Failure) in
+            synced.withLock { $0.append(path) }
+            try PrivateFile.synchronizeFolder(path)
+        }
+        let store = try TestStore(configuration)
+        _ = try store.client().put(content(10))
+        let fileID = try #require(try store.files().first)
+        let path = store.store.data.factsPath(of: fileID)
+        try Data("facts".utf8).write(to: URL(filePath: path))
+        synced.withLock { $0 = [] }
+        try await store.store.describe(fileID, Array("facts".utf8))
+        #expect(synced.withLock { $0 } == [String(path.dropLast(33))])
+    }
+
+    @Test func unsyncedFactsAreNotAcknowledged() async throws {
+        var configuration = ObjectStore.Configuration()
+        configuration.calls.synchronizeFolder = { (_) throws(PrivateFile.Failure) in
+            throw PrivateFile.Failure(reason: "Input/output error")
+        }
+        let store = try TestStore(configuration)
+        _ = try store.client().put(content(10))
+        let fileID = try #require(try store.files().first)
+        try Data("facts".utf8).write(to: URL(filePath: store.store.data.factsPath(of: fileID)))
+        await #expect(throws: ObjectStore.Unwritable.self) {
+            try await store.store.describe(fileID, Array("facts".utf8))
+        }
+    }
+
+    @Test func unfinishedOnesAreRemovedAtTheStart() async throws {
+        let fileID = try await describedFile()
+        let path = store.store.data.factsPath(of: fileID)
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        for name in ["\(fileID).1234.new", "\(fileID).1.new", "note.new"] {
+            #expect(FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: Data("half".utf8)))
+        }
+        try store.restart()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [fileID, "note.new"])
+        #expect(store.store.facts(of: fileID) == Array("facts".utf8))
     }
 }

@@ -1,0 +1,33 @@
+import Glibc
+
+/// The names in a folder, all of them or an error: Foundation takes a failing `readdir` for the end of the folder, and what
+/// is not in the list then is taken for gone.
+public enum FolderListing {
+    /// Why a folder could not be listed.
+    public struct Failure: Error, Sendable, CustomStringConvertible {
+        public let path: String
+        /// The `errno` of the call that failed.
+        public let code: Int32
+
+        public var description: String { "cannot list \(path): \(String(cString: strerror(code)))" }
+    }
+
+    /// In no order, without `.` and `..`.
+    public static func names(in path: String) throws(Failure) -> [String] {
+        guard let folder = opendir(path) else { throw Failure(path: path, code: errno) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while true {
+            // The end and an error differ in errno alone.
+            errno = 0
+            guard let entry = readdir(folder) else {
+                guard errno == 0 else { throw Failure(path: path, code: errno) }
+                return names
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+    }
+}
