@@ -123,7 +123,7 @@ def test_a_wrong_clock_is_set_by_the_stores(scene, run, tmp_path, ahead, size):
     device, user, _ = scene({"object_store": {"max_clock_skew_seconds": 900}})
     path = tmp_path / "drive.mcap"
     path.write_bytes(content(size))
-    device.environment = wrong_clock(tmp_path, ahead)
+    device.environment = wrong_clock(ahead)
     events = device.events_of("upload", path, "--tag", f"run={run}")
     assert [event["event"] for event in events if event["event"] in ("waiting", "restarted")] == []
     assert_arrived(user, run, path, tmp_path)

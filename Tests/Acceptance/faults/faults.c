@@ -1,17 +1,14 @@
-// A disk that fails, and power that goes: preloaded into a gateway (LD_PRELOAD), steered by a page of memory that the
-// test shares with it. Only what happens below FAULTS_ROOT counts.
-//
-// A power cut takes back whatever was not synced: bytes written and lengths changed since the last successful fsync or
-// fdatasync of their file, and names whose folder was not synced since. The process ends with it.
+// A disk that fails: preloaded into a gateway (LD_PRELOAD), steered by a page of memory that the test shares with it. Only
+// what happens below FAULTS_ROOT counts. What the disk holds at each moment is disk.c's.
 
-#define _GNU_SOURCE
-#include <dlfcn.h>
+#include "faults.h"
+
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,145 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WRITE = 1, SYNC = 2, OPEN = 4 };
-
-// The same order in support/faults.py.
-struct control {
-    int64_t kinds;     // which calls are counted
-    int64_t countdown; // the call that takes it to 0 fails; 0 = none
-    int64_t error;     // with this errno
-    int64_t counted;   // calls of those kinds so far
-    int64_t failed;    // calls that failed on purpose
-    int64_t delay;     // microseconds that every sync takes longer
-    int64_t cut;       // 1 = cut the power
-    int64_t journal;   // 1 = keep what a power cut needs
-};
-
-static struct control *control;
+struct control *control;
 static char root[PATH_MAX];
 static size_t root_length;
 
-// What takes a file back to what is on the disk, newest first.
-struct undo {
-    struct undo *next;
-    dev_t device;
-    ino_t inode;
-    int descriptor; // of our own, or -1 for a name
-    off_t size;     // to be cut to, or -1
-    off_t offset;
-    size_t length;
-    char *bytes; // what stood there, or the name
-    ino_t folder;
-};
-
-static struct undo *undos;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
-static int is_below(const char *path) {
-    return control && strncmp(path, root, root_length) == 0 && (path[root_length] == '/' || path[root_length] == 0);
-}
-
-static int is_watched(int descriptor) {
-    char link[64], path[PATH_MAX];
-    if (!control) return 0;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    if (length < 0) return 0;
-    path[length] = 0;
-    return is_below(path);
-}
-
-// Whether this call is the one that is to fail.
-static int fails(int kind) {
-    if (!(__atomic_load_n(&control->kinds, __ATOMIC_SEQ_CST) & kind)) return 0;
-    __atomic_add_fetch(&control->counted, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&control->countdown, __ATOMIC_SEQ_CST) <= 0) return 0;
-    if (__atomic_sub_fetch(&control->countdown, 1, __ATOMIC_SEQ_CST) != 0) return 0;
-    __atomic_add_fetch(&control->failed, 1, __ATOMIC_SEQ_CST);
-    errno = (int)control->error;
-    return 1;
-}
-
-static void remember(struct undo undo) {
-    struct undo *entry = malloc(sizeof *entry);
-    *entry = undo;
-    entry->next = undos;
-    undos = entry;
-}
-
-// Before `length` bytes at `offset` change; `size` >= 0 where the length does.
-static void before_change(int descriptor, off_t offset, size_t length) {
-    struct stat status;
-    if (!control->journal || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
-    char link[64];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-    int own = REAL(open)(link, O_RDWR | O_CLOEXEC);
-    if (own < 0) return;
-    struct undo undo = {.device = status.st_dev, .inode = status.st_ino, .descriptor = own, .size = status.st_size,
-                        .offset = offset};
-    if (length > 0 && offset < status.st_size) {
-        undo.bytes = malloc(length);
-        ssize_t got = pread(own, undo.bytes, length, offset);
-        undo.length = got > 0 ? (size_t)got : 0;
-    }
-    remember(undo);
-}
-
-static void forget(int (*matches)(const struct undo *, const struct stat *), const struct stat *status) {
-    for (struct undo **link = &undos; *link;) {
-        struct undo *entry = *link;
-        if (matches(entry, status)) {
-            *link = entry->next;
-            if (entry->descriptor >= 0) close(entry->descriptor);
-            free(entry->bytes);
-            free(entry);
-        } else {
-            link = &entry->next;
-        }
-    }
-}
-
-static int is_of(const struct undo *undo, const struct stat *status) {
-    if (undo->device != status->st_dev) return 0;
-    return undo->descriptor >= 0 ? undo->inode == status->st_ino : undo->folder == status->st_ino;
-}
-
-// A child takes the files back, once every thread of the process is gone: a thread that still ran would write on, or find
-// that SQLite's shared map ends before its file does. It holds the descriptors and standard output, so that whoever
-// reads that to its end finds the files as they are on the disk.
-static void cut_power(void) {
-    // No change is under way from here on, and none begins.
-    pthread_mutex_lock(&lock);
-    // In a child of many threads nothing may be looked up.
-    __typeof__(&pwrite) write_at = REAL(pwrite);
-    __typeof__(&ftruncate) cut_to = REAL(ftruncate);
-    pid_t process = getpid(), child = _Fork();
-    if (child < 0) abort();
-    if (child > 0) _exit(137);
-    while (getppid() == process) usleep(500);
-    for (struct undo *undo = undos; undo; undo = undo->next) {
-        if (undo->descriptor < 0) {
-            unlink(undo->bytes);
-            continue;
-        }
-        if (undo->length > 0 && write_at(undo->descriptor, undo->bytes, undo->length, undo->offset) < 0) abort();
-        if (cut_to(undo->descriptor, undo->size) != 0) abort();
-    }
-    _exit(0);
-}
-
-static void *watch(void *unused) {
-    (void)unused;
-    while (!__atomic_load_n(&control->cut, __ATOMIC_SEQ_CST)) usleep(500);
-    cut_power();
-    return NULL;
-}
-
 __attribute__((constructor)) static void start(void) {
-    const char *path = getenv("FAULTS_CONTROL"), *folder = getenv("FAULTS_ROOT");
-    if (!path || !folder) return;
+    const char *path = getenv("FAULTS_CONTROL"), *folder = getenv("FAULTS_ROOT"), *journal = getenv("FAULTS_JOURNAL");
+    if (!path || !folder || !journal || disk_begin(journal) != 0) return;
     int descriptor = REAL(open)(path, O_RDWR | O_CLOEXEC);
     if (descriptor < 0) return;
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
@@ -168,40 +33,105 @@ __attribute__((constructor)) static void start(void) {
     root_length = strlen(folder);
     memcpy(root, folder, root_length + 1);
     control = page;
-    pthread_t thread;
-    pthread_create(&thread, NULL, watch, NULL);
 }
 
-// Opening: a file that is made gets a name that lasts only once its folder was synced.
+static int is_below(const char *path) {
+    return control && strncmp(path, root, root_length) == 0 && (path[root_length] == '/' || path[root_length] == 0);
+}
+
+// A descriptor's path; empty where it has none.
+static void path_of(int descriptor, char path[PATH_MAX]) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t length = readlink(link, path, PATH_MAX - 1);
+    path[length < 0 ? 0 : length] = 0;
+}
+
+static int is_watched(int descriptor, char path[PATH_MAX]) {
+    if (!control) return 0;
+    path_of(descriptor, path);
+    return is_below(path);
+}
+
+// The path of a name in a folder that is held open, or below /proc/self/fd, or a whole one.
+static void resolve(int at, const char *path, char full[PATH_MAX]) {
+    static const char held[] = "/proc/self/fd/";
+    char folder[PATH_MAX];
+    if (strncmp(path, held, sizeof held - 1) == 0 && strchr(path + sizeof held - 1, '/')) {
+        path_of(atoi(path + sizeof held - 1), folder);
+        snprintf(full, PATH_MAX, "%.2047s%.2047s", folder, strchr(path + sizeof held - 1, '/'));
+    } else if (path[0] == '/' || at == AT_FDCWD) {
+        snprintf(full, PATH_MAX, "%s", path);
+    } else {
+        path_of(at, folder);
+        snprintf(full, PATH_MAX, "%.2047s/%.2047s", folder, path);
+    }
+}
+
+// Whether calls of that kind are counted at all; saves the others the look at their path.
+static int is_armed(int kind) { return control && __atomic_load_n(&control->kinds, __ATOMIC_SEQ_CST) & kind; }
+
+// Whether this call is one that is to fail.
+static int fails(int kind, const char *path) {
+    if (!is_armed(kind) || (control->path[0] && !strstr(path, control->path))) return 0;
+    int64_t count = __atomic_add_fetch(&control->counted, 1, __ATOMIC_SEQ_CST);
+    int64_t number = __atomic_load_n(&control->number, __ATOMIC_SEQ_CST);
+    if (number <= 0 || count < number || (count > number && !control->lasting)) return 0;
+    __atomic_add_fetch(&control->failed, 1, __ATOMIC_SEQ_CST);
+    if (control->action == KILL) kill(getpid(), SIGKILL);
+    errno = (int)control->error;
+    return 1;
+}
+
+static int fails_on(int kind, int descriptor) {
+    char path[PATH_MAX];
+    return is_armed(kind) && is_watched(descriptor, path) && fails(kind, path);
+}
+
+static int fails_at(int kind, int at, const char *path) {
+    char full[PATH_MAX];
+    if (!is_armed(kind)) return 0;
+    resolve(at, path, full);
+    return is_below(full) && fails(kind, full);
+}
+
+// Evaluates `call` between what the model does before and after it.
+#define MODELLED(before, call, after)                                                                                  \
+    ({                                                                                                                 \
+        int is_kept = control->journal != 0;                                                                           \
+        if (is_kept) disk_lock();                                                                                      \
+        if (is_kept) { before; }                                                                                       \
+        __typeof__(call) result = call;                                                                                \
+        int problem = errno;                                                                                           \
+        if (is_kept) { after; }                                                                                        \
+        if (is_kept) disk_unlock();                                                                                    \
+        errno = problem;                                                                                               \
+        result;                                                                                                        \
+    })
+
+// Opening.
 
 static int opened(int at, const char *path, int flags, mode_t mode) {
-    char full[PATH_MAX];
-    if (path[0] == '/' || at == AT_FDCWD) {
-        snprintf(full, sizeof full, "%s", path);
-    } else {
-        char link[64], folder[PATH_MAX / 2];
-        snprintf(link, sizeof link, "/proc/self/fd/%d", at);
-        ssize_t length = readlink(link, folder, sizeof folder - 1);
-        folder[length < 0 ? 0 : length] = 0;
-        snprintf(full, sizeof full, "%s/%s", folder, path);
-    }
     int (*real)(int, const char *, int, ...) = REAL(openat);
+    char full[PATH_MAX];
+    if (!control) return real(at, path, flags, mode);
+    resolve(at, path, full);
     if (!is_below(full)) return real(at, path, flags, mode);
-    if (fails(OPEN)) return -1;
-    if (!(flags & O_CREAT) || !control->journal) return real(at, path, flags, mode);
-    pthread_mutex_lock(&lock);
-    int is_new = access(full, F_OK) != 0;
-    int descriptor = real(at, path, flags, mode);
-    struct stat status;
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", full);
-    char *slash = strrchr(folder, '/');
-    if (slash) *slash = 0;
-    if (is_new && descriptor >= 0 && stat(folder, &status) == 0) {
-        remember((struct undo){
-            .device = status.st_dev, .folder = status.st_ino, .descriptor = -1, .bytes = strdup(full)});
+    if (fails(OPEN, full)) return -1;
+    if (!(flags & (O_CREAT | O_TRUNC))) return real(at, path, flags, mode);
+    // Cut only once the model knows what was there.
+    int is_new = 0, is_cut = flags & O_TRUNC && !(flags & O_EXCL);
+    if (control->journal && is_cut) flags &= ~O_TRUNC;
+    int descriptor = MODELLED(
+        is_new = flags & O_CREAT && REAL(access)(full, F_OK) != 0;
+        if (is_new) disk_before_name(full), real(at, path, flags, mode), if (is_new && result >= 0)
+            disk_after_creation(result));
+    if (descriptor >= 0 && control->journal && is_cut && ftruncate(descriptor, 0) != 0) {
+        int problem = errno;
+        close(descriptor);
+        errno = problem;
+        return -1;
     }
-    pthread_mutex_unlock(&lock);
     return descriptor;
 }
 
@@ -242,62 +172,166 @@ static size_t total(const struct iovec *pieces, int count) {
     return length;
 }
 
-#define CHANGE(descriptor, offset, length, call)                                                                       \
-    if (!is_watched(descriptor)) return call;                                                                          \
-    if (fails(WRITE)) return -1;                                                                                       \
-    pthread_mutex_lock(&lock);                                                                                         \
-    before_change(descriptor, offset, length);                                                                         \
-    __typeof__(call) result = call;                                                                                    \
-    int problem = errno;                                                                                               \
-    pthread_mutex_unlock(&lock);                                                                                       \
-    errno = problem;                                                                                                   \
-    return result;
+// Where `write` writes.
+static off_t position(int descriptor) {
+    struct stat status;
+    if (fcntl(descriptor, F_GETFL) & O_APPEND && REAL(fstat)(descriptor, &status) == 0) return status.st_size;
+    return lseek(descriptor, 0, SEEK_CUR);
+}
+
+#define CHANGE(before, call)                                                                                           \
+    char path[PATH_MAX];                                                                                               \
+    if (!is_watched(descriptor, path)) return call;                                                                    \
+    if (fails(WRITE, path)) return -1;                                                                                 \
+    return MODELLED(before, call, );
 
 ssize_t write(int descriptor, const void *bytes, size_t length) {
-    CHANGE(descriptor, lseek(descriptor, 0, SEEK_CUR), length, REAL(write)(descriptor, bytes, length))
+    CHANGE(disk_before_change(descriptor, position(descriptor), length), REAL(write)(descriptor, bytes, length))
 }
 
 ssize_t writev(int descriptor, const struct iovec *pieces, int count) {
-    CHANGE(descriptor, lseek(descriptor, 0, SEEK_CUR), total(pieces, count), REAL(writev)(descriptor, pieces, count))
+    CHANGE(disk_before_change(descriptor, position(descriptor), total(pieces, count)),
+           REAL(writev)(descriptor, pieces, count))
 }
 
 ssize_t pwrite(int descriptor, const void *bytes, size_t length, off_t offset) {
-    CHANGE(descriptor, offset, length, REAL(pwrite)(descriptor, bytes, length, offset))
+    CHANGE(disk_before_change(descriptor, offset, length), REAL(pwrite)(descriptor, bytes, length, offset))
 }
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off64_t offset) {
-    CHANGE(descriptor, offset, length, REAL(pwrite64)(descriptor, bytes, length, offset))
+    return pwrite(descriptor, bytes, length, offset);
 }
 
 ssize_t pwritev(int descriptor, const struct iovec *pieces, int count, off_t offset) {
-    CHANGE(descriptor, offset, total(pieces, count), REAL(pwritev)(descriptor, pieces, count, offset))
+    CHANGE(disk_before_change(descriptor, offset, total(pieces, count)),
+           REAL(pwritev)(descriptor, pieces, count, offset))
 }
 
 int ftruncate(int descriptor, off_t size) {
-    struct stat status;
-    off_t cut = fstat(descriptor, &status) == 0 && status.st_size > size ? status.st_size - size : 0;
-    CHANGE(descriptor, size, (size_t)cut, REAL(ftruncate)(descriptor, size))
+    CHANGE(disk_before_truncation(descriptor, size), REAL(ftruncate)(descriptor, size))
 }
 
 int ftruncate64(int descriptor, off64_t size) { return ftruncate(descriptor, size); }
 
-// Syncing.
+int fchmod(int descriptor, mode_t mode) {
+    char path[PATH_MAX];
+    if (!is_watched(descriptor, path)) return REAL(fchmod)(descriptor, mode);
+    return MODELLED(disk_before_mode(descriptor), REAL(fchmod)(descriptor, mode), );
+}
 
-static int synced(int descriptor, int (*real)(int)) {
-    if (!is_watched(descriptor)) return real(descriptor);
-    if (fails(SYNC)) return -1;
-    struct stat status;
-    // What is written while this waits is not among what it syncs, so the writers wait, too.
-    pthread_mutex_lock(&lock);
-    int result = real(descriptor), problem = errno;
-    if (result == 0 && fstat(descriptor, &status) == 0) forget(is_of, &status);
-    pthread_mutex_unlock(&lock);
+int chmod(const char *path, mode_t mode) {
+    if (!is_below(path)) return REAL(chmod)(path, mode);
+    int descriptor = REAL(open)(path, O_PATH | O_CLOEXEC);
+    int changed = MODELLED(if (descriptor >= 0) disk_before_mode(descriptor), REAL(chmod)(path, mode), );
+    if (descriptor >= 0) close(descriptor);
+    return changed;
+}
+
+// Syncing. Where the model keeps the disk, the kernel's own sync would only cost time.
+
+static int synced(int descriptor, int (*real)(int), int with_mode) {
+    char path[PATH_MAX];
+    if (!is_watched(descriptor, path)) return real(descriptor);
+    int has_failed = fails(SYNC, path), problem = errno, is_kept = control->journal != 0;
+    if (has_failed && !is_kept) return -1;
+    int result =
+        MODELLED(, is_kept ? -has_failed : real(descriptor), disk_after_sync(descriptor, has_failed, with_mode));
     int64_t delay = __atomic_load_n(&control->delay, __ATOMIC_SEQ_CST);
     if (delay > 0) nanosleep(&(struct timespec){.tv_sec = delay / 1000000, .tv_nsec = delay % 1000000 * 1000}, NULL);
-    errno = problem;
+    if (has_failed) errno = problem;
     return result;
 }
 
-int fsync(int descriptor) { return synced(descriptor, REAL(fsync)); }
+int fsync(int descriptor) { return synced(descriptor, REAL(fsync), 1); }
 
-int fdatasync(int descriptor) { return synced(descriptor, REAL(fdatasync)); }
+int fdatasync(int descriptor) { return synced(descriptor, REAL(fdatasync), 0); }
+
+// Names.
+
+int unlinkat(int at, const char *path, int flags) {
+    char full[PATH_MAX];
+    resolve(at, path, full);
+    if (!is_below(full)) return REAL(unlinkat)(at, path, flags);
+    if (fails(UNLINK, full)) return -1;
+    return MODELLED(disk_before_name(full), REAL(unlinkat)(at, path, flags), );
+}
+
+int unlink(const char *path) { return unlinkat(AT_FDCWD, path, 0); }
+
+int renameat(int from, const char *old, int to, const char *new) {
+    char source[PATH_MAX], target[PATH_MAX];
+    resolve(from, old, source);
+    resolve(to, new, target);
+    if (!is_below(source) || !is_below(target)) return REAL(renameat)(from, old, to, new);
+    if (fails(RENAME, target)) return -1;
+    return MODELLED(disk_before_name(source); disk_before_name(target), REAL(renameat)(from, old, to, new), );
+}
+
+int rename(const char *old, const char *new) { return renameat(AT_FDCWD, old, AT_FDCWD, new); }
+
+int mkdirat(int at, const char *path, mode_t mode) {
+    char full[PATH_MAX];
+    resolve(at, path, full);
+    // The name of the root itself is not modelled.
+    if (!is_below(full) || !full[root_length]) return REAL(mkdirat)(at, path, mode);
+    if (fails(MKDIR, full)) return -1;
+    return MODELLED(disk_before_name(full), REAL(mkdirat)(at, path, mode), );
+}
+
+int mkdir(const char *path, mode_t mode) { return mkdirat(AT_FDCWD, path, mode); }
+
+// Reading.
+
+ssize_t read(int descriptor, void *bytes, size_t length) {
+    return fails_on(READ, descriptor) ? -1 : REAL(read)(descriptor, bytes, length);
+}
+
+ssize_t pread(int descriptor, void *bytes, size_t length, off_t offset) {
+    return fails_on(READ, descriptor) ? -1 : REAL(pread)(descriptor, bytes, length, offset);
+}
+
+ssize_t pread64(int descriptor, void *bytes, size_t length, off64_t offset) {
+    return pread(descriptor, bytes, length, offset);
+}
+
+ssize_t readv(int descriptor, const struct iovec *pieces, int count) {
+    return fails_on(READ, descriptor) ? -1 : REAL(readv)(descriptor, pieces, count);
+}
+
+DIR *opendir(const char *path) { return fails_at(LIST, AT_FDCWD, path) ? NULL : REAL(opendir)(path); }
+
+struct dirent *readdir(DIR *folder) { return fails_on(LIST, dirfd(folder)) ? NULL : REAL(readdir)(folder); }
+
+struct dirent64 *readdir64(DIR *folder) { return fails_on(LIST, dirfd(folder)) ? NULL : REAL(readdir64)(folder); }
+
+// Looking at names and files.
+
+#define LOOK(name, type)                                                                                               \
+    int name(const char *path, struct type *status) {                                                                  \
+        return fails_at(STAT, AT_FDCWD, path) ? -1 : REAL(name)(path, status);                                         \
+    }
+#define LOOK_ON(name, type)                                                                                            \
+    int name(int descriptor, struct type *status) {                                                                    \
+        return fails_on(STAT, descriptor) ? -1 : REAL(name)(descriptor, status);                                       \
+    }
+#define LOOK_AT(name, type)                                                                                            \
+    int name(int at, const char *path, struct type *status, int flags) {                                               \
+        return fails_at(STAT, at, path) ? -1 : REAL(name)(at, path, status, flags);                                    \
+    }
+
+LOOK(stat, stat)
+LOOK(stat64, stat64)
+LOOK(lstat, stat)
+LOOK(lstat64, stat64)
+LOOK_ON(fstat, stat)
+LOOK_ON(fstat64, stat64)
+LOOK_AT(fstatat, stat)
+LOOK_AT(fstatat64, stat64)
+
+int statx(int at, const char *path, int flags, unsigned int mask, struct statx *status) {
+    return fails_at(STAT, at, path) ? -1 : REAL(statx)(at, path, flags, mask, status);
+}
+
+int access(const char *path, int mode) {
+    return fails_at(STAT, AT_FDCWD, path) ? -1 : REAL(access)(path, mode);
+}

@@ -4,15 +4,31 @@ A client whose clock is wrong: faults/clock.c. A file that the disk cannot read:
 """
 
 import errno
+import functools
 import mmap
 import os
+import random
+import shutil
 import struct
 import subprocess
+import tempfile
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[1] / "faults"
 
-WRITE, SYNC, OPEN = 1, 2, 4
+#: Kinds of calls.
+WRITE, SYNC, OPEN, READ, LIST, STAT, UNLINK, RENAME, MKDIR = (1 << bit for bit in range(9))
+NAMES = {
+    WRITE: "write",
+    SYNC: "sync",
+    OPEN: "open",
+    READ: "read",
+    LIST: "list",
+    STAT: "stat",
+    UNLINK: "unlink",
+    RENAME: "rename",
+    MKDIR: "mkdir",
+}
 #: Each way in which one call fails: its kind, and what the kernel says.
 FAULTS = [
     (WRITE, errno.EIO),
@@ -21,22 +37,40 @@ FAULTS = [
     (OPEN, errno.EIO),
     (OPEN, errno.ENOSPC),
 ]
+#: What happens at the chosen call: it fails, or the process ends right before it.
+FAIL, KILL = 0, 1
 
 #: The order of `struct control`.
-_FIELDS = ("kinds", "countdown", "error", "counted", "failed", "delay", "cut", "journal")
+_FIELDS = ("kinds", "number", "lasting", "action", "error", "counted", "failed", "delay", "journal", "ordered")
+_PATH = struct.calcsize(f"<{len(_FIELDS)}q")
+
+_PAGE = 4096
+_DIRTY = 1
 
 
-def _build(directory: Path, name: str) -> Path:
-    """The library of `faults/NAME.c`, to be preloaded."""
-    library = directory / f"{name}.so"
+def fault_name(fault: tuple[int, int]) -> str:
+    """The name of one of `FAULTS`, for a test's id."""
+    kind, error = fault
+    return f"{NAMES[kind]}-{errno.errorcode[error]}"
+
+
+#: Libraries are built once for the tests of a process.
+_libraries = tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def _build(name: str, *sources: str) -> Path:
+    """The library of these files below `faults`, to be preloaded."""
+    library = Path(_libraries.name) / f"{name}.so"
     flags = ["-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run(["cc", *flags, "-o", library, SOURCES / f"{name}.c", "-ldl", "-lpthread"], check=True)
+    paths = [SOURCES / source for source in sources]
+    subprocess.run(["cc", *flags, "-o", library, *paths, "-ldl", "-lpthread"], check=True)
     return library
 
 
-def wrong_clock(directory: Path, seconds: int) -> dict[str, str]:
+def wrong_clock(seconds: int) -> dict[str, str]:
     """The environment of a process whose clock is ahead by so many seconds."""
-    return {"LD_PRELOAD": str(_build(directory, "clock")), "CLOCK_AHEAD": str(seconds)}
+    return {"LD_PRELOAD": str(_build("clock", "clock.c")), "CLOCK_AHEAD": str(seconds)}
 
 
 def bad_sector(directory: Path, file: Path, offset: int, error: int) -> dict[str, str]:
@@ -50,17 +84,25 @@ def bad_sector(directory: Path, file: Path, offset: int, error: int) -> dict[str
 
 
 class Faults:
-    """What happens below `root`; hand `environment` to the process, then set the fields."""
+    """What happens below `root`; hand `environment` to the process, then set the fields.
+
+    `directory` is on the file system of `root`, and not below it: the journal there has hard links to its files.
+    """
 
     def __init__(self, directory: Path, root: Path):
-        library, page = _build(directory, "faults"), directory / "faults.control"
-        page.write_bytes(bytes(4096))
+        library, page = _build("faults", "faults.c", "disk.c"), directory / "faults.control"
+        page.write_bytes(bytes(_PAGE))
         with open(page, "r+b") as file:
-            self._page = mmap.mmap(file.fileno(), 4096)
+            self._page = mmap.mmap(file.fileno(), _PAGE)
+        self.root = Path(os.path.realpath(root))
+        self._disk = directory / "faults.disk"
+        for kind in ("disk", "dirty", "modes", "names", "inodes"):
+            (self._disk / kind).mkdir(parents=True)
         self.environment = {
             "LD_PRELOAD": str(library),
             "FAULTS_CONTROL": str(page),
-            "FAULTS_ROOT": os.path.realpath(root),
+            "FAULTS_ROOT": str(self.root),
+            "FAULTS_JOURNAL": str(self._disk),
         }
 
     def __getattr__(self, name: str) -> int:
@@ -72,11 +114,84 @@ class Faults:
         else:
             super().__setattr__(name, value)
 
-    def arm(self, kind: int, number: int, error: int) -> None:
-        """The `number`th call of the kind fails from now on; 0 only counts them."""
-        self.countdown = 0
-        self.kinds, self.error, self.counted, self.failed = kind, error, 0, 0
-        self.countdown = number
+    def arm(
+        self, kind: int, number: int, error: int, path: str = "", lasting: bool = False, action: int = FAIL
+    ) -> None:
+        """The `number`th call of the kind fails from now on, and every later one if `lasting`; 0 only counts them.
+
+        path: calls on paths that contain it are counted, and no others.
+        """
+        self.number = 0
+        self._page[_PATH : _PATH + 1024] = path.encode().ljust(1024, b"\0")
+        self.kinds, self.error, self.lasting, self.action = kind, error, int(lasting), action
+        self.counted, self.failed = 0, 0
+        self.number = number
 
     def disarm(self) -> None:
         self.arm(0, 0, 0)
+
+    def cut_power(self, lots: random.Random | None = None) -> None:
+        """Makes the files what the disk has of them; the processes must have ended.
+
+        lots: draws dirty pages that the kernel had written before the power went; without it there are none.
+        """
+        self._restore_names()
+        if lots:
+            for marks in sorted(self._kept("dirty")):
+                self._write_back(marks.name, lots)
+        for marks in self._kept("dirty"):
+            self._restore_bytes(marks)
+        for mode in self._kept("modes"):
+            os.chmod(self._disk / "inodes" / mode.name, int(os.readlink(mode), 8))
+            mode.unlink()
+        # A file that no folder names any more.
+        for inode in self._kept("inodes"):
+            if inode.stat().st_nlink == 1:
+                inode.unlink()
+                (self._disk / "disk" / inode.name).unlink(missing_ok=True)
+
+    def _kept(self, kind: str) -> list[Path]:
+        return list((self._disk / kind).iterdir())
+
+    def _restore_names(self) -> None:
+        folders = {os.stat(path).st_ino: path for path, _, _ in os.walk(self.root)}
+        for names in self._kept("names"):
+            folder = folders.get(int(names.name))
+            for kept in names.iterdir():
+                # A new folder that is gone already took its names along.
+                if folder and os.path.isdir(folder):
+                    self._restore_name(Path(folder) / kept.name, os.readlink(kept))
+                kept.unlink()
+            names.rmdir()
+
+    def _restore_name(self, path: Path, inode: str) -> None:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+        if inode != "0":
+            os.link(self._disk / "inodes" / inode, path)
+
+    def _restore_bytes(self, marks: Path) -> None:
+        pages = [page for page, mark in enumerate(marks.read_bytes()) if mark]
+        marks.unlink()
+        on_disk, path = self._disk / "disk" / marks.name, self._disk / "inodes" / marks.name
+        with open(on_disk, "rb") as disk, open(path, "r+b") as file:
+            for page in pages:
+                file.seek(page * _PAGE)
+                file.write(os.pread(disk.fileno(), _PAGE, page * _PAGE))
+            file.truncate(os.fstat(disk.fileno()).st_size)
+
+    def _write_back(self, inode: str, lots: random.Random) -> None:
+        marks = self._disk / "dirty" / inode
+        on_disk, path = self._disk / "disk" / inode, self._disk / "inodes" / inode
+        pages = [page for page, mark in enumerate(marks.read_bytes()) if mark == _DIRTY]
+        if not pages or lots.random() < 0.5:
+            return
+        with open(on_disk, "r+b") as disk, open(path, "rb") as file:
+            # The length is the file system's own, and may be on the disk before any of the bytes.
+            disk.truncate(os.fstat(file.fileno()).st_size)
+            for page in pages:
+                if lots.random() < 0.5:
+                    disk.seek(page * _PAGE)
+                    disk.write(os.pread(file.fileno(), _PAGE, page * _PAGE))

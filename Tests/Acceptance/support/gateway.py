@@ -86,19 +86,11 @@ class Gateway:
         self.exit_code = process.wait()
         self._reader.join()
 
-    def cut_power(self, faults) -> None:
-        """Ends the process, and takes back all that it did not sync."""
-        self._close_channels()
-        process, self.process = self.process, None
-        faults.cut = 1
-        try:
-            code = process.wait(STOP_TIMEOUT)
-        finally:
-            process.kill()
-            # To the end of the output, which is also that of the child that takes the files back.
-            self._reader.join()
-            faults.cut = 0
-        assert code == 137, f"the gateway had ended before, with {code}\n{self.stderr}"
+    def cut_power(self, faults, lots=None) -> None:
+        """Ends the process, and takes back all that it, and those before it, did not sync."""
+        self.kill()
+        assert self.exit_code == -signal.SIGKILL, f"the gateway had ended before, with {self.exit_code}\n{self.stderr}"
+        faults.cut_power(lots)
 
     def close(self) -> None:
         """Ends whatever still runs; for the end of a test, whatever state it left."""
