@@ -10,6 +10,7 @@ from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD, Gateway
 from support.interop import InteropServer
 from support.parties import Fleet, Uploader, User, unique
+from support.stories import Lab
 from support.uploads import Upload
 from support.webhooks import OLD_KEY, SECRET, Receiver
 
@@ -148,6 +149,16 @@ def new_organization(admin, gateway, stubs):
         return User.login(gateway, stubs, name, "boss", password)
 
     return make
+
+
+@pytest.fixture
+def lab(binary, tmp_path, login):
+    """A gateway of the test's own, on a disk that can fail."""
+    lab = Lab(binary, tmp_path, login)
+    try:
+        yield lab.start()
+    finally:
+        lab.close()
 
 
 @pytest.fixture

@@ -36,6 +36,12 @@ FAULTS = [
     (SYNC, errno.EIO),
     (OPEN, errno.EIO),
     (OPEN, errno.ENOSPC),
+    (READ, errno.EIO),
+    (LIST, errno.EIO),
+    (STAT, errno.EIO),
+    (UNLINK, errno.EIO),
+    (RENAME, errno.EIO),
+    (RENAME, errno.ENOSPC),
 ]
 #: What happens at the chosen call: it fails, or the process ends right before it.
 FAIL, KILL = 0, 1

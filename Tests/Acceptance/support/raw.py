@@ -79,7 +79,7 @@ def authorization_v4_over_date(
 
 
 class RawStore:
-    """Signs with V1, path style, and shows each answer as it came.
+    """Signs with V1, path style, and shows each answer as it came. A static key has no token.
 
     `authority` signed the certificate of an endpoint with TLS.
     """
