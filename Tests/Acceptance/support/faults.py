@@ -136,6 +136,10 @@ class Faults:
     def disarm(self) -> None:
         self.arm(0, 0, 0)
 
+    def is_synced(self, path: Path) -> bool:
+        """Whether the disk has all that the file holds."""
+        return not (self._disk / "dirty" / str(path.stat().st_ino)).exists()
+
     def cut_power(self, lots: random.Random | None = None) -> None:
         """Makes the files what the disk has of them; the processes must have ended.
 

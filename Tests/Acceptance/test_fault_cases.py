@@ -1,0 +1,282 @@
+"""Single faults of the disk whose result is easy to get wrong, each with the state that shows it."""
+
+import errno
+import sqlite3
+
+import grpc
+import pytest
+
+from support.faults import KILL, LIST, READ, RENAME, STAT, SYNC, WRITE
+from support.gateway import eventually
+from support.oss import Credentials
+from support.parties import unique
+from support.raw import RawStore
+from support.stories import PART_SIZE, Lab, Refused, Stored, Story, answer_of
+from support.uploads import content
+
+LOG = "gateway.db-wal"
+#: How many pages of it are moved into the database at once; each has a header of 24 bytes.
+LOG_PAGES = 1000
+
+
+class Interrupted(Story):
+    """A client in the middle of its way: an object that is not completed, an upload with parts, a static key's object."""
+
+    def tell(self) -> "Interrupted":
+        self.whole = self._create()
+        self.whole.object.put(content(5000, 1))
+        self.parted = self._create()
+        self.parted.multipart = answer_of(self.parted.object.store, "POST", [("uploads", "")]).text("UploadId")
+        self.send(1, 1)
+        self.send(2, 2)
+        self.tool = self.lab.tools(unique("tools/object"))
+        self.tools.append(self.tool)
+        self.tool.put(content(4000, 3))
+        return self
+
+    def send(self, number: int, seed: int) -> None:
+        self._send(self.parted, number, content(PART_SIZE, seed))
+
+    def overwrite(self, what: str) -> None:
+        """Puts other bytes in the place of what was acknowledged."""
+        if what == "object":
+            self.whole.object.put(content(6000, 4))
+        elif what == "part":
+            self.send(2, 5)
+        else:
+            self.tool.put(content(7000, 6))
+
+    def arrives(self) -> None:
+        """Sends the rest; every byte that was acknowledged is read back."""
+        self.resume()
+        self.check()
+
+
+# A commit whose outcome is not known.
+
+
+@pytest.mark.parametrize("what", ["object", "part", "static key's object"])
+@pytest.mark.parametrize("end", ["restart", "power"])
+def test_an_overwrite_of_unknown_outcome_leaves_one_of_both(lab, what, end):
+    number = 0
+    while True:
+        number += 1
+        story = Interrupted(lab).tell()
+        # Only the sync of the log: the bytes themselves are durable when it fails.
+        lab.faults.arm(SYNC, number, errno.EIO, path=LOG)
+        try:
+            story.overwrite(what)
+        except Refused:
+            assert lab.faults.failed == 1
+        has_failed = lab.faults.failed == 1
+        lab.faults.disarm()
+        lab.restart() if end == "restart" else lab.cut_power()
+        story.check()
+        story.arrives()
+        if not has_failed:
+            break
+    assert number > 1
+
+
+class Uploads(Story):
+    """A few whole uploads, so small that many of them are in the log at the same time."""
+
+    def tell(self) -> "Uploads":
+        for seed in range(2):
+            attempt = self._create()
+            data = content(3000, seed)
+            self._complete(attempt, data, attempt.object.put(data))
+        return self
+
+
+def sync_of_the_log_fails(lab: Lab) -> None:
+    """After it the kernel has what the disk has not, and says nothing more of it."""
+    lab.faults.arm(SYNC, 1, errno.EIO, path=LOG)
+    with pytest.raises(grpc.RpcError) as error:
+        lab.uploader.create()
+    assert error.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert lab.faults.failed == 1
+    lab.faults.disarm()
+
+
+def assert_all_is_there_after_a_power_cut(lab: Lab, told: list[Story]) -> None:
+    lab.cut_power()
+    lab.assert_sound()
+    for story in told:
+        story.check()
+
+
+@pytest.mark.parametrize("restarts", [1, 2])
+def test_acknowledgements_after_a_failed_sync_and_a_restart_survive_the_power(lab, restarts):
+    told = [Uploads(lab).tell()]
+    sync_of_the_log_fails(lab)
+    for _ in range(restarts):
+        lab.restart()
+        told.append(Uploads(lab).tell())
+    assert_all_is_there_after_a_power_cut(lab, told)
+
+
+def test_a_checkpoint_after_a_failed_sync_and_a_restart_survives_the_power(lab):
+    told = [Uploads(lab).tell()]
+    sync_of_the_log_fails(lab)
+    lab.restart()
+    database, log = lab.gateway.data / "gateway.db", lab.gateway.data / LOG
+    before = database.stat().st_mtime_ns
+    # One commit at a time: the power goes before the next one begins the log anew.
+    while log.stat().st_size < LOG_PAGES * (24 + 4096):
+        told[-1]._create()
+    eventually(lambda: database.stat().st_mtime_ns != before and lab.faults.is_synced(database), every=0.01)
+    assert_all_is_there_after_a_power_cut(lab, told)
+
+
+def test_syncs_that_fail_over_several_restarts(lab):
+    """Each start has to recover, on a disk that goes on failing; whatever starts and acknowledges, keeps it."""
+    told = [lab.story().tell()]
+    for number in range(1, 9):
+        lab.gateway.kill()
+        lab.faults.arm(SYNC, number, errno.EIO)
+        try:
+            lab.gateway.start()
+            story = lab.story()
+            told.append(story)
+            story.tell()
+        except Refused:
+            pass
+        except AssertionError:
+            assert lab.gateway.exit_code == 1, f"crashed or hung: {lab.gateway.exit_code}\n{lab.gateway.stderr}"
+        if lab.gateway.process is None:
+            lab.gateway.start()
+    lab.faults.disarm()
+    lab.restart()
+    told.append(lab.story().tell())
+    assert_all_is_there_after_a_power_cut(lab, told)
+
+
+# Starts that fail half-way.
+
+
+@pytest.mark.parametrize("how", ["ENOSPC", "EIO", "kill"])
+def test_two_starts_that_fail_at_the_identity_of_the_store_do_no_harm(lab, how):
+    story = lab.story().tell()
+    lab.gateway.kill()
+    for _ in range(2):
+        if how == "kill":
+            lab.faults.arm(RENAME, 1, 0, path="store/identity", action=KILL)
+        else:
+            lab.faults.arm(WRITE, 1, getattr(errno, how), path="store/identity", lasting=True)
+        with pytest.raises(AssertionError):
+            lab.gateway.start()
+        assert lab.faults.failed >= 1
+        assert lab.gateway.exit_code == (-9 if how == "kill" else 1), lab.gateway.stderr
+    lab.faults.disarm()
+    lab.gateway.start()
+    database = sqlite3.connect(f"file:{lab.gateway.data / 'gateway.db'}?mode=ro", uri=True)
+    try:
+        (recorded,) = database.execute("SELECT id, generation FROM store_identity").fetchall()
+    finally:
+        database.close()
+    # A gateway that takes the store for another's leaves both as they are.
+    assert (lab.gateway.data / "store/identity").read_text().split() == [recorded[0], str(recorded[1])]
+    story.check()
+
+
+# Reads that fail at a start.
+
+
+def assert_a_start_deletes_nothing(lab: Lab, story: Interrupted) -> None:
+    """With the fault armed: the gateway refuses to start and says where, or starts and takes nothing for gone."""
+    lab.gateway.kill()
+    said = len(lab.gateway.stderr)
+    try:
+        lab.gateway.start()
+    except AssertionError:
+        assert lab.gateway.exit_code == 1, f"crashed or hung: {lab.gateway.exit_code}\n{lab.gateway.stderr}"
+        message = lab.gateway.stderr[said:]
+        assert str(lab.gateway.data) in message, message
+    assert lab.faults.failed >= 1
+    lab.faults.disarm()
+    if lab.gateway.process is not None:
+        action = lab.user.stubs.gateway.UPLOAD_RECOVERY_ACTION_RESTART
+        for attempt in (story.whole, story.parted):
+            assert lab.uploader.recovery(attempt.logical_id).next_action != action
+        lab.gateway.kill()
+    lab.gateway.start()
+    story.check()
+    story.arrives()
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "lasting"])
+@pytest.mark.parametrize("kind", [LIST, STAT], ids=["list", "stat"])
+def test_a_start_that_cannot_list_the_data_deletes_nothing(lab, kind, lasting):
+    story = Interrupted(lab).tell()
+    for folder in {path.parent for path in lab.gateway.data.glob("store/data/*/*")}:
+        # The second reading of a folder is that of its first entry.
+        lab.faults.arm(kind, 1 if kind == STAT else 2, errno.EIO, path=f"store/data/{folder.name}", lasting=lasting)
+        assert_a_start_deletes_nothing(lab, story)
+
+
+@pytest.mark.parametrize("kind", [LIST, READ], ids=["list", "read"])
+@pytest.mark.parametrize("name", ["keys", "store/identity"])
+def test_a_start_that_cannot_read_its_own_files_replaces_none(lab, kind, name):
+    story = Interrupted(lab).tell()
+    number = 0
+    while True:
+        number += 1
+        lab.gateway.kill()
+        lab.faults.arm(kind, number, errno.EIO, path=name)
+        try:
+            lab.gateway.start()
+        except AssertionError:
+            assert lab.gateway.exit_code == 1, f"crashed or hung: {lab.gateway.exit_code}\n{lab.gateway.stderr}"
+        has_failed = lab.faults.failed == 1
+        lab.faults.disarm()
+        if lab.gateway.process is not None:
+            lab.gateway.kill()
+        lab.gateway.start()
+        # The tokens that were issued before are among what it checks with.
+        story.check()
+        if not has_failed:
+            break
+    story.arrives()
+
+
+# What is visible and not durable.
+
+
+def test_a_repeated_complete_makes_the_facts_durable(lab):
+    attempt = Stored(RawStore(Credentials.of((reply := lab.uploader.create()).credentials)))
+    data = content(5000)
+    fields = {"file_size": len(data), "oss_object_etag": attempt.put(data), "raw_tags": {"run": unique("run")}}
+    # Their own bytes are synced first, then the folder of their name.
+    lab.faults.arm(SYNC, 2, 0, path="store/facts/", action=KILL)
+    with pytest.raises(grpc.RpcError):
+        lab.uploader.complete(reply.upload_id, **fields)
+    lab.faults.disarm()
+    lab.restart()
+    lab.uploader.complete(reply.upload_id, **fields)
+    lab.cut_power()
+    (found,) = lab.user.list_all(filter=f"raw_tags.run={fields['raw_tags']['run']}")
+    assert (lab.gateway.data / "store/facts" / found.file_id[:2] / found.file_id).exists()
+    attempt.check()
+
+
+def test_a_copy_that_is_found_at_its_destination_is_durable(lab):
+    number = 0
+    while True:
+        number += 1
+        story = lab.story()
+        lab.faults.arm(SYNC, number, 0, path=f"copies/{story.run}", action=KILL)
+        try:
+            story.tell()
+        except Refused:
+            pass
+        was_killed = lab.faults.failed == 1
+        lab.faults.disarm()
+        lab.restart()
+        if was_killed:
+            story._copy()
+        lab.cut_power()
+        story.check()
+        if not was_killed:
+            break
+    assert number > 1
