@@ -11,7 +11,7 @@ from support.gateway import eventually
 from support.oss import Credentials
 from support.parties import unique
 from support.raw import RawStore
-from support.stories import PART_SIZE, Lab, Refused, Stored, Story, answer_of
+from support.stories import PART_SIZE, Lab, Refused, Stored, Story, Uploads, answer_of
 from support.uploads import content
 
 LOG = "gateway.db-wal"
@@ -78,17 +78,6 @@ def test_an_overwrite_of_unknown_outcome_leaves_one_of_both(lab, what, end):
     assert number > 1
 
 
-class Uploads(Story):
-    """A few whole uploads, so small that many of them are in the log at the same time."""
-
-    def tell(self) -> "Uploads":
-        for seed in range(2):
-            attempt = self._create()
-            data = content(3000, seed)
-            self._complete(attempt, data, attempt.object.put(data))
-        return self
-
-
 def sync_of_the_log_fails(lab: Lab) -> None:
     """After it the kernel has what the disk has not, and says nothing more of it."""
     lab.faults.arm(SYNC, 1, errno.EIO, path=LOG)
@@ -116,8 +105,13 @@ def test_acknowledgements_after_a_failed_sync_and_a_restart_survive_the_power(la
     assert_all_is_there_after_a_power_cut(lab, told)
 
 
-def test_a_checkpoint_after_a_failed_sync_and_a_restart_survives_the_power(lab):
+@pytest.mark.parametrize("is_new", [True, False], ids=["all of it in the log", "most of it in the database"])
+def test_a_checkpoint_after_a_failed_sync_and_a_restart_survives_the_power(lab, is_new):
     told = [Uploads(lab).tell()]
+    if not is_new:
+        assert lab.gateway.stop() == 0
+        lab.gateway.start()
+    told.append(Uploads(lab).tell())
     sync_of_the_log_fails(lab)
     lab.restart()
     database, log = lab.gateway.data / "gateway.db", lab.gateway.data / LOG

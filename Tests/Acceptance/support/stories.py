@@ -362,12 +362,25 @@ class Story:
                 attempt.object.check()
 
 
-class Lab:
-    """A gateway on a disk that fails, with a webhook, a static key and a folder for copies."""
+class Uploads(Story):
+    """Two whole uploads, so small that many of them are in the database's log at the same time."""
 
-    def __init__(self, binary: Path, directory: Path, login, **config):
-        self._disk = directory / "disk"
-        self.copies = self._disk / "copies"
+    def tell(self) -> "Uploads":
+        for seed in range(2):
+            attempt = self._create()
+            data = content(3000, seed)
+            self._complete(attempt, data, attempt.object.put(data))
+        return self
+
+
+class Lab:
+    """A gateway on a disk that fails, with a webhook, a static key and a folder for copies.
+
+    disk: a folder on a real file system to use as it is, without a model of it.
+    """
+
+    def __init__(self, binary: Path, directory: Path, login, disk: Path | None = None):
+        self.disk = disk or directory / "disk"
         self.copies.mkdir(parents=True)
         self.receiver = Receiver()
         (secret := directory / "webhook-secret").write_text(SECRET)
@@ -375,18 +388,23 @@ class Lab:
         tools = {"id": STATIC_KEY[0], "secret_file": str(key), "prefix": "tools/", "access": "write"}
         config = {
             "uploads": {"part_size_bytes": PART_SIZE},
-            "object_store": {"static_keys": [tools]},
+            "object_store": {"static_keys": [tools], "min_free_bytes": 0},
             "copy": {"destinations": [{"kind": "directory", "root": str(self.copies)}], "retry_seconds": 1},
             "webhooks": {"all": {"url": self.receiver.url, "secret_file": str(secret)}},
-        } | config
+        }
         self.gateway = Gateway(binary, directory, config)
-        self.gateway.data = self._disk / "data"
-        self.faults = Faults(directory, self._disk)
-        self.faults.journal = 1
-        self.gateway.environment = self.faults.environment
+        self.gateway.data = self.disk / "data"
+        self.faults = Faults(directory, self.disk)
+        if not disk:
+            self.faults.journal = 1
+            self.gateway.environment = self.faults.environment
         self._login = login
         self.user: User | None = None
         self.uploader: Uploader | None = None
+
+    @property
+    def copies(self) -> Path:
+        return self.disk / "copies"
 
     def start(self) -> "Lab":
         self.gateway.start()

@@ -1,0 +1,97 @@
+"""A real file system on a disk that can be full below it, as a thin volume is: ext4 on a loop device on a tmpfs."""
+
+import os
+import shutil
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+
+MIB = 1 << 20
+SIZE, POOL_SIZE = 64 * MIB, 128 * MIB
+
+
+class Unavailable(Exception):
+    """This machine has no loop devices for us; the message says what failed."""
+
+
+def _run(*command) -> str:
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=30)
+    if done.returncode != 0:
+        raise Unavailable(f"{' '.join(map(str, command))}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+def _undo(*command) -> None:
+    """For the end of a test: what cannot be undone any more is left."""
+    subprocess.run([str(part) for part in command], capture_output=True, timeout=30)
+
+
+class ThinDisk:
+    """`folder` is the file system; `fill` takes the room below it, `free` gives it back.
+
+    To be used in a `with`, which takes everything down again.
+    """
+
+    def __init__(self, directory: Path):
+        self._directory = directory
+        self._pool, self.folder = directory / "pool", directory / "mount"
+        self._image, self._filling = self._pool / "image", self._pool / "filling"
+        self._ends = ExitStack()
+
+    def __enter__(self) -> "ThinDisk":
+        if os.geteuid() != 0:
+            raise Unavailable("only root may mount")
+        try:
+            self._pool.mkdir()
+            _run("mount", "-t", "tmpfs", "-o", f"size={POOL_SIZE}", "tmpfs", self._pool)
+            self._ends.callback(_undo, "umount", "--lazy", self._pool)
+            with open(self._image, "wb") as image:
+                image.truncate(SIZE)
+            _run("mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", self._image)
+            # All of it has room, what mkfs left as holes as well: the file system's own journal must not be what fails.
+            with open(self._image, "r+b") as image:
+                os.posix_fallocate(image.fileno(), 0, SIZE)
+            self._mount(self._image, self.folder)
+        except BaseException:
+            self._ends.close()
+            raise
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._ends.close()
+
+    def _mount(self, image: Path, folder: Path) -> None:
+        folder.mkdir()
+        device = _run("losetup", "--find", "--show", image)
+        self._ends.callback(_undo, "losetup", "--detach", device)
+        _run("mount", "-t", "ext4", device, folder)
+        self._ends.callback(_undo, "umount", "--lazy", folder)
+
+    def fill(self) -> None:
+        """Leaves room for nothing but what the file system holds now: new blocks cannot be written."""
+        os.sync()
+        # Free blocks give their room back.
+        _run("fstrim", self.folder)
+        with open(self._filling, "wb", buffering=0) as file:
+            try:
+                while file.write(bytes(MIB)):
+                    pass
+            except OSError:
+                pass
+            # The last pages that a whole MiB found no room for.
+            try:
+                while file.write(bytes(4096)):
+                    pass
+            except OSError:
+                pass
+
+    def free(self) -> None:
+        self._filling.unlink()
+
+    def after_power_loss(self) -> Path:
+        """The file system as it is on the disk at this moment, mounted beside this one: its own journal is replayed."""
+        copy, folder = self._directory / "copy", self._directory / "copy-mount"
+        # What the kernel has not written yet is not in the image.
+        shutil.copyfile(self._image, copy)
+        self._mount(copy, folder)
+        return folder
