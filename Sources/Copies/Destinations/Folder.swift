@@ -18,7 +18,7 @@ final class Folder: Sendable {
 
     /// - Parameters:
     ///   - root: must be there, and may be a link.
-    ///   - makes: whether those that are missing are made; their names are durable then.
+    ///   - makes: whether those that are missing are made. The names of all are durable then.
     ///   - visit: called with each folder on the way, but for the last.
     /// - Returns: `nil` where one is missing.
     /// - Throws: `CopyFailure`.
@@ -33,11 +33,14 @@ final class Folder: Sendable {
             var next = folder.openChild(name)
             if next < 0, errno == ENOENT {
                 guard makes else { return nil }
-                guard mkdirat(folder.descriptor, name, 0o777) == 0 || errno == EEXIST, fsync(folder.descriptor) == 0
-                else { throw failure("make a folder") }
+                guard mkdirat(folder.descriptor, name, 0o777) == 0 || errno == EEXIST else {
+                    throw failure("make a folder")
+                }
                 next = folder.openChild(name)
             }
             guard next >= 0 else { throw failure("open a folder") }
+            // Also one that is there: whoever made it may have been killed before its name was durable.
+            if makes, fsync(folder.descriptor) != 0 { throw failure("keep the names in a folder") }
             let child = Folder(next)
             try visit(folder)
             folder = child

@@ -82,7 +82,8 @@ public struct Uploader: Sendable {
         let names: [String]
         do {
             names = try FolderListing.names(in: folder.uploadsPath)
-        } catch let failure where failure.code == ENOENT {
+        } catch {
+            guard error.code == ENOENT else { throw error }
             return []
         }
         return try names.filter { $0.hasSuffix(".jsonl") }.sorted().compactMap { name in
