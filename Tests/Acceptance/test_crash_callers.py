@@ -97,11 +97,12 @@ def rows(gateway: Gateway, statement: str) -> list:
 
 
 @pytest.mark.parametrize("end", ["kill", "power"])
-def test_kills_at_any_moment_lose_nothing_of_32_callers(binary, tmp_path, login, is_full, end):
+def test_kills_at_any_moment_lose_nothing_of_32_callers(request, binary, tmp_path, login, is_full, end):
     gateway = Gateway(binary, tmp_path, {"quota": {"device_uploads": 1_000_000}})
     faults = Faults(tmp_path, gateway.data)
     faults.journal = end == "power"
     gateway.environment = faults.environment
+    request.addfinalizer(gateway.close)
     gateway.start()
     uploader = Fleet.create(login(gateway)).uploader()
     run, moments = unique("run"), random.Random(5)
@@ -130,4 +131,3 @@ def test_kills_at_any_moment_lose_nothing_of_32_callers(binary, tmp_path, login,
             assert rows(gateway, statement) == [], what
         assert rows(gateway, "PRAGMA integrity_check") == ["ok"]
     assert len(created) > 20 and completed
-    gateway.close()

@@ -20,7 +20,7 @@ LOG_PAGES = 1000
 
 
 class Interrupted(Story):
-    """A client in the middle of its way: an object that is not completed, an upload with parts, a static key's object."""
+    """A client in the middle of its way: an object that is not completed, some parts, a static key's object."""
 
     def tell(self) -> "Interrupted":
         self.whole = self._create()

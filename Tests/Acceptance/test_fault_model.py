@@ -1,4 +1,4 @@
-"""The model of a disk in faults/disk.c: what a power cut leaves of what a process did, by the rules of docs/laboratory.md."""
+"""The model of a disk in faults/disk.c: what a power cut leaves, by the rules of docs/laboratory.md."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The disk fails at any one call, and the gateway restarts or the power goes: nothing acknowledged is lost, nothing hangs."""
+"""Any one call of the disk fails, then the gateway restarts or the power goes: nothing acknowledged is lost."""
 
 import errno
 import random

@@ -1,4 +1,4 @@
-"""A real kernel and a real file system in which a sync fails for a moment: what the model of faults/disk.c stands for."""
+"""A real file system on which a sync fails for a moment: what the model of faults/disk.c stands for."""
 
 import grpc
 import pytest

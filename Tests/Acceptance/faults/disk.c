@@ -1,5 +1,5 @@
-// What a disk would hold if its power went now: a folder FAULTS_JOURNAL on the file system of FAULTS_ROOT. It outlives the
-// process, as a page cache does, so that several processes can follow each other before the power goes;
+// What a disk would hold if its power went now: a folder FAULTS_JOURNAL on the file system of FAULTS_ROOT. It outlives
+// the process, as a page cache does, so that several processes can follow each other before the power goes;
 // `Faults.cut_power` of support/faults.py then makes the files equal to it.
 //
 //   disk/INODE           the bytes and the length that the disk has, from the first change of the file on
@@ -210,7 +210,7 @@ static void bytes_are_synced(int descriptor, const struct stat *status, int has_
     if (marks < 0) return;
     require(REAL(fstat)(marks, &marked) == 0, "see which pages are dirty");
     char *pages = malloc((size_t)marked.st_size + 1);
-    require(pages && REAL(pread)(marks, pages, (size_t)marked.st_size, 0) == marked.st_size, "see which pages are dirty");
+    require(pages && REAL(pread)(marks, pages, (size_t)marked.st_size, 0) == marked.st_size, "see dirty pages");
     int source = -1, target = -1, is_dirty = 0, are_lost = 0;
     for (off_t page = 0; page < marked.st_size; page++) is_dirty |= pages[page] == DIRTY;
     if (!has_failed && is_dirty) {
@@ -244,7 +244,7 @@ void disk_after_sync(int descriptor, int has_failed, int with_mode) {
     char mode[PATH_MAX];
     if (REAL(fstat)(descriptor, &status) != 0) return;
     if (S_ISDIR(status.st_mode)) {
-        // Where it failed, the names are part of what the next one syncs: they are the file system's own, not cached pages.
+        // Where it failed, the next one syncs the names, too: they are the file system's own, not cached pages.
         if (!has_failed) names_are_durable(status.st_ino);
         return;
     }

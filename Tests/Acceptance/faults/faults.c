@@ -1,5 +1,5 @@
-// A disk that fails: preloaded into a gateway (LD_PRELOAD), steered by a page of memory that the test shares with it. Only
-// what happens below FAULTS_ROOT counts. What the disk holds at each moment is disk.c's.
+// A disk that fails: preloaded into a gateway (LD_PRELOAD), steered by a page of memory that the test shares with it.
+// Only what happens below FAULTS_ROOT counts. disk.c keeps what the disk holds.
 
 #include "faults.h"
 

@@ -48,8 +48,8 @@ extern struct control *control;
         real;                                                                                                          \
     })
 
-// The model of the disk. Each of these is called with the lock held, and so is the call that it announces: a sync must not
-// see half of a change.
+// The model of the disk. Each of these is called with the lock held, and so is the call that it announces: a sync must
+// not see half of a change.
 int disk_begin(const char *journal);
 void disk_lock(void);
 void disk_unlock(void);
