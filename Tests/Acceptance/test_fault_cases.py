@@ -259,7 +259,8 @@ def test_a_copy_that_is_found_at_its_destination_is_durable(lab):
     while True:
         number += 1
         story = lab.story()
-        lab.faults.arm(SYNC, number, 0, path=f"copies/{story.run}", action=KILL)
+        # Those of the copy, of its name, and of the new folder's name.
+        lab.faults.arm(SYNC, number, 0, path=str(lab.copies), action=KILL)
         try:
             story.tell()
         except Refused:
