@@ -284,7 +284,7 @@ class Story:
             assert calls.get(method, self.user.devices)(method, **fields)
         if "" not in self.keys:
             for key in self.keys:
-                assert exchange(self.user.gateway, self.stubs, key).principal.device_id == self.device_id
+                assert exchange(self.user.gateway, self.stubs, key).access_token
         if self.events:
             self.lab.receiver.waits_for(f"devices/{self.device_id}", self.events)
         self._check_sessions()
