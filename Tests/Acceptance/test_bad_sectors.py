@@ -35,7 +35,7 @@ def test_one_bad_sector(binary, gateway_with, login, tmp_path, error):
     whole = tmp_path / "whole.backup"
     assert operator.json("backup", "--to", str(whole))["damaged_file_ids"] == []
     assert gateway.stop() == 0
-    environment = bad_sector(tmp_path, paths[700_000], BAD_BYTE, error)
+    environment = bad_sector(paths[700_000], BAD_BYTE, error)
 
     # A backup comes to its end, and says which object is not whole in it.
     gateway.environment = environment
@@ -88,7 +88,7 @@ def test_the_scrubber_marks_it_and_goes_on(binary, gateway_with, login, tmp_path
     paths[2000].chmod(0o600)
     paths[2000].write_bytes(b"y" * 2000)
     paths[2000].chmod(0o400)
-    gateway.environment = bad_sector(tmp_path, paths[700_000], BAD_BYTE, error)
+    gateway.environment = bad_sector(paths[700_000], BAD_BYTE, error)
     gateway.config.write_text(json.dumps({"scrub": {"bytes_per_second": 1 << 30}}))
     gateway.start()
 

@@ -79,10 +79,10 @@ def wrong_clock(seconds: int) -> dict[str, str]:
     return {"LD_PRELOAD": str(_build("clock", "clock.c")), "CLOCK_AHEAD": str(seconds)}
 
 
-def bad_sector(directory: Path, file: Path, offset: int, error: int) -> dict[str, str]:
+def bad_sector(file: Path, offset: int, error: int) -> dict[str, str]:
     """The environment of a process that cannot read that byte of a file, wherever the file is moved to."""
     return {
-        "LD_PRELOAD": str(_build(directory, "sector")),
+        "LD_PRELOAD": str(_build("sector", "sector.c")),
         "SECTOR_INODE": str(file.stat().st_ino),
         "SECTOR_OFFSET": str(offset),
         "SECTOR_ERROR": str(error),
