@@ -25,6 +25,13 @@ import Testing
         #expect(manager?.watchdogInterval == interval)
     }
 
+    @Test func longStartAsksForMoreTime() async throws {
+        let socket = try #require(NotifySocket())
+        let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name]))
+        let messages = await manager.starting(every: .milliseconds(1)) { [socket.receive(), socket.receive()] }
+        #expect(messages == Array(repeating: "EXTEND_TIMEOUT_USEC=90000000\nSTATUS=starting", count: 2))
+    }
+
     @Test func noSignOfLifeWithoutAnAnswer() async throws {
         let socket = try #require(NotifySocket())
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "1000"]))

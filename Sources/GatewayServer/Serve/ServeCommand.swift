@@ -13,9 +13,10 @@ enum ServeCommand {
             let configuration = try read()
             Log.configure(configuration.log)
             defer { Log.flush() }
-            let gateway = try await Gateway(configuration, dataDirectory: options.dataDirectory)
-            announce(gateway.listeners)
             let manager = ServiceManager(ProcessInfo.processInfo.environment)
+            let start = { try await Gateway(configuration, dataDirectory: options.dataDirectory) }
+            let gateway = if let manager { try await manager.starting(start) } else { try await start() }
+            announce(gateway.listeners)
             manager?.ready()
             let reloading = Task { [reloads = signals.reloads] in
                 for await _ in reloads {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// The service manager that started this process and wants to hear how it is: sd_notify(3), in the few lines that it takes
@@ -18,6 +19,22 @@ struct ServiceManager: Sendable {
         let isMeant = variables["WATCHDOG_PID"].map { $0 == "\(processID)" } ?? true
         let microseconds = variables["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
         watchdogInterval = isMeant && microseconds > 0 ? .microseconds(microseconds) : nil
+    }
+
+    /// Runs `body`, which may take longer than the manager waits for a start (`TimeoutStartSec`): a large store is looked
+    /// through after an unclean end. Asks for 90 more seconds now and again until `body` returns.
+    ///
+    /// - Parameter interval: time between two requests.
+    func starting<T>(every interval: DispatchTimeInterval = .seconds(30), _ body: () async throws -> T) async rethrows
+        -> T
+    {
+        // Not a task: `body` may hold every thread that tasks have.
+        let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "service-manager"))
+        timer.schedule(deadline: .now() + interval, repeating: interval)
+        timer.setEventHandler { tell("EXTEND_TIMEOUT_USEC=90000000\nSTATUS=starting") }
+        timer.resume()
+        defer { timer.cancel() }
+        return try await body()
     }
 
     /// Every listener accepts, also: what was to be read again is.

@@ -54,7 +54,7 @@ struct BodyPipelineTests {
         let stored = try pipeline.finish()
         #expect(stored.size == Int64(size) && stored.md5 == Digest.md5(body))
         try pipeline.synchronizeAndClose()
-        let written = try Data(contentsOf: URL(filePath: store.path(new.id)))
+        let written = try #require(try PrivateFile.read(store.path(new.id)))
         #expect(written.count == (size == 0 ? 0 : 4096 + size))
         #expect(written.dropFirst(4096).elementsEqual(body))
     }

@@ -1,6 +1,6 @@
 import DeviceClient
-import Foundation
 import ObjectStore
+import Platform
 import Transfer
 
 /// The file that a device uploads, with the digests that a client computes of its pieces.
@@ -32,6 +32,6 @@ struct SimulatedFile {
 
     /// Whether the file at `path` is the same, byte for byte.
     func isStored(at path: String) -> Bool {
-        (try? Data(contentsOf: URL(filePath: path))) == Data(bytes)
+        (try? PrivateFile.read(path)) == bytes
     }
 }
