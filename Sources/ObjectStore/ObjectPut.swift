@@ -56,7 +56,7 @@ final class ObjectPut {
             try store.database.writeBlocking { [permit, store] connection in
                 try permit.confirm(in: connection)
                 try Self.admit(object.size, permit, in: connection)
-                try store.removals.schedule(StoreRecords(connection).replaceObject(with: object), in: connection)
+                try store.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
             }
         }
         store.data.seal(new.id)

@@ -54,10 +54,10 @@ extension ObjectStore {
     /// Removes an object that a static key put.
     func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
         let permit = WritePermit(claims: claims, policy: policy)
-        try database.writeBlocking { [removals] connection in
+        try database.writeBlocking { [discards] connection in
             try permit.confirm(in: connection)
             let records = StoreRecords(connection)
-            try removals.schedule(records.deleteObject(uploadID: claims.uploadID), in: connection)
+            try discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
         }
     }
 
@@ -70,12 +70,12 @@ extension ObjectStore {
         let idle = try database.read { try StoreRecords($0).idleDirectMultiparts(since: limit) }
         for id in idle {
             // A part that is on its way finds no upload in its commit.
-            try await database.write { [removals] connection in
+            try await database.write { [discards] connection in
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), !multipart.isCompleted else { return }
-                let files = try records.files(of: multipart)
-                try records.deleteMultipart(id)
-                try removals.schedule(files, in: connection)
+                let discarded = try records.discard(
+                    .one(id: id, uploadID: multipart.uploadID), limit: Discards.inline)
+                try discards.finish(discarded, in: connection)
             }
         }
         return idle.count

@@ -76,16 +76,14 @@ extension ObjectStore {
                 etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
                 fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType,
                 checksum: checksum)
-            try database.writeBlocking { [removals] connection in
+            try database.writeBlocking { [removals, discards] connection in
                 try permit.confirm(in: connection)
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
-                for part in plan.parts where part.fileID != nil {
-                    try records.movePartIntoPlace(part.number, of: id)
-                }
+                try records.movePartsIntoPlace(of: id)
                 try records.markCompleted(id)
-                let replaced = try records.replaceObject(with: object)
-                try removals.schedule(replaced + plan.parts.compactMap(\.fileID), in: connection)
+                try discards.finish(records.replaceObject(with: object), in: connection)
+                try removals.schedule(plan.parts.compactMap(\.fileID), in: connection)
             }
             data.seal(multipart.fileID)
             return object
@@ -106,13 +104,13 @@ extension ObjectStore {
     func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
         _ = try openMultipart(id, claims)
         try writes.exclusively(id) {
-            try database.writeBlocking { [removals] connection in
+            try database.writeBlocking { [discards] connection in
                 let records = StoreRecords(connection)
                 // Completed in the meantime: the client that sends this may only have lost the answer.
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
-                let files = try records.files(of: multipart)
-                try records.deleteMultipart(id)
-                try removals.schedule(files, in: connection)
+                let discarded = try records.discard(
+                    .one(id: id, uploadID: multipart.uploadID), limit: Discards.inline)
+                try discards.finish(discarded, in: connection)
             }
         }
     }
@@ -137,13 +135,13 @@ extension ObjectStore {
     /// `ftruncate` cuts off what stands behind the listed parts. Their rows go first: should the last commit fail, no row
     /// may speak of bytes that are gone.
     private func dropUnlistedParts(of multipart: MultipartRecord, _ plan: CompletionPlan) throws {
-        guard !plan.unlisted.isEmpty else { return }
-        try database.writeBlocking { [removals] connection in
-            let records = StoreRecords(connection)
-            for part in plan.unlisted {
-                try records.deletePart(part.number, of: multipart.id)
+        for start in stride(from: 0, to: plan.unlisted.count, by: Discards.batch) {
+            let some = plan.unlisted[start..<min(start + Discards.batch, plan.unlisted.count)]
+            try database.writeBlocking { [removals] connection in
+                let records = StoreRecords(connection)
+                for part in some { try records.deletePart(part.number, of: multipart.id) }
+                try removals.schedule(some.compactMap(\.fileID), in: connection)
             }
-            try removals.schedule(plan.unlisted.compactMap(\.fileID), in: connection)
         }
     }
 

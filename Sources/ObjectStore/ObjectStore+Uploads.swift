@@ -2,27 +2,39 @@ import Database
 
 /// What the rooms above ask about an upload, each inside a transaction of their own.
 extension ObjectStore {
+    /// All that the store holds of an upload, with its parts counted.
     public func snapshot(uploadID: String, in connection: Connection) throws -> StoreSnapshot {
         let records = StoreRecords(connection)
-        let multiparts = try records.multiparts(uploadID: uploadID).filter { !$0.isCompleted }
+        let open = try records.openMultiparts(uploadID: uploadID)
         return StoreSnapshot(
-            multiparts: try multiparts.filter { !$0.isLost }.map {
-                StoreSnapshot.Multipart(id: $0.id, partCount: try records.partCount(of: $0.id))
-            },
-            object: try records.object(uploadID: uploadID),
-            isLost: try multiparts.contains { $0.isLost } || records.isObjectLost(uploadID: uploadID))
+            multiparts: open.filter { !$0.isLost }.map(\.multipart), object: try records.object(uploadID: uploadID),
+            isLost: try open.contains(where: \.isLost) || records.isObjectLost(uploadID: uploadID))
     }
 
-    /// Forgets all that the store holds of an upload: multipart uploads, parts and the object. Their files go once
-    /// `transaction` has committed.
+    /// How far an upload has come, at a cost that does not grow with what its client made.
+    public func progress(uploadID: String, in connection: Connection) throws -> StoreProgress {
+        let records = StoreRecords(connection)
+        let (hasMultipart, hasPart, hasLost) = try records.progress(uploadID: uploadID)
+        return StoreProgress(
+            hasMultipart: hasMultipart, hasPart: hasPart, object: try records.object(uploadID: uploadID),
+            isLost: try hasLost || records.isObjectLost(uploadID: uploadID))
+    }
+
+    /// The finished object of an upload.
+    public func object(uploadID: String, in connection: Connection) throws -> StoredObject? {
+        try StoreRecords(connection).object(uploadID: uploadID)
+    }
+
+    /// Forgets all that the store holds of an upload: multipart uploads, parts and the object. Nobody sees any of it once
+    /// `transaction` has committed; files, and rows beyond some dozen, go after that.
     public func discard(uploadID: String, in transaction: Connection) throws {
-        let records = StoreRecords(transaction)
-        let objectFiles = try records.deleteObject(uploadID: uploadID)
-        try removals.schedule(objectFiles + records.deleteOpenMultiparts(uploadID: uploadID), in: transaction)
+        try discards.finish(StoreRecords(transaction).discardAll(uploadID: uploadID), in: transaction)
     }
 
     /// Forgets every multipart upload of an upload but the one that its object is made of, as ``discard(uploadID:in:)``.
     public func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws {
-        try removals.schedule(StoreRecords(transaction).deleteOpenMultiparts(uploadID: uploadID), in: transaction)
+        let discarded = try StoreRecords(transaction).discard(
+            .others(uploadID: uploadID), limit: Discards.inline)
+        try discards.finish(discarded, in: transaction)
     }
 }

@@ -44,6 +44,7 @@ public final class ObjectStore: Sendable {
     private let threads: BlockThreads
     private let staticKeys: [String: StaticKey]
     let removals: FileRemovals
+    let discards: Discards
     /// Syncing a new file takes a while too; several do at the same time.
     private let describers = (0..<4).map { DispatchQueue(label: "store.facts.\($0)") }
 
@@ -63,9 +64,15 @@ public final class ObjectStore: Sendable {
             try configuration.freeBytes(directory)
         }
         removals = FileRemovals(data, database)
+        discards = Discards(database, removals)
         reconciliation = try Self.reconcile(data, database, now: clock.now(), orphanAge: configuration.orphanAge)
         // Beside a database of another age the row that a file is to go by may be wrong.
-        reconciliation.isForeign ? removals.stop() : removals.resume()
+        if reconciliation.isForeign {
+            stopRemovals()
+        } else {
+            removals.resume()
+            discards.resume()
+        }
     }
 
     /// Whether a new upload may begin. Where the disk cannot be asked, its own errors will tell.
@@ -99,6 +106,14 @@ public final class ObjectStore: Sendable {
         }
     }
 
+    /// Deletes the rows of multipart uploads that ended and that are still there: those of a process that ended before it
+    /// came to them. To be called every few minutes.
+    ///
+    /// - Returns: how many it deleted.
+    public func sweepDiscards() async throws -> Int {
+        try await discards.sweep()
+    }
+
     /// Removes the files that are still scheduled for it: those of a process that ended before it came to them, or that
     /// could not be removed then. To be called every few minutes.
     ///
@@ -109,6 +124,7 @@ public final class ObjectStore: Sendable {
 
     /// Begins no removal any more: the process is to end soon, and the next one goes on with them.
     public func stopRemovals() {
+        discards.stop()
         removals.stop()
     }
 

@@ -86,8 +86,7 @@ extension OfflineStore {
     /// Forgets all that is stored of an upload; its files go when the gateway serves.
     public static func discard(uploadID: String, in transaction: Connection) throws {
         let records = StoreRecords(transaction)
-        try records.scheduleRemoval(
-            records.deleteObject(uploadID: uploadID) + records.deleteOpenMultiparts(uploadID: uploadID))
+        try records.scheduleRemoval(records.discardAll(uploadID: uploadID).files)
     }
 
     /// Has the rows say what a file that is at its path is: a finished object.

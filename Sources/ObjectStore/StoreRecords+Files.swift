@@ -2,14 +2,6 @@ import Database
 
 /// Which data files rows speak of, and which are to go.
 extension StoreRecords {
-    /// The files of an open multipart upload: its own, and those of parts that were sent again.
-    func files(of multipart: MultipartRecord) throws -> [String] {
-        try [multipart.fileID]
-            + connection.query(
-                "SELECT file_id FROM store_parts WHERE multipart_id = $1 AND file_id IS NOT NULL", multipart.id
-            ) { $0.text(0) }
-    }
-
     /// Remembers that these files are to be unlinked, in the transaction that removes their rows.
     func scheduleRemoval(_ fileIDs: [String]) throws {
         for fileID in fileIDs {

@@ -17,16 +17,41 @@ extension StoreRecords {
             multipart.contentType, multipart.createdAt.microseconds, multipart.checksum?.description)
     }
 
+    /// A multipart upload that has not ended.
     func multipart(_ id: String) throws -> MultipartRecord? {
         try connection.first(
-            "SELECT \(Self.multipartColumns) FROM store_multiparts WHERE id = $1", id, row: Self.multipart)
+            "SELECT \(Self.multipartColumns) FROM store_multiparts m WHERE id = $1 AND \(Self.hasNotEnded)", id,
+            row: Self.multipart)
     }
 
-    func multiparts(uploadID: String) throws -> [MultipartRecord] {
+    /// Those of an upload that were neither completed nor ended, with the number of their parts, in the order in which
+    /// they were begun.
+    func openMultiparts(uploadID: String) throws -> [(multipart: StoreSnapshot.Multipart, isLost: Bool)] {
         try connection.query(
-            "SELECT \(Self.multipartColumns) FROM store_multiparts WHERE upload_id = $1 ORDER BY created_at, id",
-            uploadID, row: Self.multipart)
+            """
+            SELECT m.id, (SELECT count(*) FROM store_parts p WHERE p.multipart_id = m.id AND p.lost = 0), m.lost
+            FROM store_multiparts m WHERE m.upload_id = $1 AND m.completed = 0 AND \(Self.hasNotEnded)
+            ORDER BY m.created_at, m.id
+            """, uploadID
+        ) { (StoreSnapshot.Multipart(id: $0.text(0), partCount: $0.int(1)), $0.bool(2)) }
     }
+
+    /// Whether an upload has an open multipart upload, one with a part, and one whose file is gone.
+    func progress(uploadID: String) throws -> (hasMultipart: Bool, hasPart: Bool, hasLost: Bool) {
+        try connection.first(Self.progress, uploadID) { ($0.bool(0), $0.bool(1), $0.bool(2)) } ?? (false, false, false)
+    }
+
+    /// Looks at the latest thousand: more were left by versions that let any number be open.
+    static let progress = """
+        WITH open AS (
+            SELECT m.id, m.lost FROM store_multiparts m
+            WHERE m.upload_id = $1 AND m.completed = 0 AND \(hasNotEnded)
+            ORDER BY m.created_at DESC LIMIT 1000)
+        SELECT
+            EXISTS (SELECT 1 FROM open WHERE lost = 0),
+            EXISTS (SELECT 1 FROM open o JOIN store_parts p ON p.multipart_id = o.id WHERE o.lost = 0 AND p.lost = 0),
+            EXISTS (SELECT 1 FROM open WHERE lost = 1)
+        """
 
     /// Of static keys, with neither a beginning nor a part since then.
     func idleDirectMultiparts(since limit: UnixTime) throws -> [String] {
@@ -47,15 +72,6 @@ extension StoreRecords {
         try connection.execute("DELETE FROM store_multiparts WHERE id = $1", id)
     }
 
-    /// - Returns: the files that have no row any more.
-    func deleteOpenMultiparts(uploadID: String) throws -> [String] {
-        try multiparts(uploadID: uploadID).filter { !$0.isCompleted }.flatMap { multipart in
-            let files = try files(of: multipart)
-            try deleteMultipart(multipart.id)
-            return files
-        }
-    }
-
     /// A multipart upload whose object is known, whatever is known of it itself.
     func adopt(_ object: StoredObject, multipartID: String, partSize: Int64) throws {
         try connection.execute(
@@ -67,6 +83,7 @@ extension StoreRecords {
             """,
             multipartID, object.uploadID, object.bucket, object.key, object.fileID, partSize, object.contentType,
             object.createdAt.microseconds)
+        try forget(.one(id: multipartID, uploadID: object.uploadID))
         // Complete copied them into place.
         try connection.execute(
             "DELETE FROM store_parts WHERE multipart_id = $1 AND file_id IS NOT NULL", multipartID)
@@ -89,12 +106,6 @@ extension StoreRecords {
             multipartID, marker, limit, row: Self.part)
     }
 
-    func partCount(of multipartID: String) throws -> Int {
-        try connection.first("SELECT count(*) FROM store_parts WHERE multipart_id = $1 AND lost = 0", multipartID) {
-            $0.int(0)
-        } ?? 0
-    }
-
     /// In the place of an earlier part of that number.
     func put(_ part: PartRecord, of multipartID: String) throws {
         try connection.execute(
@@ -114,10 +125,11 @@ extension StoreRecords {
             "DELETE FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number)
     }
 
-    /// The part's bytes are in its multipart's file from now on.
-    func movePartIntoPlace(_ number: Int, of multipartID: String) throws {
+    /// The bytes of all parts are in their multipart upload's file from now on.
+    func movePartsIntoPlace(of multipartID: String) throws {
         try connection.execute(
-            "UPDATE store_parts SET file_id = NULL WHERE multipart_id = $1 AND number = $2", multipartID, number)
+            "UPDATE store_parts SET file_id = NULL WHERE multipart_id = $1 AND file_id IS NOT NULL AND lost = 0",
+            multipartID)
     }
 
     private static func multipart(_ row: Row) -> MultipartRecord {

@@ -45,8 +45,8 @@ extension StoreRecords {
             object.contentType, object.checksum?.description)
     }
 
-    /// - Returns: the file of the object in whose place it is; it has no row any more.
-    func replaceObject(with object: StoredObject) throws -> [String] {
+    /// - Returns: what went of the object in whose place it is.
+    func replaceObject(with object: StoredObject) throws -> Discarded {
         let earlier = try deleteObject(uploadID: object.uploadID)
         try insert(object)
         return earlier
@@ -62,8 +62,9 @@ extension StoreRecords {
         let earlier = try connection.query(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id", object.uploadID
         ) { $0.text(0) }
-        try scheduleRemoval(earlier + deleteOpenMultiparts(uploadID: object.uploadID))
         try insert(object)
+        try scheduleRemoval(
+            earlier + discard(.others(uploadID: object.uploadID), limit: Discards.inline).files)
     }
 
     /// Finished files that are there, in the order of their ids.
@@ -84,17 +85,27 @@ extension StoreRecords {
         try connection.first("SELECT count(*) FROM store_objects WHERE lost = 0") { $0.int(0) } ?? 0
     }
 
-    /// Removes the object's row and, where it was made of parts, its multipart upload's.
-    ///
-    /// - Returns: the file that has no row any more.
-    func deleteObject(uploadID: String) throws -> [String] {
-        let removed = try connection.query(
+    /// Deletes the object's row and, where it was made of parts, its multipart upload. That has the same file, which goes
+    /// with the last of the two.
+    func deleteObject(uploadID: String) throws -> Discarded {
+        let deleted = try connection.first(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id, multipart_id", uploadID
         ) { (fileID: $0.text(0), multipartID: $0.optionalText(1)) }
-        for multipartID in removed.compactMap(\.multipartID) {
-            try deleteMultipart(multipartID)
-        }
-        return removed.map(\.fileID)
+        guard let deleted else { return Discarded() }
+        guard let multipartID = deleted.multipartID else { return Discarded(files: [deleted.fileID], rows: 1) }
+        var result = try discard(.one(id: multipartID, uploadID: uploadID), limit: Discards.inline)
+        if result.isDone, !result.files.contains(deleted.fileID) { result.files.append(deleted.fileID) }
+        return result
+    }
+
+    /// Deletes all that the store holds of an upload, or marks what is more than a transaction deletes.
+    func discardAll(uploadID: String) throws -> Discarded {
+        var result = try deleteObject(uploadID: uploadID)
+        let others = try discard(.others(uploadID: uploadID), limit: Discards.inline)
+        result.files += others.files
+        result.rows += others.rows
+        result.isDone = result.isDone && others.isDone
+        return result
     }
 
     private static func object(_ row: Row) -> StoredObject {

@@ -71,6 +71,7 @@ struct StoreRecords {
                 -- The part's own file is gone: it counts as not stored, until the file is there again.
                 ALTER TABLE store_parts ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
                 """),
+        discardMigration,
     ]
 
     let connection: Connection

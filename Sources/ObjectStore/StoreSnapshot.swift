@@ -16,6 +16,17 @@ public struct StoreSnapshot: Sendable, Equatable {
     public let isLost: Bool
 }
 
+/// How far one gateway upload id has come in the store, as committed.
+public struct StoreProgress: Sendable, Equatable {
+    /// A multipart upload was begun and neither completed nor aborted.
+    public let hasMultipart: Bool
+    /// One of those holds a part.
+    public let hasPart: Bool
+    public let object: StoredObject?
+    /// A data file that a row speaks of is gone: the attempt cannot be completed.
+    public let isLost: Bool
+}
+
 /// A finished object. It stays as it is until it is discarded or, before CompleteUpload, stored again.
 public struct StoredObject: Sendable, Equatable {
     public let bucket: String

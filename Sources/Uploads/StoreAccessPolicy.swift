@@ -69,7 +69,7 @@ public struct StoreAccessPolicy: AccessPolicy {
         case .current where upload.isSwept: return .noSuchUpload
         case .current where upload.sessionEndsAt <= now:
             // An object made of parts still waits for its CompleteUpload; everything else starts over.
-            let object = try store.snapshot(uploadID: upload.id, in: connection).object
+            let object = try store.object(uploadID: upload.id, in: connection)
             return object?.isMultipart == true ? .readOnly(needsActivity: false) : .noSuchUpload
         case .current:
             return .allowed(

@@ -22,7 +22,7 @@ extension UploadSessions {
             guard upload.state == .current, !upload.isSwept else {
                 throw RPCError.failedPrecondition("the upload was \(upload.isSwept ? "swept" : "\(upload.state)")")
             }
-            guard let object = try store.snapshot(uploadID: upload.id, in: connection).object else {
+            guard let object = try store.object(uploadID: upload.id, in: connection) else {
                 throw RPCError.failedPrecondition("the upload's object is not in the store")
             }
             let completed = claim.completed(object)
@@ -51,7 +51,7 @@ extension UploadSessions {
     private func facts(
         of upload: UploadRecord, _ claim: CompletionClaim, in connection: Connection
     ) throws -> ObjectFacts? {
-        guard let stored = try store.snapshot(uploadID: upload.id, in: connection).object,
+        guard let stored = try store.object(uploadID: upload.id, in: connection),
             let listed = try ObjectRecords(connection).object(uploadID: upload.id)
         else { return nil }
         return ObjectFacts(listed, stored, upload, tags: claim.tags)

@@ -35,12 +35,12 @@ struct UploadSessions: Sendable {
     /// What a client that was interrupted has to do next.
     func recovery(of logicalID: String, for caller: KeyCaller) async throws -> Recovery {
         let now = clock.now()
-        let (upload, snapshot) = try database.read { connection in
+        let (upload, stored) = try database.read { connection in
             let upload = try Self.owned(
                 UploadRecords(connection).inForce(logicalID: logicalID), by: UploadOwner(caller.owner))
-            return (upload, try store.snapshot(uploadID: upload.id, in: connection))
+            return (upload, try store.progress(uploadID: upload.id, in: connection))
         }
-        let decision = RecoveryDecision(facts(upload, snapshot, at: now))
+        let decision = RecoveryDecision(facts(upload, stored, at: now))
         if decision.action == .continue && rules.slide(upload, at: now) != nil {
             // Who is told to go on finds the session there.
             try await database.write { try keepAlive(upload.id, at: now, in: $0) }
@@ -48,7 +48,7 @@ struct UploadSessions: Sendable {
         let object: (String, Int)? =
             switch decision.status {
             case .completed: upload.completed.map { ($0.etag, $0.partCount) }
-            case .completing: snapshot.object.map { ($0.etag, $0.partCount) }
+            case .completing: stored.object.map { ($0.etag, $0.partCount) }
             default: nil
             }
         return Recovery(upload: upload, decision: decision, object: object)
@@ -99,8 +99,8 @@ struct UploadSessions: Sendable {
         guard upload.state != .superseded else {
             throw RPCError(.uploadNotRefreshable, "the upload was restarted under another upload id")
         }
-        let snapshot = try store.snapshot(uploadID: upload.id, in: connection)
-        guard RecoveryDecision(facts(upload, snapshot, at: now)).canRefreshCredentials else {
+        let stored = try store.progress(uploadID: upload.id, in: connection)
+        guard RecoveryDecision(facts(upload, stored, at: now)).canRefreshCredentials else {
             throw RPCError(.uploadNotRefreshable, "the upload was aborted, or its session has ended")
         }
     }
@@ -154,13 +154,13 @@ struct UploadSessions: Sendable {
         try records.update(upload)
     }
 
-    private func facts(_ upload: UploadRecord, _ stored: StoreSnapshot, at now: UnixTime) -> UploadFacts {
+    private func facts(_ upload: UploadRecord, _ stored: StoreProgress, at now: UnixTime) -> UploadFacts {
         UploadFacts(
             isCompleted: upload.state == .completed, isAborted: upload.state == .aborted,
             hasWholeMultipartObject: stored.object?.isMultipart == true,
             isPastItsEnd: upload.isSwept || upload.sessionEndsAt <= now || upload.location.endpoint != endpoint.text,
             isLost: stored.isLost, isRestart: upload.isRestart,
-            isTouched: upload.isTouched || stored.object != nil || !stored.multiparts.isEmpty,
-            hasMultipart: !stored.multiparts.isEmpty, hasPart: stored.multiparts.contains { $0.partCount > 0 })
+            isTouched: upload.isTouched || stored.object != nil || stored.hasMultipart,
+            hasMultipart: stored.hasMultipart, hasPart: stored.hasPart)
     }
 }

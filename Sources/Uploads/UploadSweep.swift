@@ -17,8 +17,8 @@ struct UploadSweep: Sendable {
     let store: ObjectStore
     let clock: any WallClock
     let configuration: UploadConfiguration
-    /// Uploads in one transaction. Each may have ten thousand parts, and other writes wait meanwhile.
-    var batch = 16
+    /// Uploads in one transaction: other writes wait meanwhile.
+    var batch = 8
 
     /// - Returns: how many uploads were swept.
     func run() async throws -> Int {
@@ -55,7 +55,7 @@ struct UploadSweep: Sendable {
         guard var upload = try records.upload(uploadID), upload.state == .current, !upload.isSwept,
             upload.sessionEndsAt <= now
         else { return false }
-        let object = try store.snapshot(uploadID: upload.id, in: connection).object
+        let object = try store.object(uploadID: upload.id, in: connection)
         if object?.isMultipart == true, now < upload.sessionEndsAt.adding(seconds: configuration.wholeObjectGrace) {
             return false
         }

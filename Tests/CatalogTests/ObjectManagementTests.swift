@@ -41,6 +41,7 @@ struct ObjectManagementTests {
         let object = try scene.add(bytes: [1, 2, 3])
         let other = try scene.add(bytes: [4])
         try await delete(object.fileID, reason: "a person is in it")
+        scene.store.discards.drain()
         scene.store.removals.drain()
         #expect(!FileManager.default.fileExists(atPath: scene.path(object.fileID)))
         #expect(FileManager.default.fileExists(atPath: scene.path(other.fileID)))
@@ -97,6 +98,7 @@ struct ObjectManagementTests {
         let object = try scene.add(bytes: [1, 2, 3])
         let file = try scene.store.data.open(object.fileID, for: .reading)
         try await delete(object.fileID)
+        scene.store.discards.drain()
         scene.store.removals.drain()
         #expect(try file.size() == 3)
     }

@@ -65,6 +65,7 @@ final class Scene: Sendable {
     }
 
     deinit {
+        store.discards.drain()
         store.removals.drain()
         database.close()
         try? FileManager.default.removeItem(at: directory)

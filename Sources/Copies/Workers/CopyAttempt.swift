@@ -70,7 +70,7 @@ struct CopyAttempt: Sendable {
         let (object, stored) = try database.read { connection in
             (
                 try ObjectRecords(connection).object(uploadID: item.uploadID),
-                try store.snapshot(uploadID: item.uploadID, in: connection).object
+                try store.object(uploadID: item.uploadID, in: connection)
             )
         }
         guard let object else { throw CopyFailure(.sourceNotFound, "the object was deleted", .lasts) }

@@ -7,6 +7,8 @@ final class SweepMetrics: MetricSource {
         case uploads
         /// Objects that were older than their organization keeps them.
         case objects
+        /// Rows of multipart uploads that had ended, which an earlier process left.
+        case rows = "multipart_rows"
         /// Files whose rows were gone.
         case files
         /// Lines of the audit log that were kept long enough, or too many.

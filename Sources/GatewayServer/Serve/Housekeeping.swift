@@ -31,6 +31,7 @@ struct Housekeeping: Sendable {
                 await sweep(.uploads) { try await uploads.sweep() }
                 await sweep(.objects) { try await catalog.applyRetention() }
                 await sweep(.multiparts) { try await store.sweepDirectMultiparts(idleFor: directUploadIdle) }
+                await sweep(.rows) { try await store.sweepDiscards() }
                 await sweep(.files) { try await store.sweepRemovals() }
             }
             try? await Task.sleep(for: Self.interval)

@@ -55,6 +55,7 @@ final class TestStore {
 
     deinit {
         server.stop(drainingFor: 0)
+        store.discards.drain()
         store.removals.drain()
         database.close()
         try? FileManager.default.removeItem(at: directory)
@@ -63,6 +64,7 @@ final class TestStore {
     /// As a new process would: nothing is kept but the folder and the database.
     func restart() throws {
         server.stop(drainingFor: 0)
+        store.discards.drain()
         store.removals.drain()
         store = try Self.open(directory, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
@@ -89,6 +91,7 @@ final class TestStore {
 
     /// The names of all data files.
     func files() throws -> [String] {
+        store.discards.drain()
         store.removals.drain()
         return try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
     }

@@ -62,6 +62,7 @@ final class World {
 
     /// The store's data files: those on the disk, and those that rows speak of.
     func files() throws -> (onDisk: Set<String>, referenced: Set<String>) {
+        store.discards.drain()
         store.removals.drain()
         let onDisk = try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
         let referenced = try scene.database.read {

@@ -1,0 +1,144 @@
+import Database
+import Dispatch
+import HTTPTestClient
+import Platform
+import Testing
+
+@testable import ObjectStore
+
+/// Multipart uploads that end, however many a client made: nobody sees them any more, and no transaction deletes many rows.
+struct DiscardTests {
+    private let test: TestStore
+
+    init() throws {
+        test = try TestStore()
+    }
+
+    /// Rows as a version without limits left them.
+    private func insert(multiparts: Int, parts: Int, uploadID: String = "upload-1") throws {
+        let claims = test.claims(uploadID: uploadID)
+        try test.database.writeBlocking { connection in
+            try connection.execute(
+                """
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $5)
+                INSERT INTO store_multiparts (id, upload_id, bucket, object_key, file_id, part_size, created_at)
+                SELECT $1 || '-' || i, $1, $2, $3, lower(hex(randomblob(16))), $4, i FROM n
+                """, uploadID, claims.bucket, claims.key, TestStore.partSize, multiparts)
+            guard parts > 0 else { return }
+            try connection.execute(
+                """
+                WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
+                INSERT INTO store_parts (multipart_id, number, size, md5, crc64, file_id, stored_at)
+                SELECT m.id, i, 10, x'00', 0, CASE WHEN i % 2 = 0 THEN lower(hex(randomblob(16))) END, 0
+                FROM store_multiparts m JOIN n WHERE m.upload_id = $1 AND m.id LIKE $1 || '-%'
+                """, uploadID, parts)
+        }
+    }
+
+    private func count(_ table: String) throws -> Int {
+        try test.database.read { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
+    }
+
+    private func usage() throws -> Int64 {
+        try test.database.read { try $0.first("SELECT sum(bytes) FROM store_usage") { $0.int64(0) } ?? 0 }
+    }
+
+    /// How many rows `body` changes, those that triggers change for it included.
+    private func changes(_ body: @escaping @Sendable (Connection) throws -> Void) throws -> Int {
+        try test.database.writeBlocking { connection in
+            func total() throws -> Int { try connection.first("SELECT total_changes()") { $0.int(0) } ?? 0 }
+            let before = try total()
+            try body(connection)
+            return try total() - before
+        }
+    }
+
+    @Test(arguments: [(40_000, 0), (3, 10_000), (600, 3)])
+    func noTransactionDeletesMoreThanABatch(multiparts: Int, parts: Int) throws {
+        test.store.stopRemovals()
+        try insert(multiparts: multiparts, parts: parts)
+        #expect(try usage() == Int64(multiparts * parts * 10))
+        // Each row has at most two of usage and one scheduled file with it.
+        let ended = try changes { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
+        #expect(ended <= 2 * Discards.inline * 4 + 1)
+        #expect(try test.snapshot() == StoreSnapshot(multiparts: [], object: nil, isLost: false))
+        var batches = 0
+        while try test.database.read({ try StoreRecords($0).hasDiscards() }) {
+            let changed = try changes { connection in
+                let deleted = try StoreRecords(connection).continueDiscard(limit: Discards.batch)
+                #expect(deleted.map { $0.rows <= 2 * Discards.batch } == true)
+            }
+            #expect(changed <= 2 * Discards.batch * 4 + 1)
+            batches += 1
+        }
+        #expect(batches <= (multiparts + multiparts * parts) / Discards.batch + 2)
+        #expect(try count("store_multiparts") == 0 && count("store_parts") == 0 && usage() == 0)
+    }
+
+    @Test func whatIsLeftGoesInTheBackground() throws {
+        try insert(multiparts: 500, parts: 3)
+        try insert(multiparts: 2, parts: 1, uploadID: "upload-2")
+        try test.database.writeBlocking { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
+        test.store.discards.drain()
+        #expect(try count("store_multiparts") == 2 && count("store_discards") == 0 && usage() == 20)
+        test.store.removals.drain()
+        #expect(try count("store_removals") == 0)
+    }
+
+    @Test func whatAStopLeftGoesAfterTheNextStart() throws {
+        test.store.stopRemovals()
+        try insert(multiparts: 500, parts: 0)
+        try test.database.writeBlocking { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
+        test.store.discards.drain()
+        #expect(try count("store_multiparts") == 500 - Discards.inline)
+        try test.restart()
+        test.store.discards.drain()
+        #expect(try count("store_multiparts") == 0 && count("store_discards") == 0)
+    }
+
+    @Test func whatIsMarkedIsNotSeen() throws {
+        test.store.stopRemovals()
+        let client = test.client()
+        let id = try client.initiate()
+        #expect(try client.part(1, of: id, content(10)).status == 200)
+        try test.database.writeBlocking { connection in
+            _ = try StoreRecords(connection).discard(.others(uploadID: "upload-1"), limit: 0)
+        }
+        #expect(try client.part(2, of: id, content(10)).error == "404 NoSuchUpload")
+        #expect(try client.send("GET", query: "uploadId=\(id)").error == "404 NoSuchUpload")
+        #expect(try client.completeAll(id).status == 404)
+        #expect(try client.send("DELETE", query: "uploadId=\(id)").error == "404 NoSuchUpload")
+        let progress = try test.database.read { try test.store.progress(uploadID: "upload-1", in: $0) }
+        #expect(!progress.hasMultipart && !progress.hasPart)
+    }
+
+    /// The object's own multipart upload stays, and so do those of other uploads.
+    @Test func anObjectKeepsItsMultipartUpload() throws {
+        let client = test.client()
+        let id = try client.initiate()
+        #expect(try client.part(1, of: id, content(10)).status == 200)
+        #expect(try client.completeAll(id).status == 200)
+        try insert(multiparts: 300, parts: 1)
+        try test.database.writeBlocking { [store = test.store] in
+            try store.dropOtherMultiparts(uploadID: "upload-1", in: $0)
+        }
+        test.store.discards.drain()
+        #expect(try count("store_multiparts") == 1 && usage() == 10)
+        #expect(try client.send("GET", query: "uploadId=\(id)").elements("PartNumber") == ["1"])
+        #expect(try client.get() == content(10))
+    }
+
+    @Test func noStatementLooksAtEveryRow() throws {
+        let sql = StoreRecords.discardStatements + [StoreRecords.progress]
+        for statement in sql {
+            let plan = try test.database.read { connection in
+                let arguments: [(any Bindable)?] =
+                    statement.contains("$3") ? ["upload-1", "", 100] : ["upload-1"]
+                return try connection.query("EXPLAIN QUERY PLAN \(statement)", arguments: arguments) { $0.text(3) }
+            }
+            // "ended" and "open" are what a bounded search found.
+            let scans = plan.filter { $0.hasPrefix("SCAN") && !["SCAN ended", "SCAN open", "SCAN o"].contains($0) }
+            #expect(scans.filter { $0 != "SCAN CONSTANT ROW" } == [], "\(statement)")
+        }
+    }
+}
