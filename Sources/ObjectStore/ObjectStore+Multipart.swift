@@ -3,7 +3,16 @@ import Platform
 
 /// Multipart uploads as a whole; their parts are ``PartUpload``'s.
 extension ObjectStore {
-    /// Each call begins another one, with a file of its own.
+    /// Multipart uploads of one upload that may be open at a time. A client has one under way; after an interruption some
+    /// begin another and forget the one before.
+    static let maximumOpen = 16
+    /// The same at one key of a static key's; any number of an operator's tools may write there.
+    static let maximumOpenDirect = 1000
+    /// Surplus ones that the beginning of another ends: where an older version let thousands be open, they go bit by bit.
+    static let maximumEvicted = 16
+
+    /// Each call begins another one, with a file of its own. Where that is one too many, others end: they were given up, and
+    /// a refusal would leave their client without a way on. Whoever still sends a part of one hears NoSuchUpload.
     func initiateMultipart(
         _ permit: WritePermit, contentType: String?, checksum: MultipartChecksum?
     ) throws -> MultipartRecord {
@@ -14,8 +23,9 @@ extension ObjectStore {
         let id = Hex.upper(Random.bytes(16))
         let (fileID, now) = (new.id, clock.now())
         let multipart = try new.commit {
-            try database.writeBlocking { connection in
+            try database.writeBlocking { [self] connection in
                 try permit.admit(bytes: 1, in: connection)
+                try makeRoom(claims.uploadID, in: connection)
                 let multipart = MultipartRecord(
                     id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
                     partSize: try permit.confirm(in: connection), contentType: contentType, createdAt: now,
@@ -26,6 +36,20 @@ extension ObjectStore {
         }
         data.keep(fileID)
         return multipart
+    }
+
+    private func makeRoom(_ uploadID: String, in connection: Connection) throws {
+        let records = StoreRecords(connection)
+        let surplus = try records.surplusMultiparts(
+            uploadID: uploadID,
+            maximum: DirectObject.isOne(uploadID: uploadID) ? Self.maximumOpenDirect : Self.maximumOpen,
+            limit: Self.maximumEvicted)
+        var rows = Discards.inline
+        for id in surplus {
+            let discarded = try records.discard(.one(id: id, uploadID: uploadID), limit: rows)
+            rows = max(0, rows - discarded.rows)
+            try discards.finish(discarded, in: connection)
+        }
     }
 
     /// A multipart upload of this object that has not been completed.

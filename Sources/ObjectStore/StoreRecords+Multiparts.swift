@@ -53,6 +53,24 @@ extension StoreRecords {
             EXISTS (SELECT 1 FROM open WHERE lost = 1)
         """
 
+    /// The open multipart uploads of an upload that one more is too many with: first those without parts, each time the
+    /// oldest. A client goes on with the latest that it began.
+    ///
+    /// - Parameters:
+    ///   - maximum: how many may be open; above 0.
+    ///   - limit: how many it names at most.
+    func surplusMultiparts(uploadID: String, maximum: Int, limit: Int) throws -> [String] {
+        let oldest = try connection.query(
+            """
+            SELECT m.id, EXISTS (SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id) FROM store_multiparts m
+            WHERE m.upload_id = $1 AND m.completed = 0 AND \(Self.hasNotEnded)
+            ORDER BY m.created_at, m.id LIMIT $2
+            """, uploadID, maximum + limit - 1
+        ) { (id: $0.text(0), hasPart: $0.bool(1)) }
+        let surplus = max(0, oldest.count - (maximum - 1))
+        return (oldest.filter { !$0.hasPart } + oldest.filter(\.hasPart)).prefix(surplus).map(\.id)
+    }
+
     /// Of static keys, with neither a beginning nor a part since then.
     func idleDirectMultiparts(since limit: UnixTime) throws -> [String] {
         try connection.query(
