@@ -60,7 +60,7 @@ class Load:
 
 def started(binary: str, directory: Path, environment: dict[str, str] | None = None) -> Gateway:
     """A gateway on the server's core; this process goes to the client's."""
-    ours = Gateway(Path(binary), directory, {"quota": {"device_uploads": 0}})
+    ours = Gateway(Path(binary), directory, {"quota": {"device_uploads": 0}, "uploads": {"calls_per_minute": 0}})
     ours.environment = environment or {}
     os.sched_setaffinity(0, {SERVER_CORE})
     ours.start()

@@ -50,7 +50,7 @@ public struct TakeIn: Sendable {
                 try OfflineStore.discard(uploadID: inForce.id, in: records.connection)
             }
         }
-        if try records.upload(attempt.id) == nil {
+        if try records.attempt(attempt.id) == nil {
             if try !records.holdsLogicalUpload(attempt.logicalID) { try records.insertLogicalUpload(of: attempt) }
             try records.insert(attempt)
         }

@@ -14,6 +14,9 @@ public struct UploadConfiguration: Sendable {
     /// Seconds past its session's end for which an object made of parts waits for its CompleteUpload before the sweep
     /// takes it: every byte of it is here.
     public var wholeObjectGrace: Int64 = 604_800
+    /// Calls that begin, restart, give up or reissue an upload, which one device may make in a minute; a site's own keys may
+    /// make ten times as many. 0 = as many as one likes.
+    public var callsPerMinute = 1200
     @Live public var quota = QuotaConfiguration()
     /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     public var bucket = "data"

@@ -47,6 +47,7 @@ struct UploadRecords {
         UsageRecords.migration,
         idempotencyMigration,
         underWayMigration,
+        supersededMigration,
     ]
 
     private static let select = """
@@ -63,7 +64,13 @@ struct UploadRecords {
         self.connection = connection
     }
 
+    /// An attempt; a superseded one also where only its id is left, with all else from the attempt in force.
     func upload(_ id: String) throws -> UploadRecord? {
+        try attempt(id) ?? folded(id)
+    }
+
+    /// An attempt that has a row of its own.
+    func attempt(_ id: String) throws -> UploadRecord? {
         try connection.first("\(Self.select) WHERE u.id = $1", id, row: Self.upload)
     }
 
@@ -76,7 +83,9 @@ struct UploadRecords {
     func inForce(forUpload id: String) throws -> UploadRecord? {
         try connection.first(
             """
-            \(Self.select) WHERE u.logical_id = (SELECT logical_id FROM uploads WHERE id = $1) AND u.state <> 2
+            \(Self.select) WHERE u.state <> 2 AND u.logical_id = coalesce(
+                (SELECT logical_id FROM uploads WHERE id = $1),
+                (SELECT logical_id FROM superseded_uploads WHERE id = $1))
             """, id, row: Self.upload)
     }
 

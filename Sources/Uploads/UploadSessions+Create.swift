@@ -7,10 +7,11 @@ import RPC
 extension UploadSessions {
     /// A new logical upload with its first attempt; the one that there is where `key` was used before.
     func begin(for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
-        // Refused before the client has sent a byte; uploads under way, and their restarts, go on.
+        let owner = UploadOwner(caller.owner)
+        try rate?.admit(owner)
+        // Refused before the client has sent a byte; uploads under way go on.
         let hasRoom = store.hasRoomForNewUpload
         guard hasRoom || key != nil else { throw Self.noRoom }
-        let owner = UploadOwner(caller.owner)
         let now = clock.now()
         let upload = newUpload(identifiers.uuid(), of: identifiers.uuid(), owner: owner, isRestart: false, at: now)
         let made = try await database.write { connection in
@@ -35,7 +36,10 @@ extension UploadSessions {
     /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
     func restart(from uploadID: String, for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
         let owner = UploadOwner(caller.owner)
+        try rate?.admit(owner)
         let (id, now) = (identifiers.uuid(), clock.now())
+        // Its rows, and all that it sends once more, need room like a new upload's.
+        let hasRoom = store.hasRoomForNewUpload
         let upload = try await database.write { connection in
             if let known = try known(by: key, of: owner, restartFrom: uploadID, at: now, in: connection) {
                 return known
@@ -45,6 +49,7 @@ extension UploadSessions {
             guard former.state == .current else {
                 throw RPCError.failedPrecondition("the upload was \(former.state) and cannot be restarted")
             }
+            guard hasRoom else { throw Self.noRoom }
             former.state = .superseded
             try records.update(former)
             let upload = newUpload(id, of: former.logicalID, owner: former.owner, isRestart: true, at: now)
@@ -52,6 +57,7 @@ extension UploadSessions {
             if let key { try records.remember(key, restartFrom: uploadID, as: upload) }
             try audit(caller, upload, at: now, in: connection)
             try store.discard(uploadID: former.id, in: connection)
+            try records.foldSuperseded(logicalID: upload.logicalID)
             return upload
         }
         return issue(upload, for: caller)

@@ -18,6 +18,8 @@ struct UploadSessions: Sendable {
     let identifiers: Identifiers
     let configuration: UploadConfiguration
     var outbox = Outbox.closed
+    /// `nil` = calls are not limited.
+    var rate: CallRate?
 
     /// An upload with credentials for its object.
     struct Issued: Sendable {
@@ -58,6 +60,7 @@ struct UploadSessions: Sendable {
     func reissue(_ uploadID: String, for caller: KeyCaller) async throws -> Issued {
         let now = clock.now()
         let owner = UploadOwner(caller.owner)
+        try rate?.admit(owner)
         let upload = try await database.write { connection in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
@@ -78,6 +81,7 @@ struct UploadSessions: Sendable {
     /// - Returns: the attempt in force.
     func abort(_ logicalID: String, reason: String, for caller: KeyCaller) async throws -> UploadRecord {
         let owner = UploadOwner(caller.owner)
+        try rate?.admit(owner)
         let now = clock.now()
         return try await database.write { connection in
             let records = UploadRecords(connection)

@@ -23,7 +23,9 @@ public struct Uploads: Sendable {
         service = UploadService(
             sessions: UploadSessions(
                 database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
-                configuration: configuration, outbox: outbox))
+                configuration: configuration, outbox: outbox,
+                rate: configuration.callsPerMinute > 0
+                    ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil))
         management = UploadManagementService(
             listing: UploadListing(database: database, store: store), tokens: PageTokens(keyring: keyring))
         sweeping = UploadSweep(database: database, store: store, clock: clock, configuration: configuration)

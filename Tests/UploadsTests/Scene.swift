@@ -73,14 +73,16 @@ final class Scene: Sendable {
 
     /// A gateway that was started again, with what its configuration became.
     func service(
-        endpoint: String = Scene.endpoint, _ configure: (inout UploadConfiguration) -> Void = { _ in }
+        endpoint: String = Scene.endpoint, callsPerMinute: Int = 0,
+        _ configure: (inout UploadConfiguration) -> Void = { _ in }
     ) throws -> UploadService {
         var configuration = configuration
         configure(&configuration)
         return UploadService(
             sessions: UploadSessions(
                 database: database, store: store, endpoint: try StoreEndpoint(endpoint), clock: clock,
-                identifiers: identifiers, configuration: configuration))
+                identifiers: identifiers, configuration: configuration,
+                rate: callsPerMinute > 0 ? CallRate(perMinute: callsPerMinute, clock: clock) : nil))
     }
 
     var policy: StoreAccessPolicy {

@@ -232,6 +232,10 @@ struct UploadRulesTests {
         await expectRefusal(.stsUnavailable) { try await device.create(hints: ["idempotency_key": "new"]) }
         #expect(try await device.create(hints: ["idempotency_key": "known"]).uploadID == under.uploadID)
         _ = try await device.reissue(under.uploadID)
+        await expectRefusal(.stsUnavailable) { try await device.create(restartFrom: under.uploadID) }
+        #expect(try scene.record(under.uploadID).state == .current)
+        free.withLock { $0 = 1000 }
+        scene.clock.advance(seconds: 1)
         _ = try await device.create(restartFrom: under.uploadID)
     }
 }

@@ -136,6 +136,9 @@ struct Configuration: Sendable {
             "uploads.session_idle_seconds", default: uploads.sessionIdle, in: 1...2_592_000, unit: "seconds")
         uploads.sessionTotal = try reader.integer(
             "uploads.session_total_seconds", default: uploads.sessionTotal, in: 1...34_560_000, unit: "seconds")
+        uploads.callsPerMinute = Int(
+            try reader.integer(
+                "uploads.calls_per_minute", default: Int64(uploads.callsPerMinute), in: 0...1_000_000, unit: "calls"))
         uploads.quota.device = try quota(&reader, "device", uploads.quota.device)
         uploads.quota.site = try quota(&reader, "site", uploads.quota.site)
         uploads.bucket = try reader.text(
