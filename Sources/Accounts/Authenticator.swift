@@ -21,14 +21,19 @@ public struct Authenticator: Interceptor {
         }
         switch access {
         case .anyone: return
-        case .apiKey: context.identity = try keyOwner(of: try token([.apiKey], in: context))
+        case .apiKey:
+            let principal = try keyOwner(of: try token([.apiKey], in: context))
+            context.identity = principal
+            context.workOwner = principal.workOwner
         case .user(let role):
             try admit(context, needing: "the role \(role)") { $0.role >= role }
         case .systemAdmin: try admitSystemAdmin(context)
         case .systemAdminOrCertificate:
             // Who shows both is known by the token.
             if trustsCertificates, let subject = context.clientCertificate, context.metadata["authorization"] == nil {
-                context.identity = Principal.certificate(subject: subject)
+                let principal = Principal.certificate(subject: subject)
+                context.identity = principal
+                context.workOwner = principal.workOwner
             } else {
                 try admitSystemAdmin(context)
             }
@@ -43,7 +48,9 @@ public struct Authenticator: Interceptor {
         _ context: CallContext, needing what: String, where mayCall: (UserPrincipal) -> Bool
     ) throws(RPCError) {
         let user = try user(of: try token([.user, .system], in: context), in: context)
-        context.identity = Principal.user(user)
+        let principal = Principal.user(user)
+        context.identity = principal
+        context.workOwner = principal.workOwner
         guard mayCall(user) else {
             let refusal = RPCError.permissionDenied("this needs \(what)")
             var entry = try Caller(context).did(to: "")

@@ -1,3 +1,4 @@
+import Platform
 import RPC
 
 /// Who makes a call, as the database knew it when the call came.
@@ -35,6 +36,18 @@ extension Principal {
         case .site(let site): site.organizationID
         case .user(let user): user.organization.id
         case .certificate: nil
+        }
+    }
+}
+
+extension Principal {
+    /// As whom the principal waits where others do: a device or site for itself, all users of an organization together.
+    var workOwner: WorkOwner {
+        switch self {
+        case .device(let device): .apiKey(device.key.id)
+        case .site(let site): .apiKey(site.key.id)
+        case .user(let user): .organization(user.home.id)
+        case .certificate(let subject): .other(subject)
         }
     }
 }

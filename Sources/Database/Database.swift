@@ -9,8 +9,11 @@ import Platform
 public final class Database: Sendable {
     /// The bounds of what waits and what is kept.
     public struct Options: Sendable {
-        /// Writes that may wait for the writer; more are refused as ``DatabaseError/overloaded``.
+        /// Writes that may wait for the writer; more are refused as ``DatabaseError/overloaded``. One owner's may be a
+        /// quarter of these.
         public var waitingWrites = 4096
+        /// Writes that one transaction takes.
+        public var batchedWrites = 256
         /// Unused read connections that stay open.
         public var parkedReaders = 16
         /// Pages of write-ahead log after which the writer checkpoints, between two batches. A page is 4 KiB.
@@ -43,7 +46,8 @@ public final class Database: Sendable {
         // SQLite syncs the name of a log that it makes, and passes over a failure of that.
         try log.synchronizeFolder()
         writer = Writer(
-            connection: connection, capacity: options.waitingWrites, checkpointPages: options.checkpointPages,
+            connection: connection, queue: WriteQueue(capacity: options.waitingWrites, batch: options.batchedWrites),
+            checkpointPages: options.checkpointPages,
             onEnd: options.onWriterEnded)
         readers = ReaderPool(path: path, capacity: options.parkedReaders)
     }
@@ -58,19 +62,25 @@ public final class Database: Sendable {
     /// Read in `body` what the write depends on. `body` shares its transaction with other writes and may be run a
     /// second time when the engine rolled a group back: it must touch nothing but the connection, and asks
     /// ``Connection/afterCommit(_:)`` for whatever is to follow from the commit. A body that asks the database again traps.
-    public func write<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) async throws -> T {
+    ///
+    /// - Parameter owner: as whom the write waits for its turn.
+    public func write<T: Sendable>(
+        for owner: WorkOwner? = .current, _ body: @escaping @Sendable (Connection) throws -> T
+    ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            submit(body) { continuation.resume(with: $0) }
+            submit(for: owner, body) { continuation.resume(with: $0) }
         }
     }
 
     /// As ``write(_:)``, for a thread that may block: never an event loop's, and never the writer's own, where it traps.
-    public func writeBlocking<T: Sendable>(_ body: @escaping @Sendable (Connection) throws -> T) throws -> T {
+    public func writeBlocking<T: Sendable>(
+        for owner: WorkOwner? = .current, _ body: @escaping @Sendable (Connection) throws -> T
+    ) throws -> T {
         precondition(
             !ThreadMark.writer.isSet(to: identity), "A database's own writer cannot wait for another write of it.")
         let reply = Lock<Result<T, any Error>?>(nil)
         let answered = DispatchSemaphore(value: 0)
-        submit(body) { result in
+        submit(for: owner, body) { result in
             reply.withLock { $0 = result }
             answered.signal()
         }
@@ -82,13 +92,14 @@ public final class Database: Sendable {
     /// As ``write(_:)``, for a write that nobody waits for. Calls `reply` exactly once: on the writer's thread after the
     /// commit, or at once when the write is refused; it must be quick.
     public func submit<T: Sendable>(
-        _ body: @escaping @Sendable (Connection) throws -> T, reply: @escaping @Sendable (Result<T, any Error>) -> Void
+        for owner: WorkOwner? = .current, _ body: @escaping @Sendable (Connection) throws -> T,
+        reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
         preconditionOutside()
         let identity = identity
         do {
             let marked = { @Sendable connection in try ThreadMark.closure.with(identity) { try body(connection) } }
-            try writer.queue.add(Write(marked, reply: reply))
+            try writer.queue.add(Write(marked, reply: reply), for: owner)
         } catch {
             reply(.failure(error))
         }

@@ -2,6 +2,9 @@ import Dispatch
 import Platform
 
 /// The writes that wait for the writer's thread, and the copies that somebody wants. Bounded; any thread may add.
+///
+/// Nobody takes the writer from the others: a turn takes as many writes of each owner as of any other, before it takes more of
+/// one, and an owner has a quarter of the places at most.
 final class WriteQueue: Sendable {
     /// What the writer's thread does next.
     struct Turn {
@@ -19,8 +22,11 @@ final class WriteQueue: Sendable {
         case none
     }
 
-    private struct State {
-        var waiting: [any PendingWrite] = []
+    fileprivate struct State {
+        /// In the order in which they came.
+        var waiting: [(write: any PendingWrite, owner: WorkOwner?)] = []
+        /// How many of them are whose.
+        var counts: [WorkOwner: Int] = [:]
         var copies: [DatabaseCopy] = []
         var refusal: DatabaseError?
     }
@@ -29,9 +35,14 @@ final class WriteQueue: Sendable {
     /// Signalled when the first write comes, or the end.
     private let wake = DispatchSemaphore(value: 0)
     private let capacity: Int
+    private let batch: Int
 
-    init(capacity: Int) {
+    /// - Parameters:
+    ///   - capacity: writes that may wait.
+    ///   - batch: writes that one turn takes.
+    init(capacity: Int, batch: Int) {
         self.capacity = capacity
+        self.batch = batch
     }
 
     /// How many writes wait now.
@@ -44,11 +55,18 @@ final class WriteQueue: Sendable {
         state.withLock { $0.refusal }
     }
 
-    func add(_ write: some PendingWrite) throws(DatabaseError) {
+    /// - Parameter owner: `nil` = the gateway itself, which has no share of its own.
+    /// - Throws: ``DatabaseError/overloaded`` where too many wait, or too many of this owner.
+    func add(_ write: some PendingWrite, for owner: WorkOwner?) throws(DatabaseError) {
         let isFirst = try state.withLock { state throws(DatabaseError) in
             if let refusal = state.refusal { throw refusal }
             guard state.waiting.count < capacity else { throw .overloaded }
-            state.waiting.append(write)
+            if let owner {
+                let count = state.counts[owner, default: 0]
+                guard count < max(1, capacity / 4) else { throw .overloaded }
+                state.counts[owner] = count + 1
+            }
+            state.waiting.append((write, owner))
             return state.waiting.count == 1
         }
         if isFirst { wake.signal() }
@@ -62,7 +80,8 @@ final class WriteQueue: Sendable {
         wake.signal()
     }
 
-    /// Waits for work and takes all that is there, in the order it came.
+    /// Waits for work and takes what is there, in the order it came; of more than a batch, each owner's first writes before
+    /// anybody's second.
     ///
     /// - Parameter patience: how long it waits; unless that is ``Patience/untilWork``, it may get nothing.
     /// - Returns: `nil` after ``close(refusing:)``, once nothing is left.
@@ -70,8 +89,7 @@ final class WriteQueue: Sendable {
         var patience = patience
         while true {
             let (turn, isClosed) = state.withLock { state in
-                let turn = Turn(writes: state.waiting, copies: state.copies)
-                state.waiting.removeAll(keepingCapacity: true)
+                let turn = Turn(writes: state.takeBatch(batch), copies: state.copies)
                 state.copies.removeAll()
                 return (turn, state.refusal != nil)
             }
@@ -91,5 +109,47 @@ final class WriteQueue: Sendable {
     func close(refusing reason: DatabaseError) {
         state.withLock { $0.refusal = $0.refusal ?? reason }
         wake.signal()
+    }
+}
+
+extension WriteQueue.State {
+    fileprivate mutating func takeBatch(_ limit: Int) -> [any PendingWrite] {
+        guard waiting.count > limit else {
+            defer {
+                waiting.removeAll(keepingCapacity: true)
+                counts.removeAll(keepingCapacity: true)
+            }
+            return waiting.map(\.write)
+        }
+        // Each write's place among its owner's; nil's are an owner's as well here.
+        var seen: [WorkOwner?: Int] = [:]
+        let ranks = waiting.map { entry in
+            let rank = seen[entry.owner, default: 0]
+            seen[entry.owner] = rank + 1
+            return rank
+        }
+        var sizes = [Int](repeating: 0, count: (ranks.max() ?? 0) + 1)
+        for rank in ranks { sizes[rank] += 1 }
+        // Of all ranks below `last` every write goes, of that one those which came first.
+        var (last, left) = (0, limit)
+        while sizes[last] <= left {
+            left -= sizes[last]
+            last += 1
+        }
+        var taken: [any PendingWrite] = []
+        var kept: [(write: any PendingWrite, owner: WorkOwner?)] = []
+        for (entry, rank) in zip(waiting, ranks) {
+            let isTaken = rank < last || (rank == last && left > 0)
+            guard isTaken else {
+                kept.append(entry)
+                continue
+            }
+            if rank == last { left -= 1 }
+            taken.append(entry.write)
+            guard let owner = entry.owner, let count = counts[owner] else { continue }
+            counts[owner] = count > 1 ? count - 1 : nil
+        }
+        waiting = kept
+        return taken
     }
 }

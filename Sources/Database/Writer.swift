@@ -12,10 +12,9 @@ final class Writer: Sendable {
 
     /// - Parameter connection: belongs to the writer's thread from here on.
     init(
-        connection: sending Connection, capacity: Int, checkpointPages: Int,
+        connection: sending Connection, queue: WriteQueue, checkpointPages: Int,
         onEnd: @escaping @Sendable (DatabaseError) -> Void
     ) {
-        let queue = WriteQueue(capacity: capacity)
         let stopped = stopped
         self.queue = queue
         let handover = Lock<Connection?>(connection)

@@ -53,7 +53,7 @@ final class ObjectPut {
             fileID: new.id, multipartID: nil, contentType: contentType,
             checksum: stored.checksum)
         try new.commit {
-            try store.database.writeBlocking { [permit, store] connection in
+            try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
                 try permit.confirm(in: connection)
                 try Self.admit(object.size, permit, in: connection)
                 try store.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)

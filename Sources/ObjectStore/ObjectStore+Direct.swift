@@ -54,7 +54,7 @@ extension ObjectStore {
     /// Removes an object that a static key put.
     func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
         let permit = WritePermit(claims: claims, policy: policy)
-        try database.writeBlocking { [discards] connection in
+        try database.writeBlocking(for: permit.owner) { [discards] connection in
             try permit.confirm(in: connection)
             let records = StoreRecords(connection)
             try discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)

@@ -23,7 +23,7 @@ extension ObjectStore {
         let id = Hex.upper(Random.bytes(16))
         let (fileID, now) = (new.id, clock.now())
         let multipart = try new.commit {
-            try database.writeBlocking { [self] connection in
+            try database.writeBlocking(for: permit.owner) { [self] connection in
                 try permit.admit(bytes: 1, in: connection)
                 try makeRoom(claims.uploadID, in: connection)
                 let multipart = MultipartRecord(
@@ -93,14 +93,14 @@ extension ObjectStore {
             }
             let checksum = plan.checksum(multipart.checksum)
             try expected.verify(size: plan.size, checksum)
-            try dropUnlistedParts(of: multipart, plan)
+            try dropUnlistedParts(of: multipart, plan, permit)
             try assemble(multipart, plan)
             let object = StoredObject(
                 bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID, size: plan.size,
                 etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
                 fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType,
                 checksum: checksum)
-            try database.writeBlocking { [removals, discards] connection in
+            try database.writeBlocking(for: permit.owner) { [removals, discards] connection in
                 try permit.confirm(in: connection)
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
@@ -128,7 +128,7 @@ extension ObjectStore {
     func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
         _ = try openMultipart(id, claims)
         try writes.exclusively(id) {
-            try database.writeBlocking { [discards] connection in
+            try database.writeBlocking(for: claims.subject.workOwner) { [discards] connection in
                 let records = StoreRecords(connection)
                 // Completed in the meantime: the client that sends this may only have lost the answer.
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
@@ -158,10 +158,12 @@ extension ObjectStore {
 
     /// `ftruncate` cuts off what stands behind the listed parts. Their rows go first: should the last commit fail, no row
     /// may speak of bytes that are gone.
-    private func dropUnlistedParts(of multipart: MultipartRecord, _ plan: CompletionPlan) throws {
+    private func dropUnlistedParts(
+        of multipart: MultipartRecord, _ plan: CompletionPlan, _ permit: WritePermit
+    ) throws {
         for start in stride(from: 0, to: plan.unlisted.count, by: Discards.batch) {
             let some = plan.unlisted[start..<min(start + Discards.batch, plan.unlisted.count)]
-            try database.writeBlocking { [removals] connection in
+            try database.writeBlocking(for: permit.owner) { [removals] connection in
                 let records = StoreRecords(connection)
                 for part in some { try records.deletePart(part.number, of: multipart.id) }
                 try removals.schedule(some.compactMap(\.fileID), in: connection)

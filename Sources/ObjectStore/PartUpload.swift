@@ -144,7 +144,7 @@ final class PartUpload {
     private func commit(_ stored: BodyDigest.Stored, fileID: String?) throws -> PartRecord {
         let part = record(stored, fileID: fileID)
         let multipartID = multipart.id
-        try store.database.writeBlocking { [permit, store] connection in
+        try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(multipartID), multipart.isOpen else {
                 throw StoreError.noSuchUpload

@@ -1,10 +1,14 @@
 import Database
+import Platform
 
 /// That a request may write, as decided at its header; asked again inside the commit, since the upload may have been
 /// aborted, superseded or completed while the body arrived.
 struct WritePermit: Sendable {
     let claims: CredentialClaims
     let policy: any AccessPolicy
+
+    /// As whom its writes wait.
+    var owner: WorkOwner { claims.subject.workOwner }
 
     /// - Returns: the part size that was issued with the upload.
     @discardableResult

@@ -29,6 +29,16 @@ public struct CredentialClaims: Sendable, Equatable {
         /// Of the configuration; such claims are made for each request, and never issued.
         case staticKey(id: String)
 
+        /// As whom it waits where others do.
+        var workOwner: WorkOwner {
+            switch self {
+            case .apiKey(let id, _): .apiKey(id)
+            case .user(let id, _), .system(let id, _): .other("user:\(id)")
+            case .certificate: .other(name)
+            case .staticKey(let id): .staticKey(id)
+            }
+        }
+
         /// As the log names it.
         var name: String {
             switch self {

@@ -25,7 +25,7 @@ struct StoreAccess {
         case .allowed(_, let needsActivity), .readOnly(let needsActivity):
             if needsActivity {
                 let uploadID = claims.uploadID
-                try store.database.writeBlocking {
+                try store.database.writeBlocking(for: claims.subject.workOwner) {
                     try policy.recordActivity(uploadID: uploadID, at: now, in: $0)
                 }
             }

@@ -26,6 +26,8 @@ public final class CallContext: @unchecked Sendable {
     public internal(set) var traffic = CallTraffic()
     /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.
     public var identity: (any Sendable)?
+    /// On whose behalf the handler works; `nil` = nobody's that is known.
+    public var workOwner: WorkOwner?
     /// Header fields of the response besides the protocol's own. They leave with its first message: what is added after
     /// that is not sent.
     public var responseMetadata = Metadata()

@@ -1,3 +1,4 @@
+import Platform
 import Wire
 
 /// One message in, one message out: the common case, and the fast one.
@@ -43,9 +44,14 @@ private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
         context.requestWasCompressed = wasCompressed
         var request = Input()
         swap(&request, &input)
-        var frame = try await handler(request, context).encoded(reserving: MessagePrefix.byteCount)
+        var frame = try await answer(request, context).encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
         call.send(frame)
+    }
+
+    nonisolated(nonsending) private func answer(_ request: Input, _ context: CallContext) async throws -> Output {
+        guard let owner = context.workOwner else { return try await handler(request, context) }
+        return try await WorkOwner.$current.withValue(owner) { try await handler(request, context) }
     }
 }
 
