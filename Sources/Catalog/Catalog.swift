@@ -12,6 +12,7 @@ public struct Catalog: Sendable {
     private let management: ObjectManagementService
     private let removal: ObjectRemoval
     private let scrubber: Scrubber
+    private let deletedDays: Int64
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
     public init(
@@ -19,6 +20,7 @@ public struct Catalog: Sendable {
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
         let tokens = PageTokens(keyring: keyring)
+        deletedDays = configuration.deletedDays
         scrubber = Scrubber(database: database, store: store, clock: clock, configuration: configuration)
         removal = ObjectRemoval(database: database, store: store, clock: clock)
         management = ObjectManagementService(
@@ -54,5 +56,12 @@ public struct Catalog: Sendable {
     /// - Returns: how many objects it deleted.
     public func applyRetention() async throws -> Int {
         try await removal.applyRetention()
+    }
+
+    /// Removes what is left of objects that were deleted long ago; to be called every few minutes.
+    ///
+    /// - Returns: of how many objects.
+    public func sweepDeleted() async throws -> Int {
+        try await removal.forgetDeleted(olderThanDays: deletedDays)
     }
 }

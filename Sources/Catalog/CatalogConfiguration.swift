@@ -12,6 +12,8 @@ public struct CatalogConfiguration: Sendable {
     public var downloadFiles = 1000
     /// Rows that one page of ListObjects looks at where its filter has no index of its own.
     public var pageVisits = 2000
+    /// Days for which it is known of a deleted object that it was there.
+    public var deletedDays: Int64 = 400
 
     /// How fast objects are read again to see whether their bytes are still right; bytes a second, 0 = never.
     @Live public var scrubRate: Int64 = 8 << 20

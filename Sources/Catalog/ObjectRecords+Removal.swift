@@ -37,6 +37,17 @@ extension ObjectRecords {
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }
 
+    /// Removes what is left of objects that were deleted before `limit`, oldest first.
+    ///
+    /// - Returns: how many; fewer than `count` where none is left.
+    func forgetDeleted(before limit: UnixTime, count: Int) throws -> Int {
+        try connection.execute(
+            """
+            DELETE FROM deleted_objects WHERE file_id IN (
+                SELECT file_id FROM deleted_objects WHERE deleted_at < $1 ORDER BY deleted_at LIMIT $2)
+            """, limit.microseconds, count)
+    }
+
     /// Objects that were verified before `limit`, oldest first.
     func expired(organizationID: Int64, before limit: UnixTime, count: Int) throws -> [CatalogObject] {
         try connection.query(

@@ -125,6 +125,12 @@ public struct ObjectRecords {
                 """),
         ScrubRecords.migration,
         StatisticsRecords.migration,
+        Migration(
+            name: "catalog-3",
+            sql: """
+                CREATE INDEX deleted_objects_by_age ON deleted_objects (deleted_at);
+                CREATE INDEX deleted_objects_by_upload ON deleted_objects (upload_id);
+                """),
     ]
 
     let connection: Connection

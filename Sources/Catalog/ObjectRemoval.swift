@@ -14,6 +14,8 @@ struct ObjectRemoval: Sendable {
     let clock: any WallClock
     /// Objects in one transaction of the sweep. Each may be of ten thousand parts, and other writes wait meanwhile.
     var batch = 16
+    /// Records of deleted objects in one transaction.
+    static let recordBatch = 500
 
     /// Repeated, e.g. for an answer that was lost, it is the same success.
     func delete(_ fileID: String, reason: String, by caller: Caller) async throws {
@@ -68,6 +70,21 @@ struct ObjectRemoval: Sendable {
             }
         }
         return deleted
+    }
+
+    /// Removes what is left of objects that were deleted long ago.
+    ///
+    /// - Returns: of how many objects.
+    func forgetDeleted(olderThanDays days: Int64) async throws -> Int {
+        let limit = clock.now().adding(seconds: -days * 86_400)
+        var (sum, count) = (0, Self.recordBatch)
+        while count == Self.recordBatch, !Task.isCancelled {
+            count = try await database.write {
+                try ObjectRecords($0).forgetDeleted(before: limit, count: Self.recordBatch)
+            }
+            sum += count
+        }
+        return sum
     }
 
     /// - Returns: how many objects; fewer than a batch where none is left.

@@ -114,6 +114,18 @@ public final class ObjectStore: Sendable {
         try await discards.sweep()
     }
 
+    /// Deletes what is left of the accounts of uploads that hold nothing any more; to be called every few minutes.
+    ///
+    /// - Returns: how many it deleted.
+    public func sweepUsage() async throws -> Int {
+        var (sum, count) = (0, Discards.batch)
+        while count == Discards.batch, !Task.isCancelled {
+            count = try await database.write { try StoreRecords($0).forgetEmptyUsage(limit: Discards.batch) }
+            sum += count
+        }
+        return sum
+    }
+
     /// Removes the files that are still scheduled for it: those of a process that ended before it came to them, or that
     /// could not be removed then. To be called every few minutes.
     ///

@@ -54,4 +54,18 @@ extension StoreRecords {
                 WHERE m.completed = 0
             ) GROUP BY upload_id;
             """)
+    static let emptyUsageMigration = Migration(
+        name: "store-usage-2",
+        sql: "CREATE INDEX store_usage_empty ON store_usage (upload_id) WHERE bytes = 0;")
+
+    /// Deletes sums that are 0; the triggers make them anew.
+    ///
+    /// - Returns: how many it deleted; fewer than `limit` when none is left.
+    func forgetEmptyUsage(limit: Int) throws -> Int {
+        try connection.execute(
+            """
+            DELETE FROM store_usage WHERE upload_id IN (
+                SELECT upload_id FROM store_usage WHERE bytes = 0 LIMIT $1)
+            """, limit)
+    }
 }

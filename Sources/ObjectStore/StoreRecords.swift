@@ -72,6 +72,7 @@ struct StoreRecords {
                 ALTER TABLE store_parts ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
                 """),
         discardMigration,
+        emptyUsageMigration,
     ]
 
     let connection: Connection

@@ -17,6 +17,8 @@ public struct UploadConfiguration: Sendable {
     /// Calls that begin, restart, give up or reissue an upload, which one device may make in a minute; a site's own keys may
     /// make ten times as many. 0 = as many as one likes.
     public var callsPerMinute = 1200
+    /// Days for which an upload that has ended can be asked for.
+    public var recordDays: Int64 = 400
     @Live public var quota = QuotaConfiguration()
     /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     public var bucket = "data"

@@ -18,7 +18,7 @@ extension UploadRecords {
             ) STRICT, WITHOUT ROWID;
             CREATE INDEX superseded_uploads_by_upload ON superseded_uploads (logical_id);
             CREATE INDEX upload_idempotency_by_upload ON upload_idempotency (upload_id);
-            CREATE INDEX uploads_superseded ON uploads (logical_id, id) WHERE state = 2;
+            CREATE INDEX uploads_by_upload ON uploads (logical_id, id);
             """)
 
     /// Has only the ids stay of all superseded attempts but the latest few. What they stored is gone; one that still has

@@ -48,6 +48,7 @@ struct UploadRecords {
         idempotencyMigration,
         underWayMigration,
         supersededMigration,
+        retentionMigration,
     ]
 
     private static let select = """

@@ -12,6 +12,8 @@ public struct Uploads: Sendable {
     private let service: UploadService
     private let management: UploadManagementService
     private let sweeping: UploadSweep
+    private let retention: UploadRetention
+    private let database: Database
 
     /// - Parameter endpoint: where clients reach the store; issued with every upload from now on. An upload that was
     ///   issued another one is to be restarted.
@@ -28,6 +30,8 @@ public struct Uploads: Sendable {
                     ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil))
         management = UploadManagementService(
             listing: UploadListing(database: database, store: store), tokens: PageTokens(keyring: keyring))
+        self.database = database
+        retention = UploadRetention(database: database, clock: clock, days: configuration.recordDays)
         sweeping = UploadSweep(database: database, store: store, clock: clock, configuration: configuration)
     }
 
@@ -46,5 +50,19 @@ public struct Uploads: Sendable {
     /// - Returns: how many uploads it swept.
     public func sweep() async throws -> Int {
         try await sweeping.run()
+    }
+
+    /// Removes the records of uploads that ended long ago, once a day; to be called every few minutes.
+    ///
+    /// - Returns: how many uploads' it removed.
+    public func sweepRecords() async throws -> Int {
+        try await retention.run()
+    }
+
+    /// Removes counts of stored bytes, objects and uploads that are 0.
+    ///
+    /// - Returns: how many it removed.
+    public func sweepUsage() async throws -> Int {
+        try await database.write { try UsageRecords($0).forgetEmpty(limit: 500) }
     }
 }

@@ -61,6 +61,17 @@ struct UsageRecords {
             GROUP BY w.owner;
             """)
 
+    /// Deletes the usage of owners who have nothing; the triggers make it anew.
+    ///
+    /// - Returns: how many rows it deleted; fewer than `limit` when none is left.
+    func forgetEmpty(limit: Int) throws -> Int {
+        try connection.execute(
+            """
+            DELETE FROM upload_usage WHERE owner IN (
+                SELECT owner FROM upload_usage WHERE bytes = 0 AND objects = 0 AND uploads = 0 LIMIT $1)
+            """, limit)
+    }
+
     let connection: Connection
 
     init(_ connection: Connection) {

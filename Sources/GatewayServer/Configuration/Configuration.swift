@@ -67,6 +67,7 @@ struct Configuration: Sendable {
         accounts.auditLines = try reader.integer(
             "audit.max_lines", default: accounts.auditLines, in: 1000...1_000_000_000, unit: "lines")
         uploads = try Self.uploads(&reader)
+        catalog.deletedDays = uploads.recordDays
         // No session that was begun under this configuration misses its files.
         store.orphanAge = max(store.orphanAge, uploads.sessionTotal + uploads.wholeObjectGrace)
         publicEndpoint = try Self.publicEndpoint(&reader)
@@ -136,6 +137,8 @@ struct Configuration: Sendable {
             "uploads.session_idle_seconds", default: uploads.sessionIdle, in: 1...2_592_000, unit: "seconds")
         uploads.sessionTotal = try reader.integer(
             "uploads.session_total_seconds", default: uploads.sessionTotal, in: 1...34_560_000, unit: "seconds")
+        uploads.recordDays = try reader.integer(
+            "uploads.record_retention_days", default: uploads.recordDays, in: 400...36_500, unit: "days")
         uploads.callsPerMinute = Int(
             try reader.integer(
                 "uploads.calls_per_minute", default: Int64(uploads.callsPerMinute), in: 0...1_000_000, unit: "calls"))

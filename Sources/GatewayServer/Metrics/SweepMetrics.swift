@@ -9,6 +9,12 @@ final class SweepMetrics: MetricSource {
         case objects
         /// Rows of multipart uploads that had ended, which an earlier process left.
         case rows = "multipart_rows"
+        /// Records of uploads that ended long ago.
+        case uploadRecords = "upload_records"
+        /// Records of objects that were deleted long ago.
+        case deletedObjects = "deleted_objects"
+        /// Sums of stored bytes that came to be 0.
+        case usage
         /// Files whose rows were gone.
         case files
         /// Lines of the audit log that were kept long enough, or too many.

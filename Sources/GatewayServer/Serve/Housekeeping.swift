@@ -30,6 +30,9 @@ struct Housekeeping: Sendable {
             if !store.reconciliation.isForeign {
                 await sweep(.uploads) { try await uploads.sweep() }
                 await sweep(.objects) { try await catalog.applyRetention() }
+                await sweep(.uploadRecords) { try await uploads.sweepRecords() }
+                await sweep(.deletedObjects) { try await catalog.sweepDeleted() }
+                await sweep(.usage) { try await store.sweepUsage() + uploads.sweepUsage() }
                 await sweep(.multiparts) { try await store.sweepDirectMultiparts(idleFor: directUploadIdle) }
                 await sweep(.rows) { try await store.sweepDiscards() }
                 await sweep(.files) { try await store.sweepRemovals() }

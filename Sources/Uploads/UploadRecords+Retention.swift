@@ -1,0 +1,58 @@
+import Database
+import Platform
+
+/// Which uploads ended so long ago that their records may go.
+extension UploadRecords {
+    static let retentionMigration = Migration(
+        name: "uploads-5", sql: "CREATE INDEX logical_uploads_by_age ON logical_uploads (created_at, id);")
+
+    /// Logical uploads from before a time, the oldest first, and whether all of their attempts ended before it and have
+    /// nothing left: no object, no record of a deleted one, nothing in the store, no idempotency key.
+    func old(before limit: UnixTime, after place: RetentionPlace, count: Int) throws -> [(
+        RetentionPlace, hasEnded: Bool
+    )] {
+        try connection.query(
+            """
+            SELECT l.created_at, l.id, NOT EXISTS (
+                SELECT 1 FROM uploads u WHERE u.logical_id = l.id AND (
+                    u.session_ends_at >= $1 OR (u.state = 1 AND u.is_swept = 0)
+                    OR EXISTS (SELECT 1 FROM objects o WHERE o.upload_id = u.id)
+                    OR EXISTS (SELECT 1 FROM deleted_objects d WHERE d.upload_id = u.id)
+                    OR EXISTS (SELECT 1 FROM store_objects s WHERE s.upload_id = u.id)
+                    OR EXISTS (SELECT 1 FROM store_multiparts m WHERE m.upload_id = u.id)
+                    OR EXISTS (SELECT 1 FROM upload_idempotency i WHERE i.upload_id = u.id)))
+            FROM logical_uploads l WHERE (l.created_at, l.id) > ($2, $3) AND l.created_at < $1
+            ORDER BY l.created_at, l.id LIMIT $4
+            """, limit.microseconds, place.createdAt.microseconds, place.logicalID, count
+        ) {
+            (RetentionPlace(createdAt: UnixTime(microseconds: $0.int64(0)), logicalID: $0.text(1)), $0.bool(2))
+        }
+    }
+
+    /// Deletes at most `limit` rows of a logical upload; itself and the attempt in force with the last of them.
+    ///
+    /// - Returns: how many rows went; fewer than `limit` where none is left.
+    func forget(logicalID: String, limit: Int) throws -> Int {
+        var rows = try connection.execute(
+            """
+            DELETE FROM superseded_uploads
+            WHERE id IN (SELECT id FROM superseded_uploads WHERE logical_id = $1 LIMIT $2)
+            """, logicalID, limit)
+        guard rows < limit else { return rows }
+        rows += try connection.execute(
+            "DELETE FROM uploads WHERE id IN (SELECT id FROM uploads WHERE logical_id = $1 AND state = 2 LIMIT $2)",
+            logicalID, limit - rows)
+        guard rows < limit else { return rows }
+        try connection.execute("DELETE FROM uploads WHERE logical_id = $1", logicalID)
+        try connection.execute("DELETE FROM logical_uploads WHERE id = $1", logicalID)
+        return rows
+    }
+}
+
+/// Where a walk over old uploads stands.
+struct RetentionPlace: Sendable, Hashable {
+    let createdAt: UnixTime
+    let logicalID: String
+
+    static let start = RetentionPlace(createdAt: UnixTime(microseconds: .min), logicalID: "")
+}

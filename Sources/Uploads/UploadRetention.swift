@@ -1,0 +1,68 @@
+import Database
+import Platform
+
+/// Removes the records of uploads that ended long ago. Until then their clients are told what became of them, and after
+/// that they are as if they had never been.
+///
+/// Once a day it walks over all that is old enough: records of objects that are still there stay, and would be looked at
+/// for nothing more often.
+final class UploadRetention: Sendable {
+    /// Uploads that are looked at in one read.
+    private static let visits = 500
+    /// Rows of one upload, and uploads, that one transaction deletes: other writes wait meanwhile.
+    static let batch = 200
+    private static let interval: Int64 = 86_400
+
+    private let database: Database
+    private let clock: any WallClock
+    private let days: Int64
+    private let walkedAt = Lock<UnixTime?>(nil)
+
+    /// - Parameter days: how long a record stays after its upload's last session.
+    init(database: Database, clock: any WallClock, days: Int64) {
+        self.database = database
+        self.clock = clock
+        self.days = days
+    }
+
+    /// - Returns: how many uploads went.
+    func run() async throws -> Int {
+        let now = clock.now()
+        guard walkedAt.withLock({ $0.map { $0.adding(seconds: Self.interval) <= now } ?? true }) else { return 0 }
+        let limit = now.adding(seconds: -days * 86_400)
+        var place = RetentionPlace.start
+        var count = 0
+        while true {
+            try Task.checkCancellation()
+            let old = try database.read { [place] connection in
+                try UploadRecords(connection).old(before: limit, after: place, count: Self.visits)
+            }
+            guard let last = old.last else { break }
+            place = last.0
+            var ended = old.filter(\.hasEnded).map(\.0)
+            count += ended.count
+            while !ended.isEmpty {
+                try Task.checkCancellation()
+                let done = try await forget(ended, before: limit)
+                ended.removeFirst(done)
+            }
+        }
+        walkedAt.withLock { $0 = now }
+        return count
+    }
+
+    /// - Returns: how many of the first have no row any more.
+    private func forget(_ places: [RetentionPlace], before limit: UnixTime) async throws -> Int {
+        try await database.write { connection in
+            let records = UploadRecords(connection)
+            var (done, left) = (0, Self.batch)
+            for place in places where left > 0 {
+                let rows = try records.forget(logicalID: place.logicalID, limit: left)
+                guard rows < left else { break }
+                left -= rows + 1
+                done += 1
+            }
+            return done
+        }
+    }
+}
