@@ -13,6 +13,8 @@ public struct Keyring: Sendable {
         case temporaryCredentials = "temporary-credentials"
         /// MAC key of page tokens.
         case pageTokens = "page-tokens"
+        /// Encryption key of what page tokens say.
+        case pageCursors = "page-cursors"
     }
 
     private let root: Secret

@@ -71,6 +71,10 @@ import Testing
         let token = tokens.seal("after:7", scope: "devices|1|")
         #expect(tokens.open(token, scope: "devices|1|") == "after:7")
         #expect(tokens.open(token, scope: "devices|2|") == nil)
+        // What it says is nobody's to read.
+        let bytes = Base64.decodeURL(token) ?? []
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("after"))
+        #expect(tokens.seal("after:8", scope: "devices|1|") != token)
         #expect(tokens.open(String(token.dropLast(2)) + "AA", scope: "devices|1|") == nil)
         #expect(tokens.open("", scope: "devices|1|") == nil)
         #expect(tokens.open("!", scope: "devices|1|") == nil)

@@ -1,14 +1,17 @@
 import Platform
 
-/// Page tokens: where the next page begins, sealed so that only who got one for a question can use it for that question.
+/// Page tokens: where the next page begins, sealed so that only who got one for a question can use it for that question, and
+/// encrypted: a page may end at a row that the caller may not see.
 public struct PageTokens: Sendable {
     private static let sealLength = 16
     private static let maximumLength = 2048
 
     private let key: [UInt8]
+    private let cipherKey: [UInt8]
 
     public init(keyring: Keyring) {
         key = keyring.key(.pageTokens)
+        cipherKey = keyring.key(.pageCursors)
     }
 
     /// - Parameters:
@@ -16,18 +19,25 @@ public struct PageTokens: Sendable {
     ///   - scope: the list, its filter and its caller; a token opens only with the very same.
     public func seal(_ cursor: String, scope: String) -> String {
         let content = Array(cursor.utf8)
-        return Base64.encodeURL(seal(content, scope) + content)
+        let seal = seal(content, scope)
+        return Base64.encodeURL(seal + AES256GCM.seal(content, key: cipherKey, nonce: Self.nonce(seal)))
     }
 
     /// The cursor; `nil` for a token that was not issued for `scope`.
     public func open(_ token: String, scope: String) -> String? {
         guard token.utf8.count <= Self.maximumLength, let bytes = Base64.decodeURL(token),
-            bytes.count > Self.sealLength
+            bytes.count > Self.sealLength + AES256GCM.tagCount
         else { return nil }
-        let content = Array(bytes[Self.sealLength...])
-        guard constantTimeEqual(Array(bytes[..<Self.sealLength]), seal(content, scope)) else { return nil }
+        let seal = Array(bytes[..<Self.sealLength])
+        let sealed = Array(bytes[Self.sealLength...])
+        guard let content = AES256GCM.open(sealed, key: cipherKey, nonce: Self.nonce(seal)),
+            constantTimeEqual(seal, self.seal(content, scope))
+        else { return nil }
         return String(decoding: content, as: UTF8.self)
     }
+
+    /// Of the content itself, so that no nonce comes with two contents (the construction of RFC 5297).
+    private static func nonce(_ seal: [UInt8]) -> [UInt8] { Array(seal[..<AES256GCM.nonceCount]) }
 
     private func seal(_ content: [UInt8], _ scope: String) -> [UInt8] {
         // The scope's length goes first, so no byte of one part can pass for the other's.
