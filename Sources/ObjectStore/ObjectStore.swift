@@ -151,8 +151,21 @@ public final class ObjectStore: Sendable {
     /// - Throws: `slowDown` where the bodies under way have it all.
     func share(length: Int64?) throws(StoreError) -> BlockThreads.Share {
         if let share = threads.share(length: length) { return share }
-        throw StoreError(.slowDown, "Too many bodies are being received. Reduce your request rate.")
+        throw Self.outOfMemory
     }
+
+    /// Memory for a document of a Complete, and for the list that is read of it.
+    ///
+    /// - Parameter length: nil = not known.
+    /// - Throws: `slowDown` where the bodies under way have it all.
+    func documentShare(length: Int64?) throws(StoreError) -> BlockThreads.Share {
+        let length = min(length ?? .max, Int64(CompletionList.maximumBytes))
+        if let share = threads.documentShare(length: length) { return share }
+        throw Self.outOfMemory
+    }
+
+    private static let outOfMemory = StoreError(
+        .slowDown, "Too many bodies are being received. Reduce your request rate.")
 
     /// What takes a body into `file`; see ``BodyPipeline``.
     func pipeline(

@@ -2,10 +2,13 @@
 final class CompletionBody {
     private var bytes: [UInt8] = []
     private var digest: BodyDigest
+    private let share: BlockThreads.Share
 
-    /// - Throws: `malformedXML` where the body is declared to be longer than any list of parts.
-    init(_ payload: Payload) throws(StoreError) {
+    /// - Throws: `malformedXML` where the body is declared to be longer than any list of parts, `slowDown` where there is no
+    ///   memory for it.
+    init(_ payload: Payload, _ store: ObjectStore) throws(StoreError) {
         if let length = payload.length, length > CompletionList.maximumBytes { throw CompletionList.malformed }
+        share = try store.documentShare(length: payload.length)
         digest = BodyDigest(payload.checks)
     }
 

@@ -100,7 +100,7 @@ struct StoreHandler: HTTPRequestHandler {
         case .completeMultipart(let id, let all, let expected):
             _ = try completed(id, access)
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
-            let document = try CompletionBody(payload)
+            let document = try CompletionBody(payload, store)
             let permit = WritePermit(claims: access.claims, policy: policy)
             return body(payload, answers, take: document.receive, leave: {}) {
                 // It may have been aborted, or completed by another request, while the document arrived.

@@ -42,8 +42,21 @@ final class BlockThreads: Sendable {
     /// - Parameter length: nil = not known.
     /// - Returns: nil where there are not so many left.
     func share(length: Int64?) -> Share? {
-        let needed = length.map { ($0 + Int64(AlignedBlock.size) - 1) / Int64(AlignedBlock.size) } ?? .max
-        let blocks = Int(min(max(needed, 1), Int64(BodyPipeline.blocks)))
+        share(Int(min(Self.blocks(length ?? .max), Int64(BodyPipeline.blocks))))
+    }
+
+    /// Memory for a document that is kept whole, and as much for what is read of it: half of all at most, so that one
+    /// document always has room where there is nothing else.
+    func documentShare(length: Int64) -> Share? {
+        share(min(Int(Self.blocks(2 * length)), max(1, maximumShared / 2)))
+    }
+
+    private static func blocks(_ length: Int64) -> Int64 {
+        let size = Int64(AlignedBlock.size)
+        return max(1, length / size + (length.isMultiple(of: size) ? 0 : 1))
+    }
+
+    private func share(_ blocks: Int) -> Share? {
         let isLeft = shared.add(blocks, ordering: .relaxed).newValue <= maximumShared
         let share = Share(self, blocks: blocks)
         return isLeft ? share : nil

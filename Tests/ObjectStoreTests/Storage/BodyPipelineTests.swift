@@ -191,6 +191,19 @@ struct BodyPipelineTests {
         #expect(try store.client(uploadID: "upload-2").put(content(3 * Self.block)).status == 200)
     }
 
+    /// A document of a Complete is held whole, and so is what is read of it.
+    @Test func documentsTakeTheirShareOfTheMemory() throws {
+        let threads = BlockThreads(memory: Int64(8 * Self.block))
+        let first = threads.documentShare(length: Int64(4 * Self.block))
+        let second = threads.documentShare(length: Int64(Self.block) + 1)
+        #expect(first != nil && second != nil)
+        #expect(threads.documentShare(length: 100) != nil)
+        let last = threads.documentShare(length: 100)
+        #expect(last != nil)
+        #expect(threads.documentShare(length: 100) == nil && threads.share(length: 1) == nil)
+        withExtendedLifetime((first, second, last)) {}
+    }
+
     @Test func reusesBlocks() {
         let threads = BlockThreads()
         let block = threads.takeBlock()
