@@ -131,6 +131,12 @@ public struct ObjectRecords {
                 CREATE INDEX deleted_objects_by_age ON deleted_objects (deleted_at);
                 CREATE INDEX deleted_objects_by_upload ON deleted_objects (upload_id);
                 """),
+        Migration(
+            name: "catalog-4",
+            sql: """
+                -- tag_bytes: of all keys and values; 0 for objects of versions that did not count them.
+                ALTER TABLE objects ADD COLUMN tag_bytes INTEGER NOT NULL DEFAULT 0;
+                """),
     ]
 
     let connection: Connection
@@ -144,11 +150,12 @@ public struct ObjectRecords {
         try connection.execute(
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
-                object_key, size, etag, created_at, uploaded_at, verified_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
             """, object.id, object.fileID, object.uploadID, object.organizationID, object.siteID, object.suiteID,
             object.deviceID, object.bucket, object.key, object.size, object.etag, object.createdAt.microseconds,
-            object.uploadedAt.microseconds, object.verifiedAt.microseconds)
+            object.uploadedAt.microseconds, object.verifiedAt.microseconds,
+            tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count })
         let position = connection.lastInsertedRowID
         for (key, value) in tags {
             try connection.execute(

@@ -49,6 +49,7 @@ struct UploadRecords {
         underWayMigration,
         supersededMigration,
         retentionMigration,
+        UsageRecords.tagsMigration,
     ]
 
     private static let select = """

@@ -61,6 +61,23 @@ struct UsageRecords {
             GROUP BY w.owner;
             """)
 
+    /// Tags are bytes of their owner as well: a small object may have half a megabyte of them.
+    static let tagsMigration = Migration(
+        name: "uploads-usage-2",
+        sql: """
+            DROP TRIGGER upload_usage_object_verified;
+            DROP TRIGGER upload_usage_object_deleted;
+            CREATE TRIGGER upload_usage_object_verified AFTER INSERT ON objects BEGIN
+                INSERT INTO upload_usage (owner, bytes, objects, uploads)
+                SELECT owner, NEW.tag_bytes, 1, 0 FROM upload_owners WHERE upload_id = NEW.upload_id
+                ON CONFLICT (owner) DO UPDATE SET bytes = bytes + excluded.bytes, objects = objects + 1;
+            END;
+            CREATE TRIGGER upload_usage_object_deleted AFTER DELETE ON objects BEGIN
+                UPDATE upload_usage SET bytes = bytes - OLD.tag_bytes, objects = objects - 1
+                WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = OLD.upload_id);
+            END;
+            """)
+
     /// Deletes the usage of owners who have nothing; the triggers make it anew.
     ///
     /// - Returns: how many rows it deleted; fewer than `limit` when none is left.

@@ -114,6 +114,34 @@ struct QuotaTests {
         }
     }
 
+    /// A small object may have half a megabyte of tags.
+    @Test func tagsAreBytes() async throws {
+        let scene = try Scene { $0.quota.device.bytes = 2000 }
+        let device = try scene.device(1)
+        let created = try await device.create()
+        var request = try scene.store(created.uploadID, size: 1)
+        request.rawTags = ["key": String(repeating: "x", count: 1000), "é": "y"]
+        try await device.complete(request)
+        #expect(try usage(scene, "device/260101-000001").bytes == 1 + 3 + 1000 + 2 + 1)
+        #expect(try usage(scene, "site/1").bytes == 1007)
+        // What is uploaded is completed, whatever its tags come to; the next is one too many.
+        let second = try await device.create()
+        var another = try scene.store(second.uploadID, size: 1)
+        another.rawTags = request.rawTags
+        try await device.complete(another)
+        await expectRefusal(.failedPrecondition) { try await device.create() }
+        let now = scene.clock.now()
+        try scene.database.writeBlocking { [store = scene.store] connection in
+            let records = ObjectRecords(connection)
+            let fileID = try #require(try store.object(uploadID: created.uploadID, in: connection)?.fileID)
+            let object = try #require(try records.removable(fileID: fileID, organizationID: 1))
+            try records.bury(object, by: "test", reason: "", at: now)
+            try store.discard(uploadID: created.uploadID, in: connection)
+        }
+        #expect(try usage(scene, "device/260101-000001").bytes == 1007)
+        _ = try await device.create()
+    }
+
     @Test func uploadsUnderWayAreLimited() async throws {
         let scene = try Scene { $0.quota.device.uploads = 2 }
         let (device, other) = (try scene.device(1), try scene.device(2))

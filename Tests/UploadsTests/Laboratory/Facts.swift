@@ -33,8 +33,8 @@ struct Facts {
     let multiparts: [Multipart]
     /// In the store.
     let objects: [Object]
-    /// In the catalog: files by upload.
-    let listed: [(uploadID: String, fileID: String)]
+    /// In the catalog: files by upload, and the bytes of their tags.
+    let listed: [(uploadID: String, fileID: String, tagBytes: Int64)]
     /// As quotas have it.
     let deviceUsage: Usage
     let siteUsage: Usage
@@ -47,9 +47,7 @@ struct Facts {
         (attempts, multiparts, objects, listed, deviceUsage, siteUsage, recordedTwice) = try world.scene.database.read {
             try (
                 Self.attempts(deviceID, $0), Self.multiparts(deviceID, $0), Self.objects(deviceID, $0),
-                $0.query("SELECT upload_id, file_id FROM objects WHERE device_id = $1", deviceID) {
-                    ($0.text(0), $0.text(1))
-                },
+                $0.query(Self.listed, deviceID) { ($0.text(0), $0.text(1), $0.int64(2)) },
                 UsageRecords($0).usage(device: deviceID), UsageRecords($0).usage(site: 1), Self.recordedTwice(line, $0)
             )
         }
@@ -62,7 +60,8 @@ struct Facts {
     /// The device's usage, counted anew.
     var counted: Usage {
         Usage(
-            bytes: multiparts.reduce(0) { $0 + $1.bytes } + objects.reduce(0) { $0 + $1.bytes },
+            bytes: multiparts.reduce(0) { $0 + $1.bytes } + objects.reduce(0) { $0 + $1.bytes }
+                + listed.reduce(0) { $0 + $1.tagBytes },
             objects: Int64(listed.count),
             uploads: Int64(attempts.count { $0.state == .current && !$0.isSwept }))
     }
@@ -71,6 +70,13 @@ struct Facts {
 
     private static let ofDevice = """
         SELECT u.id FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.device_id = $1
+        """
+
+    private static let listed = """
+        SELECT upload_id, file_id, (
+            SELECT coalesce(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0)
+            FROM object_tags t WHERE t.position = o.position)
+        FROM objects o WHERE device_id = $1
         """
 
     private static func attempts(_ deviceID: String, _ connection: Connection) throws -> [Attempt] {

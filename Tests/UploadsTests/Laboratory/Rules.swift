@@ -81,7 +81,7 @@ struct Rules {
     private mutating func checkObjects(_ facts: Facts, _ isStored: (String) -> Bool) throws {
         let listed = Set(facts.listed.map(\.uploadID))
         for id in completed { try require(listed.contains(id), "what was acknowledged as complete is listed", id) }
-        for (uploadID, fileID) in facts.listed where compared.insert(fileID).inserted {
+        for (uploadID, fileID, _) in facts.listed where compared.insert(fileID).inserted {
             try require(isStored(fileID), "what is listed has the file's bytes", uploadID)
         }
         for (logicalID, attempts) in Dictionary(grouping: facts.attempts, by: \.logicalID) {
