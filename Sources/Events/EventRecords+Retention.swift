@@ -26,6 +26,20 @@ extension EventRecords {
         return QueueLength(pending: pending, dead: dead, oldestPendingAt: oldestAt)
     }
 
+    /// How many of the oldest deliveries of a webhook, waiting or dead, are more than `bytes` hold; from an index alone.
+    ///
+    /// - Parameter state: 1 = those that wait, 3 = dead letters.
+    func excess(of webhook: String, state: Int64, bytes: Int64) throws -> Int64 {
+        try connection.first(
+            """
+            SELECT count(*) FROM (
+                SELECT sum(bytes) OVER (ORDER BY position DESC ROWS UNBOUNDED PRECEDING) AS total
+                FROM event_deliveries WHERE webhook = $1 AND state = $2 AND state <> 2
+            ) totals WHERE total > $3
+            """, webhook, state, bytes
+        ) { $0.int64(0) } ?? 0
+    }
+
     /// Removes what ended before `time`, the oldest first.
     ///
     /// - Returns: how many deliveries; fewer than `limit` where none is left.

@@ -43,7 +43,18 @@ struct EventRecords {
                 CREATE INDEX event_deliveries_by_age ON event_deliveries (webhook, position) WHERE state = 1;
                 CREATE INDEX event_deliveries_dead ON event_deliveries (webhook, position) WHERE state = 3;
                 CREATE INDEX event_deliveries_ended ON event_deliveries (state, ended_at) WHERE state <> 1;
-                """)
+                """),
+        Migration(
+            name: "events-2",
+            sql: """
+                -- bytes: of the event's payload.
+                ALTER TABLE event_deliveries ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+                UPDATE event_deliveries SET bytes = coalesce(
+                    (SELECT length(CAST(payload AS BLOB)) FROM events e WHERE e.position = event_deliveries.position), 0)
+                WHERE state <> 2;
+                CREATE INDEX event_deliveries_by_bytes ON event_deliveries (webhook, state, position, bytes)
+                    WHERE state <> 2;
+                """),
     ]
 
     let connection: Connection
@@ -65,11 +76,11 @@ struct EventRecords {
         for webhook in webhooks {
             try connection.execute(
                 """
-                INSERT INTO event_deliveries (position, webhook, subject, state, due_at)
-                SELECT $1, $2, $3, 1, CASE WHEN EXISTS (
+                INSERT INTO event_deliveries (position, webhook, subject, state, bytes, due_at)
+                SELECT $1, $2, $3, 1, $5, CASE WHEN EXISTS (
                     SELECT 1 FROM event_deliveries WHERE webhook = $2 AND subject = $3 AND state = 1
                 ) THEN NULL ELSE $4 END
-                """, position, webhook, event.subject, now.microseconds)
+                """, position, webhook, event.subject, now.microseconds, payload.utf8.count)
         }
     }
 }

@@ -14,10 +14,16 @@ struct EventRetention: Sendable {
     func run() async throws -> Int {
         let now = clock.now()
         for webhook in configuration.webhooks.map(\.name) {
-            let pending = try database.read { try EventRecords($0).queueLength(of: webhook).pending }
+            let (pending, large) = try database.read { connection in
+                let records = EventRecords(connection)
+                return (
+                    try records.queueLength(of: webhook).pending,
+                    try records.excess(of: webhook, state: 1, bytes: configuration.maximumBytes)
+                )
+            }
             try await giveUp(
-                pendingFor: webhook, count: pending - configuration.maximumPending, because: "too many events waited",
-                at: now)
+                pendingFor: webhook, count: max(pending - configuration.maximumPending, large),
+                because: "too many events waited", at: now)
         }
         var removed = try await forget(.delivered, olderThanDays: configuration.deliveredDays, at: now)
         removed += try await forget(.dead, olderThanDays: configuration.deadLetterDays, at: now)
@@ -60,10 +66,12 @@ struct EventRetention: Sendable {
     }
 
     private func forgetDeadLetters(of webhook: String) async throws -> Int {
-        let most = configuration.maximumDeadLetters
+        let (most, bytes) = (configuration.maximumDeadLetters, configuration.maximumBytes)
         return try await inBatches { connection in
             let records = EventRecords(connection)
-            let excess = try records.queueLength(of: webhook).dead - most
+            let excess = max(
+                try records.queueLength(of: webhook).dead - most,
+                try records.excess(of: webhook, state: EventRecords.End.dead.rawValue, bytes: bytes))
             return excess > 0 ? try records.forgetDeadLetters(of: webhook, limit: min(excess, Int64(Self.batch))) : 0
         }
     }

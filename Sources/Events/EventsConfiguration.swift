@@ -13,6 +13,9 @@ public struct EventsConfiguration: Sendable {
     public var giveUpSeconds: Int64 = 86_400
     /// Events that may wait for one webhook; of more, the oldest become dead letters.
     public var maximumPending: Int64 = 100_000
+    /// Bytes of events that may wait for one webhook, and of its dead letters as many; of more, the oldest become dead letters,
+    /// or go.
+    public var maximumBytes: Int64 = 1 << 30
     /// Dead letters of one webhook that are kept at most, the youngest.
     public var maximumDeadLetters: Int64 = 10_000
     /// How long a delivered event is kept, and a dead letter.

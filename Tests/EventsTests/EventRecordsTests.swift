@@ -153,6 +153,21 @@ import Testing
         #expect(try scene.count("events") == 4)
     }
 
+    /// An event of an object with many tags has half a megabyte.
+    @Test func bytesAreBoundedToo() async throws {
+        let scene = try Scene()
+        let payload = String(repeating: "é", count: 50)
+        let ids = try (0..<5).map { _ in try scene.happens(to: "x", for: ["a", "b"], payload: payload) }
+        #expect(try await tidy(scene) { $0.maximumBytes = 500 } == 0)
+        #expect(try scene.letters().isEmpty)
+        #expect(try await tidy(scene) { $0.maximumBytes = 350 } == 0)
+        #expect(try scene.letters(webhook: "a").map(\.eventID) == Array(ids[..<2]))
+        #expect(try scene.due().map(\.eventID) == [ids[2]])
+        #expect(try await tidy(scene) { $0.maximumBytes = 150 } >= 1)
+        #expect(try scene.letters(webhook: "a").map(\.eventID) == [ids[3]])
+        #expect(try scene.due().map(\.eventID) == [ids[4]])
+    }
+
     @Test func deadLettersAreKeptLonger() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")

@@ -19,6 +19,8 @@ extension Configuration {
             "events.give_up_seconds", default: events.giveUpSeconds, in: 1...2_592_000, unit: "seconds")
         events.maximumPending = try reader.integer(
             "events.max_pending", default: events.maximumPending, in: 1...10_000_000, unit: "events")
+        events.maximumBytes = try reader.integer(
+            "events.max_bytes", default: events.maximumBytes, in: (1 << 20)...(1 << 50), unit: "bytes")
         events.maximumDeadLetters = try reader.integer(
             "events.max_dead_letters", default: events.maximumDeadLetters, in: 1...1_000_000, unit: "events")
         events.deliveredDays = try reader.integer(
