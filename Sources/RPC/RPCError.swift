@@ -40,9 +40,10 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     public static func unimplemented(_ message: String) -> RPCError { RPCError(bare: .unimplemented, message) }
 
     /// No room now. AuthService says it without a detail: its clients give up where they find one.
-    static func overloaded(_ method: MethodDescriptor) -> RPCError {
-        let message = "the gateway has too many calls under way"
-        return method.service.hasPrefix("archebase.auth.")
+    static func overloaded(
+        _ method: MethodDescriptor, _ message: String = "the gateway has too many calls under way"
+    ) -> RPCError {
+        method.service.hasPrefix("archebase.auth.")
             ? RPCError(bare: .unavailable, message, retryAfterMilliseconds: 1000)
             : RPCError(.overloaded, message, retryAfterMilliseconds: 1000)
     }

@@ -66,9 +66,9 @@ final class RawClient: HTTP2SessionHost {
         self.init(RPCServer(router: router, interceptors: interceptors, limits: limits))
     }
 
-    init(_ server: RPCServer) {
+    init(_ server: RPCServer, from host: String = "192.0.2.1", mayWait: Bool = true) {
         connection = ServerConnection(
-            server: server, loop: StillLoop(), peer: PeerAddress(host: "192.0.2.1", port: 4711))
+            server: server, loop: StillLoop(), peer: PeerAddress(host: host, port: 4711), mayWait: mayWait)
         session = HTTP2Session(role: .client, host: self)
     }
 

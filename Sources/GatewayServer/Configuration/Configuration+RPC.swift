@@ -23,6 +23,10 @@ extension Configuration {
         limits.maxMessageSize = try count(&reader, "rpc.max_message_bytes", limits.maxMessageSize, "bytes")
         limits.maxRequestBytes = try count(&reader, "rpc.max_request_bytes", limits.maxRequestBytes, "bytes")
         limits.maxHandlers = try count(&reader, "rpc.max_handlers", limits.maxHandlers, "calls under way")
+        let perAddress = try reader.integer(
+            "rpc.max_handlers_per_address", default: 0, in: 0...1_000_000_000, unit: "calls under way")
+        if perAddress > 0 { limits.maxHandlersPerAddress = Int(perAddress) }
+        limits.waiting = try waiting(&reader)
         limits.maxConnectionsPerAddress = try count(
             &reader, "rpc.max_connections_per_address", limits.maxConnectionsPerAddress, "connections")
         limits.lifecycle = try lifecycle(&reader)
@@ -67,6 +71,18 @@ extension Configuration {
         web.bodyTimeout = .seconds(
             try reader.integer("web.body_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
         return web
+    }
+
+    /// What calls that wait, such as Health.Watch and reflection, may take.
+    private static func waiting(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WaitingLimits {
+        var limits = WaitingLimits()
+        limits.perConnection = try count(
+            &reader, "rpc.max_waiting_calls_per_connection", limits.perConnection, "calls under way")
+        limits.perAddress = try count(
+            &reader, "rpc.max_waiting_calls_per_address", limits.perAddress, "calls under way")
+        limits.perListener = try count(&reader, "rpc.max_waiting_calls", limits.perListener, "calls under way")
+        limits.lifetime = try time(&reader, "rpc.waiting_call_seconds", limits.lifetime, from: 1)
+        return limits
     }
 
     private static func lifecycle(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> LifecycleLimits {

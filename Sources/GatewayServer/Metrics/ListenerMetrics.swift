@@ -23,7 +23,10 @@ struct ListenerMetrics: MetricSource {
                 "Connections that were accepted; of the web listener, requests.",
                 snapshots.map { ($0, $1.connectionsAccepted) }),
             .gauge(
-                "data_gateway_handlers", "Calls whose handler runs or waits.", snapshots.map { ($0, $1.handlers) }),
+                "data_gateway_handlers", "Calls whose handler runs.", snapshots.map { ($0, $1.handlers) }),
+            .gauge(
+                "data_gateway_waiting_calls", "Calls of methods that wait, such as Health.Watch.",
+                snapshots.map { ($0, $1.waitingCalls) }),
             .counter(
                 "data_gateway_limits_reached_total",
                 "How often a client was refused or cut off because it reached a limit.",

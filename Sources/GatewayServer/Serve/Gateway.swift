@@ -125,11 +125,14 @@ final class Gateway: Sendable {
     private static func router(_ services: Router, _ state: ServingState, reflects: Bool) -> Router {
         var router = services
         HealthService(services: services.services, state: state).register(in: &router)
+        router.apply(MethodRules(waits: true), to: HealthMethods.watch)
         if reflects {
             let names = router.services + [ServerReflectionMethods.service, V1AlphaServerReflectionMethods.service]
             let reflection = ReflectionService(services: names, files: ProtoFiles.all)
             reflection.register(in: &router)
             ReflectionServiceV1Alpha(reflection).register(in: &router)
+            router.apply(MethodRules(waits: true), to: ServerReflectionMethods.serverReflectionInfo)
+            router.apply(MethodRules(waits: true), to: V1AlphaServerReflectionMethods.serverReflectionInfo)
         }
         return router
     }

@@ -22,6 +22,8 @@ public final class CallContext: @unchecked Sendable {
     /// Names the call in the log and to its client: the client's own `x-request-id`, where that is well-formed.
     public private(set) lazy var requestID = givenID ?? RequestID.make()
     private let givenID: String?
+    /// Whether the handler may wait for what happens later; where it may not, it answers with what is there.
+    public internal(set) var mayWait = true
     /// What it has moved; whole when the call has ended.
     public internal(set) var traffic = CallTraffic()
     /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.

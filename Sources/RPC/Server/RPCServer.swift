@@ -8,8 +8,16 @@ public struct RPCLimits: Sendable {
     public var maxMessageSize = 4 * 1024 * 1024
     /// Bytes of request messages that calls under way may hold; calls beyond are refused as UNAVAILABLE.
     public var maxRequestBytes = 128 * 1024 * 1024
-    /// Handlers that may run or wait at once; calls beyond are refused as UNAVAILABLE.
+    /// Handlers that may run at once; calls beyond are refused as UNAVAILABLE.
     public var maxHandlers = 10_000
+    /// How many of those may be for calls of one address: a quarter where none was set, but always some.
+    public var maxHandlersPerAddress: Int {
+        get { handlersPerAddress ?? max(100, maxHandlers / 4) }
+        set { handlersPerAddress = newValue }
+    }
+    private var handlersPerAddress: Int?
+    /// What calls of methods that wait may take, which are no such handlers.
+    public var waiting = WaitingLimits()
     /// Connections that one address may have open.
     public var maxConnectionsPerAddress = 1000
 
@@ -23,6 +31,7 @@ public final class RPCServer: Sendable {
     public let interceptors: [any Interceptor]
     public let limits: RPCLimits
     public let metrics: ServerMetrics
+    let addresses = AddressShares()
     /// How messages are written in JSON; `nil` = they are not, and who asks for it is refused.
     public let json: JSONMapping?
     /// Which pages of other origins may call; `nil` = none.

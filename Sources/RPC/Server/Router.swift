@@ -7,7 +7,7 @@ public struct Router: MethodRegistry, Sendable {
 
     private struct Entry: Sendable {
         let path: [UInt8]
-        let method: any Method
+        var method: any Method
     }
 
     /// By the hash of the path.
@@ -39,6 +39,13 @@ public struct Router: MethodRegistry, Sendable {
     func method(_ path: Substring) -> (any Method)? {
         var path = path
         return path.withUTF8 { method($0) }
+    }
+
+    /// Has calls of a method, which is registered, treated by `rules`.
+    public mutating func apply(_ rules: MethodRules, to method: MethodDescriptor) {
+        let hash = Array(method.path.utf8).withUnsafeBufferPointer { Self.hash($0) }
+        precondition(entries[hash]?.method.descriptor == method, "\(method.path) has to be registered before its rules")
+        entries[hash]?.method.rules = rules
     }
 
     private mutating func insert(_ method: any Method) {
@@ -103,6 +110,8 @@ protocol Method: Sendable {
     var descriptor: MethodDescriptor { get }
 
     var metrics: MethodMetrics { get }
+
+    var rules: MethodRules { get set }
 
     /// The full names of what goes in and what comes out.
     var messages: (input: String, output: String) { get }

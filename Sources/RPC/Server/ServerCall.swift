@@ -22,6 +22,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var driver: CallDriver?
     /// What the handler runs in.
     private var task: HandlerTask?
+    /// What its handler holds of the listener's limits.
+    private var place: CallPlace?
     private var timer: LoopTimer?
     private var traffic = CallTraffic()
     private var unconsumed = 0
@@ -85,6 +87,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             method: method.descriptor, metadata: head.metadata, peer: connection.peer,
             clientCertificate: connection.clientCertificate, startedAt: now, deadline: deadline,
             requestID: head.requestID, trace: head.trace)
+        context.mayWait = connection.mayWait
         method.metrics.started()
         do throws(RPCError) {
             if let fault = head.front?.request.fault { throw fault }
@@ -228,13 +231,36 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Has the handler run; it sends its messages, and its return or throw ends the call.
     func run() {
         guard case .open(let context, _) = state else { return }
-        guard server.metrics.handlerStarts(limit: server.limits.maxHandlers) else {
-            server.metrics.limitReached("handlers")
-            fail(RPCError.overloaded(context.method))
+        let waits = head.method?.rules.waits ?? false
+        do throws(CallPlace.Refusal) {
+            place = try CallPlace(waits: waits, on: connection, of: address(context))
+        } catch {
+            server.metrics.limitReached(error.limit)
+            fail(RPCError.overloaded(context.method, error.message))
             return
         }
+        if waits { limitWaiting(context) }
         connection.handlers += 1
         connection.loop.handlerTasks.run(self)
+    }
+
+    /// What the caller's address holds: the connection's, unless a proxy has passed the call on.
+    private func address(_ context: CallContext) -> AddressShare {
+        context.peer.host == connection.peer.host
+            ? connection.address : server.addresses.share(of: context.peer.host)
+    }
+
+    /// Ends a call that waits in order when its time is over, where its client did not set an earlier deadline.
+    private func limitWaiting(_ context: CallContext) {
+        let end = connection.loop.now &+ server.limits.waiting.lifetime
+        if let deadline = context.deadline, deadline <= end { return }
+        timer?.cancel()
+        timer = connection.loop.schedule(at: end) { [self] in
+            let (driver, task) = (driver, task)
+            succeed()
+            driver?.cancel()
+            task?.cancel()
+        }
     }
 
     /// Runs the handler, unless the call is over already.
@@ -251,7 +277,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             }
         }
         connection.handlers -= 1
-        server.metrics.handlerEnded()
+        place.take()?.leave(connection)
     }
 
     /// Sends a message that has its prefix, after the response's header section.

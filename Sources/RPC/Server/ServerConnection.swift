@@ -18,6 +18,12 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     /// Handlers that have not ended, also those whose stream was reset: a client cannot have more of them at once by
     /// resetting its streams (CVE-2023-44487).
     var handlers = 0
+    /// Calls under way whose method waits.
+    var waitingCalls = 0
+    /// What the peer's address holds of the listener.
+    let address: AddressShare
+    /// Whether a call may take as long as it likes; not where it holds a thread meanwhile.
+    let mayWait: Bool
     private var session: HTTP2Session?
     private var lifecycle: ConnectionLifecycle
     private var timer: LoopTimer?
@@ -26,8 +32,11 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     private var producedAtTick: UInt64 = 0
     private var isSocketBlocked = false
 
-    public init(server: RPCServer, loop: any CallLoop, peer: PeerAddress) {
+    /// - Parameter mayWait: whether calls may wait for what happens later; not where each holds a thread meanwhile.
+    public init(server: RPCServer, loop: any CallLoop, peer: PeerAddress, mayWait: Bool = true) {
         self.server = server
+        self.mayWait = mayWait
+        address = server.addresses.share(of: peer.host)
         self.loop = loop
         self.peer = peer
         lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)

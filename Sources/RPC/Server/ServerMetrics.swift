@@ -5,7 +5,10 @@ import Synchronization
 public final class ServerMetrics: Sendable {
     private let connectionsAccepted = Atomic<Int>(0)
     private let connectionsOpen = Atomic<Int>(0)
-    private let handlers = Atomic<Int>(0)
+    /// Handlers that run, without those that wait.
+    let handlers = BoundedCount()
+    /// Calls of methods that wait.
+    let waitingCalls = BoundedCount()
     private let requestBytes = Atomic<Int>(0)
     private let limits = Lock<[String: Int]>([:])
     private let refused = Lock<[RefusedRequest.Reason: Int]>([:])
@@ -16,8 +19,10 @@ public final class ServerMetrics: Sendable {
     public struct Snapshot: Sendable {
         public var connectionsAccepted: Int
         public var connectionsOpen: Int
-        /// Handlers that run or wait now.
+        /// Handlers that run now.
         public var handlers: Int
+        /// Calls of methods that wait.
+        public var waitingCalls: Int
         /// Requests that were no call.
         public var refused: [RefusedRequest.Reason: Int]
         /// How often a limit was reached, by its name.
@@ -28,7 +33,8 @@ public final class ServerMetrics: Sendable {
         Snapshot(
             connectionsAccepted: connectionsAccepted.load(ordering: .relaxed),
             connectionsOpen: connectionsOpen.load(ordering: .relaxed),
-            handlers: handlers.load(ordering: .relaxed),
+            handlers: handlers.value,
+            waitingCalls: waitingCalls.value,
             refused: refused.withLock { $0 },
             limits: limits.withLock { $0 })
     }
@@ -45,17 +51,8 @@ public final class ServerMetrics: Sendable {
     /// A limit was reached, and somebody refused or cut off because of it.
     public func limitReached(_ name: String) { limits.withLock { $0[name, default: 0] += 1 } }
 
-    /// - Returns: whether there was room for one more handler below `limit`.
-    func handlerStarts(limit: Int) -> Bool {
-        if handlers.add(1, ordering: .relaxed).newValue <= limit { return true }
-        handlers.subtract(1, ordering: .relaxed)
-        return false
-    }
-
     /// - Returns: whether calls hold no more than `limit` now.
     func requestBytesChanged(by change: Int, limit: Int) -> Bool {
         requestBytes.add(change, ordering: .relaxed).newValue <= limit
     }
-
-    func handlerEnded() { handlers.subtract(1, ordering: .relaxed) }
 }

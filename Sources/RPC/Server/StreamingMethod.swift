@@ -4,6 +4,7 @@ import Wire
 struct StreamingMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
     let metrics = MethodMetrics()
+    var rules = MethodRules()
     let handler: @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }

@@ -5,6 +5,7 @@ import Wire
 struct UnaryMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
     let metrics = MethodMetrics()
+    var rules = MethodRules()
     let handler: @Sendable (Input, CallContext) async throws -> Output
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }

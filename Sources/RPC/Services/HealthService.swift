@@ -28,13 +28,16 @@ public struct HealthService: HealthHandler {
     }
 
     /// A name that is not served is no error here: it may be one day, the specification says, so the watch stays open.
+    /// Where it may not wait, it ends with the state that is.
     public func watch(
         _ request: HealthCheckRequest, responses: ResponseWriter<HealthCheckResponse>, context: CallContext
     ) async throws {
         let isKnown = services.contains(request.service)
-        for await isServing in state.changes() {
-            try await responses.write(isKnown ? response(isServing) : HealthCheckResponse(status: .serviceUnknown))
+        let answer = { (isServing: Bool) in
+            isKnown ? response(isServing) : HealthCheckResponse(status: .serviceUnknown)
         }
+        guard context.mayWait else { return try await responses.write(answer(state.isServing)) }
+        for await isServing in state.changes() { try await responses.write(answer(isServing)) }
     }
 
     private func response(_ isServing: Bool) -> HealthCheckResponse {

@@ -116,6 +116,10 @@ class Gateway:
             )
         return self._channels[listener]
 
+    def forget_channels(self) -> None:
+        """Has the next calls open connections of their own."""
+        self._close_channels()
+
     @property
     def object_store(self) -> str:
         """`host:port` of the object store."""

@@ -71,7 +71,10 @@ def block(*fields: tuple[str, str]) -> bytes:
 
 
 class Peer:
-    """A connection to `host:port`, after both sides' SETTINGS unless `greet` is false; over TLS with a context."""
+    """A connection to `host:port`, after both sides' SETTINGS unless `greet` is false; over TLS with a context.
+
+    `source` is the address that it comes from.
+    """
 
     def __init__(
         self,
@@ -79,10 +82,11 @@ class Peer:
         settings: dict[int, int] | None = None,
         greet: bool = True,
         tls: ssl.SSLContext | None = None,
+        source: str = "",
     ):
         host, port = address.rsplit(":", 1)
         self.authority = address
-        self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT)
+        self.socket = socket.create_connection((host, int(port)), timeout=TIMEOUT, source_address=(source, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls is not None:
             self.socket = tls.wrap_socket(self.socket, server_hostname="localhost")

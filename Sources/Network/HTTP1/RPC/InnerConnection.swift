@@ -24,7 +24,7 @@ final class InnerConnection: HTTP2SessionHost, @unchecked Sendable {
     // MARK: the call, on the loop
 
     func open(_ request: HeaderBlock, hasBody: Bool) {
-        let connection = ServerConnection(server: server, loop: loop, peer: peer)
+        let connection = ServerConnection(server: server, loop: loop, peer: peer, mayWait: false)
         let session = HTTP2Session(role: .client, host: self)
         let stream = InnerStream(progress)
         connection.onOutput = { [unowned self] in outputPending() }

@@ -1,0 +1,75 @@
+/// What a call holds of its listener's limits from the start of its handler to its end.
+///
+/// A call that waits takes no place among the handlers: those who wait cost little, and would else keep out those who do
+/// not. They have small limits of their own.
+struct CallPlace {
+    /// A limit that left no room.
+    struct Refusal: Error {
+        /// The limit's name for metrics.
+        let limit: String
+        /// The sentence for the client.
+        let message: String
+    }
+
+    private let waits: Bool
+    private let address: AddressShare
+
+    /// Counts one more call.
+    ///
+    /// - Parameter waits: whether its method is one that waits.
+    init(waits: Bool, on connection: ServerConnection, of address: AddressShare) throws(Refusal) {
+        self.waits = waits
+        self.address = address
+        let limits = connection.server.limits
+        if waits {
+            try Self.takeWaiting(limits.waiting, connection, address)
+        } else {
+            try Self.takeRunning(limits, connection.server.metrics, address)
+        }
+    }
+
+    /// Gives the place back, on the loop of `connection`.
+    func leave(_ connection: ServerConnection) {
+        let metrics = connection.server.metrics
+        if waits {
+            connection.waitingCalls -= 1
+            address.waitingCalls.giveBack()
+            metrics.waitingCalls.giveBack()
+        } else {
+            address.handlers.giveBack()
+            metrics.handlers.giveBack()
+        }
+    }
+
+    private static func takeWaiting(
+        _ limits: WaitingLimits, _ connection: ServerConnection, _ address: AddressShare
+    ) throws(Refusal) {
+        func refusal(_ limit: String, _ holder: String, _ count: Int) -> Refusal {
+            Refusal(limit: limit, message: "\(holder) has \(count) waiting calls already, as many as it may have")
+        }
+        guard connection.waitingCalls < limits.perConnection else {
+            throw refusal("waiting_calls_per_connection", "this connection", limits.perConnection)
+        }
+        guard address.waitingCalls.take(limit: limits.perAddress) else {
+            throw refusal("waiting_calls_per_address", "the caller's address", limits.perAddress)
+        }
+        guard connection.server.metrics.waitingCalls.take(limit: limits.perListener) else {
+            address.waitingCalls.giveBack()
+            throw refusal("waiting_calls", "this listener", limits.perListener)
+        }
+        connection.waitingCalls += 1
+    }
+
+    private static func takeRunning(
+        _ limits: RPCLimits, _ metrics: ServerMetrics, _ address: AddressShare
+    ) throws(Refusal) {
+        guard address.handlers.take(limit: limits.maxHandlersPerAddress) else {
+            throw Refusal(
+                limit: "handlers_per_address", message: "the caller's address has too many calls under way")
+        }
+        guard metrics.handlers.take(limit: limits.maxHandlers) else {
+            address.handlers.giveBack()
+            throw Refusal(limit: "handlers", message: "the gateway has too many calls under way")
+        }
+    }
+}

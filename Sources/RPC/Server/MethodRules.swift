@@ -1,0 +1,24 @@
+/// How calls of one method are treated beside the others of its listener.
+public struct MethodRules: Sendable, Hashable {
+    /// Whether its handler spends its time waiting for what happens later, or for the client: such calls are counted
+    /// apart, and end when they have lasted as long as ``WaitingLimits`` lets them.
+    public var waits: Bool
+
+    public init(waits: Bool = false) {
+        self.waits = waits
+    }
+}
+
+/// How many calls of methods that wait there may be at a listener, and for how long.
+public struct WaitingLimits: Sendable {
+    /// Of one connection.
+    public var perConnection = 4
+    /// Of one address, over all its connections.
+    public var perAddress = 16
+    /// Of all clients.
+    public var perListener = 256
+    /// From the start of the call to its orderly end, in nanoseconds; who still wants to wait calls again.
+    public var lifetime: UInt64 = 600 * 1_000_000_000
+
+    public init() {}
+}

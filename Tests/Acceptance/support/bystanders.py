@@ -1,0 +1,51 @@
+"""Those who are served while somebody else attacks: a device that uploads, and a user who lists."""
+
+import time
+
+from .gateway import Gateway
+from .parties import Fleet, User
+from .uploads import Upload, content
+
+#: Small enough that the disk's time says little, large enough to be a body.
+SIZE = 64 * 1024
+
+
+class Bystanders:
+    """A device and a user of one gateway, signed in before the attack. Their calls come from 127.0.0.1."""
+
+    def __init__(self, gateway: Gateway, user: User):
+        self.gateway = gateway
+        self.user = user
+        self.device = Fleet.create(user).uploader()
+        #: Seconds that each call took, in order.
+        self.timings: list[float] = []
+        self._data = content(SIZE)
+
+    def serve(self, rounds: int = 3) -> None:
+        """Uploads a file and lists, so many times; the first call that fails is raised."""
+        for _ in range(rounds):
+            upload = self._timed(lambda: Upload.create(self.device))
+            self._timed(lambda: upload.put(self._data))
+            self._timed(upload.complete)
+            listed = self._timed(lambda: self.user.objects("ListObjects", page_size=10))
+            assert listed.objects
+
+    def serve_for(self, seconds: float) -> None:
+        """The same again and again, for as long."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.serve(rounds=1)
+
+    def reconnect(self) -> None:
+        """Has the next calls open connections of their own."""
+        self.gateway.forget_channels()
+
+    def percentile(self, share: float) -> float:
+        """Of all that calls took, in milliseconds."""
+        return 1000 * sorted(self.timings)[min(len(self.timings) - 1, int(len(self.timings) * share))]
+
+    def _timed(self, call):
+        start = time.monotonic()
+        answer = call()
+        self.timings.append(time.monotonic() - start)
+        return answer

@@ -1,0 +1,153 @@
+"""One address takes all that a gateway gives to strangers, and others are served meanwhile.
+
+The attacker is 127.0.0.2. The bystanders at 127.0.0.1, a device that uploads and a user who lists, are signed in before. The
+short form shows that they are served and that the limits hold; the long form (--full) attacks with sizes of the field, and bounds
+what the bystanders' calls take and what memory the gateway takes.
+"""
+
+import http.client
+import json
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.bystanders import Bystanders
+from support.gateway import eventually
+from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
+from support.monitoring import metric
+
+ATTACKER, ANOTHER = "127.0.0.2", "127.0.0.3"
+#: The bystanders' 99th percentile in the long form, milliseconds.
+LONGEST = 200
+#: What the gateway's resident memory may grow by in the long form, bytes.
+GROWTH = 256 * 1024 * 1024
+#: How long the long form holds an attack, seconds.
+HELD = 45
+REPORTS = Path(__file__).resolve().parents[2] / ".build" / "lab"
+
+
+@pytest.fixture
+def scene(gateway_with, login):
+    """A gateway with a configuration, and bystanders who know it."""
+
+    def make(config: dict | None = None) -> Bystanders:
+        gateway = gateway_with(config)
+        bystanders = Bystanders(gateway, login(gateway))
+        bystanders.serve(rounds=1)
+        return bystanders
+
+    return make
+
+
+@contextmanager
+def measured(bystanders: Bystanders, name: str):
+    """Around the long form of an attack: serves the bystanders for a while, and bounds what it cost them."""
+    before = resident(bystanders.gateway)
+    bystanders.timings.clear()
+    yield
+    bystanders.serve_for(HELD)
+    p50, p99 = bystanders.percentile(0.5), bystanders.percentile(0.99)
+    grown = resident(bystanders.gateway) - before
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    line = f"{name}: {len(bystanders.timings)} calls, p50 {p50:.1f} ms, p99 {p99:.1f} ms, resident {grown / 2**20:+.1f} MiB"
+    with open(REPORTS / "floods.txt", "a") as report:
+        report.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}\n")
+    print(line)
+    assert p99 < LONGEST, line
+    assert grown < GROWTH, line
+
+
+def resident(gateway) -> int:
+    for line in Path(f"/proc/{gateway.process.pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("a process without VmRSS")
+
+
+def reached(gateway, listener: str, limit: str) -> int:
+    return int(metric(gateway, "data_gateway_limits_reached_total", listener=listener, limit=limit))
+
+
+def call(authority: str, path: str, *more: tuple[str, str]) -> bytes:
+    """The header section of a call."""
+    return block(
+        (":method", "POST"), (":scheme", "http"), (":path", path), (":authority", authority),
+        ("content-type", "application/grpc"), ("te", "trailers"), *more,
+    )  # fmt: skip
+
+
+# MARK: calls that wait
+
+WATCH = "/grpc.health.v1.Health/Watch"
+REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+
+
+def wait_on(peer: Peer, path: str, streams: int, is_whole: bool) -> list[bytes]:
+    """Opens so many calls, and returns the trailers of those that were refused."""
+    headers = call(peer.authority, path)
+    for number in range(streams):
+        stream = 2 * number + 1
+        peer.raw(frame(HEADERS, END_HEADERS, stream, headers))
+        if is_whole:
+            peer.raw(frame(DATA, END_STREAM, stream, bytes(5)))
+    refused = []
+    # What came before the answer to a PING came because of these calls.
+    peer.send(6, 0, 0, b"all sent")
+    while (got := peer.next()) is not None and not (got.kind == 6 and got.payload == b"all sent"):
+        if got.kind == HEADERS and got.flags & END_STREAM:
+            refused.append(got.payload)
+    return refused
+
+
+@pytest.mark.parametrize("path, is_whole", [(WATCH, True), (REFLECTION, False)], ids=["watch", "reflection"])
+def test_calls_that_wait_take_no_handlers(scene, is_full, path, is_whole):
+    connections, streams = (40, 256) if is_full else (6, 64)
+    # Without a budget of their own, as many as there are handlers would keep everybody out.
+    bystanders = scene({} if is_full else {"rpc": {"max_handlers": 200}})
+    gateway = bystanders.gateway
+    for listener in ("gateway", "auth"):
+        with ExitStack() as open_peers:
+            refused = 0
+            for _ in range(connections):
+                peer = open_peers.enter_context(Peer(gateway.listeners[listener], source=ATTACKER))
+                refused += len(wait_on(peer, path, streams, is_whole))
+            assert metric(gateway, "data_gateway_waiting_calls", listener=listener) == 16
+            assert metric(gateway, "data_gateway_handlers", listener=listener) == 0
+            # Each call ended in its place, and did not take the connection's others with it.
+            assert reached(gateway, listener, "waiting_calls_per_connection") == connections * streams - 16 - reached(
+                gateway, listener, "waiting_calls_per_address"
+            )
+            # Another address still has its own.
+            other = open_peers.enter_context(Peer(gateway.listeners[listener], source=ANOTHER))
+            assert wait_on(other, path, 1, is_whole) == []
+            bystanders.reconnect()
+            bystanders.serve()
+            if is_full:
+                with measured(bystanders, f"waiting calls at {listener}"):
+                    pass
+        eventually(lambda: metric(gateway, "data_gateway_waiting_calls", listener=listener) == 0)
+
+
+def test_a_watch_over_http_1_tells_the_state_and_ends(scene, is_full):
+    requests = 256 if is_full else 40
+    bystanders = scene({} if is_full else {"web": {"max_connections": 32}})
+    host, port = bystanders.gateway.listeners["web"].split(":")
+    body = b"\0\0\0\0\2{}"
+    with ExitStack() as connections:
+        for _ in range(requests if is_full else 8):
+            connection = http.client.HTTPConnection(host, int(port), timeout=20, source_address=(ATTACKER, 0))
+            connections.callback(connection.close)
+            connection.request("POST", WATCH, body, {"Content-Type": "application/connect+json"})
+            answer = connection.getresponse().read()
+            assert answer[0] == 0 and json.loads(answer[5 : 5 + answer[4]]) == {"status": "SERVING"}
+            connection.close()
+        bystanders.serve()
+
+
+def test_a_watch_ends_in_order_after_its_time(scene, stubs):
+    bystanders = scene({"rpc": {"waiting_call_seconds": 1}})
+    stub = stubs.health.HealthStub(bystanders.gateway.channel("auth"))
+    states = [answer.status for answer in stub.Watch(stubs.health.HealthCheckRequest(), timeout=20)]
+    assert states == [stubs.health.HealthCheckResponse.SERVING]
