@@ -7,6 +7,10 @@ what the bystanders' calls take and what memory the gateway takes.
 
 import http.client
 import json
+import os
+import resource
+import signal
+import socket
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from support.bystanders import Bystanders
-from support.gateway import eventually
+from support.gateway import STOP_TIMEOUT, Gateway, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
-from support.monitoring import metric
+from support.monitoring import logged, metric
 
 ATTACKER, ANOTHER = "127.0.0.2", "127.0.0.3"
 #: The bystanders' 99th percentile in the long form, milliseconds.
@@ -64,6 +68,12 @@ def resident(gateway) -> int:
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) * 1024
     raise AssertionError("a process without VmRSS")
+
+
+def cpu_seconds(gateway) -> float:
+    """CPU time that the gateway has taken so far."""
+    fields = Path(f"/proc/{gateway.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def reached(gateway, listener: str, limit: str) -> int:
@@ -151,3 +161,91 @@ def test_a_watch_ends_in_order_after_its_time(scene, stubs):
     stub = stubs.health.HealthStub(bystanders.gateway.channel("auth"))
     states = [answer.status for answer in stub.Watch(stubs.health.HealthCheckRequest(), timeout=20)]
     assert states == [stubs.health.HealthCheckResponse.SERVING]
+
+
+# MARK: file descriptors
+
+GRPC = ("auth", "gateway", "admin", "device-init")
+
+
+def open_descriptors(gateway) -> int:
+    return len(list(Path(f"/proc/{gateway.process.pid}/fd").iterdir()))
+
+
+def connect(address: str, count: int, stack: ExitStack, source: str = ATTACKER) -> list[socket.socket]:
+    """Opens so many connections, as far as they are taken."""
+    host, port = address.split(":")
+    opened = []
+    for _ in range(count):
+        try:
+            peer = socket.create_connection((host, int(port)), timeout=20, source_address=(source, 0))
+        except OSError:
+            break
+        opened.append(stack.enter_context(peer))
+    return opened
+
+
+@pytest.mark.parametrize("hard", [4096, 1024])
+def test_connections_leave_descriptors_to_the_rest(binary, login, tmp_path, is_full, hard):
+    count = 1000 if is_full else 150
+    gateway = Gateway(binary, tmp_path, {"rpc": {"handshake_timeout_seconds": 120}})
+    gateway.wrapper = ["prlimit", f"--nofile={hard}:{hard}"]
+    try:
+        gateway.start()
+        bystanders = Bystanders(gateway, login(gateway))
+        with ExitStack() as stack:
+            for listener in (*GRPC, "web"):
+                connect(gateway.listeners[listener], count, stack)
+            # A fresh connection for every call: each listener has some left for another address.
+            for _ in range(3):
+                bystanders.reconnect()
+                bystanders.serve(rounds=1)
+            assert open_descriptors(gateway) < hard - 100
+            assert sum(reached(gateway, listener, "descriptors") for listener in GRPC) == 0
+            if is_full:
+                with measured(bystanders, f"connections at {hard} descriptors"):
+                    pass
+            assert logged(gateway, event="connection limits lowered")["descriptors"] == str(hard)
+        assert gateway.stop() == 0
+    finally:
+        gateway.close()
+
+
+def test_a_gateway_without_descriptors_recovers(scene, is_full):
+    bystanders = scene()
+    gateway = bystanders.gateway
+    _, hard = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        # Files could take what was kept for them; here the limit falls to what is open.
+        resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (open_descriptors(gateway) + 2, hard))
+        for listener in ("auth", "gateway"):
+            connect(gateway.listeners[listener], 50, stack)
+        # Whoever is connected is served.
+        listed = bystanders.user.objects("ListObjects", page_size=10)
+        assert listed.objects
+        eventually(lambda: "out of file descriptors" in gateway.stderr)
+        if is_full:
+            before = cpu_seconds(gateway)
+            time.sleep(5)
+            assert cpu_seconds(gateway) - before < 2.5, "a listener spins"
+        resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (hard, hard))
+    bystanders.reconnect()
+    bystanders.serve()
+    assert reached(gateway, "auth", "descriptors") + reached(gateway, "gateway", "descriptors") > 0
+    logged(gateway, event="out of file descriptors")
+
+
+def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
+    bystanders = scene()
+    gateway = bystanders.gateway
+    _, hard = resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE)
+    with ExitStack() as stack:
+        resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (open_descriptors(gateway) + 2, hard))
+        for listener in ("auth", "gateway"):
+            connect(gateway.listeners[listener], 50, stack)
+        eventually(lambda: "out of file descriptors" in gateway.stderr)
+        gateway.process.send_signal(signal.SIGTERM)
+        # Where they stay, the gateway waits for them for as long as it waits for calls.
+        if not is_full:
+            stack.close()
+        assert gateway.process.wait(STOP_TIMEOUT) == 0

@@ -27,6 +27,7 @@ extension Configuration {
             "rpc.max_handlers_per_address", default: 0, in: 0...1_000_000_000, unit: "calls under way")
         if perAddress > 0 { limits.maxHandlersPerAddress = Int(perAddress) }
         limits.waiting = try waiting(&reader)
+        limits.maxConnections = try count(&reader, "rpc.max_connections", limits.maxConnections, "connections")
         limits.maxConnectionsPerAddress = try count(
             &reader, "rpc.max_connections_per_address", limits.maxConnectionsPerAddress, "connections")
         limits.lifecycle = try lifecycle(&reader)

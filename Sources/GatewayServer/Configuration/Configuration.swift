@@ -40,6 +40,7 @@ struct Configuration: Sendable {
     var objectStore = ObjectStoreServer.Configuration()
     var log = LogConfiguration()
     var web = HTTPDaemon.Configuration()
+    var ops = HTTPDaemon.Configuration()
     /// `nil` = there is none.
     var console: ConsoleConfiguration?
     /// Where clients reach the store; `nil` = where it listens.

@@ -7,13 +7,18 @@ struct ProcessMetrics: MetricSource {
     /// In Unix time. Of the clocks, not of /proc/stat: a service that is shut in sees its own process there only.
     private let bootTime = Self.seconds(of: CLOCK_REALTIME) - Self.seconds(of: CLOCK_BOOTTIME)
 
+    /// How many descriptors the process may have open.
+    static var maxDescriptors: Int {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return Int(clamping: limit.rlim_cur)
+    }
+
     var families: [MetricFamily] {
         // proc(5): the fields behind the name, which may hold blanks and ends with the last parenthesis, are numbered from 3.
         guard let stat = text("/proc/self/stat"), let name = stat.lastIndex(of: ")") else { return [] }
         let fields = [0, 0, 0] + stat[stat.index(after: name)...].split(separator: " ").map { Int($0) ?? 0 }
         guard fields.count > 24 else { return [] }
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
         return [
             seconds(
@@ -22,7 +27,7 @@ struct ProcessMetrics: MetricSource {
             .gauge("process_virtual_memory_bytes", "Virtual memory.", [([], fields[23])]),
             .gauge("process_threads", "Threads.", [([], fields[20])]),
             .gauge("process_open_fds", "Open file descriptors.", [([], descriptors)]),
-            .gauge("process_max_fds", "How many there may be.", [([], Int(clamping: limit.rlim_cur))]),
+            .gauge("process_max_fds", "How many there may be.", [([], Self.maxDescriptors)]),
             seconds(
                 "process_start_time_seconds", .gauge, "When the process started, in Unix time.",
                 ticks: fields[22], from: bootTime),

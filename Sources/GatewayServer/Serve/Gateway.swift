@@ -34,13 +34,15 @@ final class Gateway: Sendable {
 
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
+        let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        var configuration = configuration
+        try configuration.fitConnections(descriptors: ProcessMetrics.maxDescriptors, loops: processors)
         self.configuration = configuration
         effective = Lock(configuration.values)
         directory = try DataDirectory.forServing(dataDirectory)
         certificates = try GatewayCertificates(configuration)
         let rooms = try await Rooms(configuration, directory: directory, state: state, certificates: certificates)
         self.rooms = rooms
-        let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
         let json = JSONMapping(schema: try Schema(ProtoFiles.all))
         var addresses: [ListenerName: PeerAddress] = [:]
@@ -59,9 +61,15 @@ final class Gateway: Sendable {
             served.append(ListenerMetrics.Listener(name: name, metrics: server.metrics, methods: router.methods))
             return server
         }
+        let shortage = DescriptorShortage {
+            Log.write(
+                "out of file descriptors",
+                ["consequence": "connections wait", "remedy": "raise LimitNOFILE of the service"], level: .error)
+        }
         for name in ListenerName.grpc where configuration.listeners[name] != nil {
             let listener = try RPCListener(
-                configuration.address(name), server: server(name), loops: loops, certificates: certificates[name])
+                configuration.address(name), server: server(name), loops: loops, certificates: certificates[name],
+                shortage: shortage)
             addresses[name] = listener.address
             rpcListeners.append(listener)
         }
@@ -84,7 +92,7 @@ final class Gateway: Sendable {
             ListenerMetrics.Listener(name: .objectStore, metrics: configuration.objectStore.daemon.metrics))
         let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
-        var opsDaemon = HTTPDaemon.Configuration()
+        var opsDaemon = configuration.ops
         opsDaemon.observers = [HTTPAccessLog(listener: .ops)]
         ops = try HTTPDaemon(
             host: opsAddress.host, port: UInt16(opsAddress.port), configuration: opsDaemon,

@@ -35,6 +35,13 @@ public final class HTTPDaemon: Sendable {
         public var certificates: TLSCertificates?
 
         public init() {}
+
+        /// Takes fewer connections, and of one address as large a part of them as before.
+        public mutating func lower(to connections: Int) {
+            let before = max(1, Int(maximumConnections))
+            maximumConnections = UInt32(clamping: min(before, connections))
+            maximumConnectionsPerAddress = maximumConnectionsPerAddress.map { max(1, $0 * connections / before) }
+        }
     }
 
     public enum StartError: Error, Sendable, Equatable, CustomStringConvertible {

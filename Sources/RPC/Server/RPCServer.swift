@@ -18,6 +18,8 @@ public struct RPCLimits: Sendable {
     private var handlersPerAddress: Int?
     /// What calls of methods that wait may take, which are no such handlers.
     public var waiting = WaitingLimits()
+    /// Connections that may be open; more are closed at once.
+    public var maxConnections = 10_000
     /// Connections that one address may have open.
     public var maxConnectionsPerAddress = 1000
 

@@ -1,0 +1,155 @@
+import CUV
+import Foundation
+import RPC
+
+/// The part of a listener that is on one loop: takes connections, and holds them.
+///
+/// Sendable although it has state: that is touched on its loop only.
+final class Acceptor: @unchecked Sendable {
+    /// What the acceptors of a listener share.
+    struct Settings: Sendable {
+        var server: RPCServer
+        var limits: ConnectionLimits
+        /// `nil` = cleartext.
+        var certificates: TLSCertificates?
+        var shortage: DescriptorShortage
+    }
+
+    /// Connections that are taken before those that are there get their turn.
+    private static let batch = 64
+    /// How long nothing is taken after the process ran out of descriptors.
+    private static let pause = Duration.milliseconds(100)
+
+    private let loop: EventLoop
+    private let descriptor: Int32
+    private let settings: Settings
+    private let scratch = TLSScratch()
+    private let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+    private var connections: [ObjectIdentifier: SocketConnection] = [:]
+    private var isStopping = false
+    private var whenEmpty: CheckedContinuation<Void, Never>?
+
+    /// - Parameter descriptor: of a listening socket, which belongs to the acceptor from then on.
+    init(loop: EventLoop, descriptor: Int32, settings: Settings) {
+        self.loop = loop
+        self.descriptor = descriptor
+        self.settings = settings
+    }
+
+    func start() {
+        loop.run { [self] in
+            uv_poll_init(loop.uv, poll, descriptor)
+            // Released when the handle is closed.
+            poll.pointee.data = Unmanaged.passRetained(self).toOpaque()
+            watch()
+        }
+    }
+
+    /// Has the loop say when connections wait. Not libuv's own listening: that calls accept(2) without end while there are
+    /// no descriptors.
+    private func watch() {
+        uv_poll_start(poll, Int32(UV_READABLE.rawValue)) { handle, _, _ in
+            guard let context = handle?.pointee.data else { return }
+            Unmanaged<Acceptor>.fromOpaque(context).takeUnretainedValue().acceptWaiting()
+        }
+    }
+
+    private func acceptWaiting() {
+        for _ in 0..<Self.batch {
+            let client = accept(descriptor, nil, nil)
+            if client >= 0 {
+                _ = fcntl(client, F_SETFD, FD_CLOEXEC)
+                take(client)
+                continue
+            }
+            switch errno {
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: return park()
+            case EINTR, ECONNABORTED: continue
+            default: return
+            }
+        }
+    }
+
+    /// Leaves connections in the system's queue until there may be descriptors again.
+    private func park() {
+        settings.server.metrics.limitReached("descriptors")
+        settings.shortage.noted(at: .now)
+        uv_poll_stop(poll)
+        _ = loop.schedule(after: Self.pause) { [self] in
+            if !isStopping { watch() }
+        }
+    }
+
+    private func take(_ descriptor: Int32) {
+        let client = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+        uv_tcp_init(loop.uv, client)
+        guard uv_tcp_open(client, descriptor) == 0 else {
+            close(descriptor)
+            Self.discard(client)
+            return
+        }
+        let peer = Self.peer(client)
+        do throws(ConnectionLimits.Limit) {
+            try settings.limits.enter(peer.host)
+        } catch {
+            settings.server.metrics.limitReached(error.rawValue)
+            Self.discard(client)
+            return
+        }
+        var speaker: any ConnectionProtocol = ServerConnection(server: settings.server, loop: loop, peer: peer)
+        if let certificates = settings.certificates {
+            speaker = TLSConnection(speaker, context: certificates.context, scratch: scratch)
+        }
+        let connection = SocketConnection(loop: loop, socket: client, speaker: speaker) { [self] connection in
+            settings.limits.leave(peer.host)
+            connections.removeValue(forKey: ObjectIdentifier(connection))
+            if connections.isEmpty {
+                whenEmpty?.resume()
+                whenEmpty = nil
+            }
+        }
+        connections[ObjectIdentifier(connection)] = connection
+        if isStopping { connection.shutDown() }
+    }
+
+    private static func discard(_ socket: UnsafeMutablePointer<uv_tcp_t>) {
+        uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            UnsafeMutableRawPointer(handle)?.assumingMemoryBound(to: uv_tcp_t.self).deallocate()
+        }
+    }
+
+    private static func peer(_ socket: UnsafePointer<uv_tcp_t>) -> PeerAddress {
+        var storage = sockaddr_storage()
+        var size = Int32(MemoryLayout<sockaddr_storage>.size)
+        let failed = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { uv_tcp_getpeername(socket, $0, &size) }
+        }
+        return failed == 0 ? PeerAddress(storage) : .unknown
+    }
+
+    /// Takes no connection any more, and returns when all are closed; those that are not by `limit` are broken off.
+    func stop(limit: Duration) async {
+        await withCheckedContinuation { continuation in
+            loop.run { [self] in beginStop(limit, continuation) }
+        }
+    }
+
+    private func beginStop(_ limit: Duration, _ continuation: CheckedContinuation<Void, Never>) {
+        isStopping = true
+        uv_close(UnsafeMutableRawPointer(poll).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+            guard let handle, let context = handle.pointee.data else { return }
+            let acceptor = Unmanaged<Acceptor>.fromOpaque(context).takeRetainedValue()
+            close(acceptor.descriptor)
+            acceptor.poll.deallocate()
+        }
+        guard !connections.isEmpty else {
+            continuation.resume()
+            return
+        }
+        whenEmpty = continuation
+        for connection in connections.values { connection.shutDown() }
+        _ = loop.schedule(after: limit) { [self] in
+            for connection in Array(connections.values) { connection.close() }
+        }
+    }
+}
