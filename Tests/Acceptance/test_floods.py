@@ -12,7 +12,7 @@ import resource
 import signal
 import socket
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -249,3 +249,55 @@ def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
         if not is_full:
             stack.close()
         assert gateway.process.wait(STOP_TIMEOUT) == 0
+
+
+# MARK: slow header sections
+
+
+def is_open(peer: socket.socket) -> bool:
+    """Whether the other side has the connection open still; it sends nothing before it ends it."""
+    peer.setblocking(False)
+    try:
+        return peer.recv(1) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("listener", ["web", "ops"])
+def test_slow_header_sections_keep_nobody_out(scene, is_full, listener):
+    short = {"max_connections": 32, "header_timeout_seconds": 1}
+    bystanders = scene({} if is_full else {"web": short})
+    gateway = bystanders.gateway
+    share = 16 if listener == "ops" else 64 if is_full else 8
+    with ExitStack() as stack:
+        peers = connect(gateway.listeners[listener], 256 if is_full else 40, stack)
+        for peer in peers:
+            with suppress(OSError):
+                peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: ")
+        # More than the share are closed at once, and the rest while others are answered.
+        eventually(lambda: sum(map(is_open, peers)) <= share)
+        path = "/healthz" if listener == "ops" else "/.well-known/jwks.json"
+        assert get(gateway.listeners[listener], path) == 200
+        if is_full:
+            with measured(bystanders, f"slow header sections at {listener}"):
+                pass
+        eventually(lambda: not any(map(is_open, peers)), seconds=30)
+        assert get(gateway.listeners[listener], path) == 200
+        bystanders.serve(rounds=1)
+    assert reached(gateway, listener, "connections_per_address") == len(peers) - share
+    assert reached(gateway, listener, "slow_client") == share
+
+
+def get(address: str, path: str, source: str = ANOTHER) -> int:
+    """The status of a GET on a connection of its own."""
+    host, port = address.split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=20, source_address=(source, 0))
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status
+    except OSError:
+        return 0
+    finally:
+        connection.close()

@@ -57,23 +57,6 @@ extension Configuration {
         return !host.isEmpty && isPlain
     }
 
-    /// The section `web`: what clients may ask of the listener for calls over HTTP/1.1.
-    static func web(
-        _ reader: inout ConfigurationReader, _ limits: RPCLimits
-    ) throws(ConfigurationError) -> HTTPDaemon.Configuration {
-        var web = HTTPDaemon.Configuration()
-        web.connectionMemory = 128 << 10
-        web.maximumDrain = 16 << 20
-        web.maximumConnectionsPerAddress = Int(clamping: limits.maxConnectionsPerAddress)
-        web.maximumConnections = UInt32(
-            try reader.integer("web.max_connections", default: 256, in: 1...10_000, unit: "connections"))
-        web.idleTimeout = UInt32(
-            try reader.integer("web.idle_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
-        web.bodyTimeout = .seconds(
-            try reader.integer("web.body_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
-        return web
-    }
-
     /// What calls that wait, such as Health.Watch and reflection, may take.
     private static func waiting(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WaitingLimits {
         var limits = WaitingLimits()

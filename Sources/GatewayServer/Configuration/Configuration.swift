@@ -59,7 +59,8 @@ struct Configuration: Sendable {
         rpc = try Self.rpcLimits(&reader)
         trustedProxies = TrustedProxies(try reader.addressRanges("rpc.trusted_proxies"))
         crossOrigin = try Self.crossOrigin(&reader)
-        web = try Self.web(&reader, rpc)
+        web = try Self.web(&reader, trustedProxies)
+        ops = Self.ops(web)
         console = try Self.console(&reader, isOnLoopback: listeners[.web]?.isLoopback == true)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
@@ -169,6 +170,8 @@ struct Configuration: Sendable {
             "object_store.min_client_bytes_per_second", default: 1024, in: 0...(1 << 30), unit: "bytes")
         daemon.slowGrace = .seconds(
             try reader.integer("object_store.slow_client_grace_seconds", default: 30, in: 1...3600, unit: "seconds"))
+        daemon.headerTimeout = .seconds(
+            try reader.integer("object_store.header_timeout_seconds", default: 10, in: 1...3600, unit: "seconds"))
         objectStore.daemon = daemon
         let skew = try reader.integer(
             "object_store.max_clock_skew_seconds", default: 0, in: 0...31_536_000, unit: "seconds")

@@ -6,6 +6,8 @@ struct ListenerMetrics: MetricSource {
     struct Listener: Sendable {
         let name: ListenerName
         let metrics: ServerMetrics
+        /// What counts limits of the connections, where `metrics` counts calls only.
+        var daemon: ServerMetrics?
         /// What is served there.
         var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] = []
     }
@@ -30,8 +32,10 @@ struct ListenerMetrics: MetricSource {
             .counter(
                 "data_gateway_limits_reached_total",
                 "How often a client was refused or cut off because it reached a limit.",
-                snapshots.flatMap { listener, snapshot in
-                    snapshot.limits.sorted { $0.key < $1.key }.map { (listener + [("limit", $0)], $1) }
+                listeners.flatMap { listener in
+                    listener.limits.sorted { $0.key < $1.key }.map {
+                        ([("listener", listener.name.rawValue), ("limit", $0)], $1)
+                    }
                 }),
             .counter(
                 "data_gateway_requests_refused_total", "Requests that were no call of a method here, by the reason.",
@@ -75,6 +79,13 @@ struct ListenerMetrics: MetricSource {
                 "grpc_server_handling_seconds", "From a call's header section to its status.",
                 methods.filter { $0.counts.durations.count > 0 }.map { ($0.labels, $0.counts.durations) }),
         ]
+    }
+}
+
+extension ListenerMetrics.Listener {
+    /// How often each limit was reached.
+    fileprivate var limits: [String: Int] {
+        metrics.snapshot.limits.merging(daemon?.snapshot.limits ?? [:], uniquingKeysWith: +)
     }
 }
 

@@ -58,7 +58,10 @@ final class Gateway: Sendable {
                 router: router,
                 interceptors: [AccessLog(listener: name), configuration.trustedProxies, authenticator],
                 limits: configuration.rpc, json: json, crossOrigin: configuration.crossOrigin)
-            served.append(ListenerMetrics.Listener(name: name, metrics: server.metrics, methods: router.methods))
+            served.append(
+                ListenerMetrics.Listener(
+                    name: name, metrics: server.metrics, daemon: name == .web ? configuration.web.metrics : nil,
+                    methods: router.methods))
             return server
         }
         let shortage = DescriptorShortage {
@@ -90,6 +93,7 @@ final class Gateway: Sendable {
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
         served.append(
             ListenerMetrics.Listener(name: .objectStore, metrics: configuration.objectStore.daemon.metrics))
+        served.append(ListenerMetrics.Listener(name: .ops, metrics: configuration.ops.metrics))
         let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
         var opsDaemon = configuration.ops

@@ -15,10 +15,14 @@ public final class HTTPDaemon: Sendable {
         public var maximumConnections: UInt32 = 256
         /// More are closed at once; `nil` = no bound of its own.
         public var maximumConnectionsPerAddress: Int?
+        /// Addresses that stand for many, and so have no such bound: proxies.
+        public var proxies: [AddressRange] = []
         /// What a client has to move in each `slowGrace` of a request or an answer, bytes a second; 0 = nothing. Who is
-        /// slower is cut off, and so is a header that takes longer than that.
+        /// slower is cut off.
         public var minimumRate: Int64 = 0
         public var slowGrace = Duration.seconds(30)
+        /// How long a header section may take in all, where there is a minimum rate.
+        public var headerTimeout = Duration.seconds(10)
         /// Told of connections, and of limits that were reached: `connections_per_address`, `slow_client`.
         public var metrics = ServerMetrics()
         /// Told of every request that is over.
@@ -94,8 +98,7 @@ public final class HTTPDaemon: Sendable {
         let context = Unmanaged.passRetained(self)
         options.context = context.toOpaque()
         options.request_line = { context, target, connection in
-            guard let context, let target, let connection else { return nil }
-            HTTPConnection.of(connection)?.enter(.moving, isNew: true)
+            guard let context, let target, connection != nil else { return nil }
             let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
             daemon.inFlight.enter()
             return Unmanaged.passRetained(HTTPExchange(target: String(cString: target), daemon: daemon)).toOpaque()
@@ -136,20 +139,24 @@ public final class HTTPDaemon: Sendable {
             throw .daemon
         }
         native.withLock { $0 = NativeDaemon(pointer: daemon) }
-        if configuration.minimumRate > 0 { watch.start(every: configuration.slowGrace / 4, cutSlow) }
+        if configuration.minimumRate > 0 {
+            watch.start(every: min(configuration.slowGrace, configuration.headerTimeout) / 4, cutSlow)
+        }
     }
 
     /// Asked before a connection takes a thread.
     private func admits(_ host: String) -> Bool {
-        guard let limit = configuration.maximumConnectionsPerAddress, connections.count(from: host) >= limit else {
-            return true
-        }
+        guard let limit = configuration.maximumConnectionsPerAddress, connections.count(from: host) >= limit,
+            !configuration.proxies.contain(host)
+        else { return true }
         configuration.metrics.limitReached("connections_per_address")
         return false
     }
 
     private func opened(_ native: OpaquePointer) -> HTTPConnection {
-        let rule = TransferRule(minimumRate: configuration.minimumRate, grace: configuration.slowGrace, now: .now)
+        let rule = TransferRule(
+            minimumRate: configuration.minimumRate, grace: configuration.slowGrace,
+            headerTimeout: configuration.headerTimeout, now: .now)
         let connection = HTTPConnection(native, identity: configuration.certificates?.identity, rule: rule)
         connections.add(connection)
         configuration.metrics.connectionOpened()

@@ -31,7 +31,8 @@ final class HTTPExchange {
     ) -> MHD_Result {
         let progress = HTTPConnection.of(connection)
         record?.bytesReceived += Int64(piece.count)
-        progress?.enter(.busy)
+        // Until here, the header section was arriving.
+        if case .head = phase { progress?.enter(.busy, isNew: true) } else { progress?.enter(.busy) }
         defer {
             if case .answered = phase {
                 progress?.enter(.moving, isNew: true)
@@ -131,7 +132,10 @@ final class HTTPExchange {
     }
 
     private func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
-        guard let native = response.native(omittingBody: isHead, isSecure: daemon.isSecure) else { return .NO }
+        guard
+            let native = response.native(
+                omittingBody: isHead, isSecure: daemon.isSecure, connection: HTTPConnection.of(connection))
+        else { return .NO }
         defer { MHD_destroy_response(native) }
         record?.status = response.status
         record?.bytesSent = isHead ? 0 : response.bodyLength

@@ -3,8 +3,11 @@ import Glibc
 
 extension HTTPResponse {
     /// This answer as libmicrohttpd's object, which the caller destroys; nil when it could not be made.
-    func native(omittingBody isHead: Bool, isSecure: Bool) -> OpaquePointer? {
-        guard let native = isHead ? Self.lengthOnly(contentLength) : body.native(isSecure: isSecure) else { return nil }
+    ///
+    /// - Parameter connection: where it goes; no time passes for the client while a body is waited for.
+    func native(omittingBody isHead: Bool, isSecure: Bool, connection: HTTPConnection?) -> OpaquePointer? {
+        let made = isHead ? Self.lengthOnly(contentLength) : body.native(isSecure: isSecure, connection: connection)
+        guard let native = made else { return nil }
         // The library takes no empty value, which says nothing anyhow.
         for field in fields.fields where !field.value.isEmpty {
             // The library refuses a value that would break out of its line.
@@ -37,14 +40,14 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Body {
-    fileprivate func native(isSecure: Bool) -> OpaquePointer? {
+    fileprivate func native(isSecure: Bool, connection: HTTPConnection?) -> OpaquePointer? {
         switch self {
         case .bytes(let bytes):
             return Self.native(bytes)
         case .omitted(let length):
             return HTTPResponse.lengthOnly(length)
         case .stream(let source):
-            return Self.native(source)
+            return Self.native(source, connection)
         case .file(_, _, length: 0):
             return Self.native([])
         case .file(let file, let offset, let length):
@@ -68,18 +71,18 @@ extension HTTPResponse.Body {
         return response
     }
 
-    private static func native(_ source: any HTTPBodySource) -> OpaquePointer? {
+    private static func native(_ source: any HTTPBodySource, _ connection: HTTPConnection?) -> OpaquePointer? {
         let unknownLength = UInt64(bitPattern: -1)
         return MHD_create_response_from_callback(
             unknownLength, 16 << 10,
             { context, _, block, size in
                 guard let context, let block else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
-                let source = Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeUnretainedValue().source
-                let count = source.read(into: UnsafeMutableRawBufferPointer(start: block, count: size))
+                let box = Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeUnretainedValue()
+                let count = box.read(into: UnsafeMutableRawBufferPointer(start: block, count: size))
                 guard let count else { return Int(MHD_CONTENT_READER_END_WITH_ERROR) }
                 return count == 0 ? Int(MHD_CONTENT_READER_END_OF_STREAM) : count
             },
-            Unmanaged.passRetained(HTTPBodySourceBox(source)).toOpaque(),
+            Unmanaged.passRetained(HTTPBodySourceBox(source, connection)).toOpaque(),
             { context in
                 guard let context else { return }
                 Unmanaged<HTTPBodySourceBox>.fromOpaque(context).takeRetainedValue().source.close()
@@ -97,9 +100,17 @@ extension HTTPResponse.Body {
 /// A source of whichever class, where a pointer has to hold it.
 private final class HTTPBodySourceBox {
     let source: any HTTPBodySource
+    private let connection: HTTPConnection?
 
-    init(_ source: any HTTPBodySource) {
+    init(_ source: any HTTPBodySource, _ connection: HTTPConnection?) {
         self.source = source
+        self.connection = connection
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        connection?.enter(.busy)
+        defer { connection?.enter(.moving) }
+        return source.read(into: buffer)
     }
 }
 

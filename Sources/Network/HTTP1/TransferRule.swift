@@ -2,7 +2,7 @@
 ///
 /// A request that is under way has to move a number of bytes in each stretch of time, in whichever direction it goes. While
 /// the server itself works, no time passes for the client. A connection between two requests is the idle timer's, but once
-/// its next header has begun, that has to come to its end within the same stretch.
+/// its next header section has begun, that has to come to its end within a time of its own.
 struct TransferRule: Sendable {
     enum Activity: Int, Sendable {
         /// Between two requests.
@@ -27,12 +27,16 @@ struct TransferRule: Sendable {
     /// Bytes a second.
     let minimumRate: Int64
     let grace: Duration
+    /// For a header section, from its first byte to its last.
+    let headerTimeout: Duration
     private var start: ContinuousClock.Instant
     private var first: Sample?
 
-    init(minimumRate: Int64, grace: Duration, now: ContinuousClock.Instant) {
+    /// - Parameter headerTimeout: `nil` = the grace.
+    init(minimumRate: Int64, grace: Duration, headerTimeout: Duration? = nil, now: ContinuousClock.Instant) {
         self.minimumRate = minimumRate
         self.grace = grace
+        self.headerTimeout = headerTimeout ?? grace
         start = now
     }
 
@@ -41,8 +45,8 @@ struct TransferRule: Sendable {
         guard let first, first.stage == sample.stage, sample.activity != .busy else { return begin(sample, at: now) }
         if sample.activity == .waiting, !sample.hasBegun { return begin(sample, at: now) }
         let elapsed = now - start
+        if sample.activity == .waiting { return elapsed >= headerTimeout }
         guard elapsed >= grace else { return false }
-        if sample.activity == .waiting { return true }
         let moved = (sample.received &- first.received) &+ (sample.acknowledged &- first.acknowledged)
         guard Double(moved) >= Double(minimumRate) * (elapsed / .seconds(1)) else { return true }
         return begin(sample, at: now)

@@ -1,7 +1,7 @@
 /// Finds out where a call came from that proxies have passed on: the last address of `x-forwarded-for` that is none of
 /// theirs. Whoever is not listed is not believed, and stands for itself.
 public struct TrustedProxies: Interceptor {
-    private let ranges: [AddressRange]
+    public let ranges: [AddressRange]
 
     public init(_ ranges: [AddressRange]) {
         self.ranges = ranges

@@ -5,7 +5,9 @@ import Testing
 struct TransferRuleTests {
     private let start = ContinuousClock.now
 
-    private func rule() -> TransferRule { TransferRule(minimumRate: 100, grace: .seconds(10), now: start) }
+    private func rule(headerTimeout: Duration? = nil) -> TransferRule {
+        TransferRule(minimumRate: 100, grace: .seconds(10), headerTimeout: headerTimeout, now: start)
+    }
 
     /// Feeds samples a second apart; says in which second the connection was cut.
     private func cut(
@@ -51,6 +53,11 @@ struct TransferRuleTests {
         // However fast it comes.
         #expect(cut(rule(), seconds: 100) { sample(.waiting, hasBegun: $0 > 20, received: $0 * 1000) } == 30)
         #expect(cut(rule(), seconds: 100) { sample(.waiting, stage: $0 / 9, hasBegun: true, received: $0) } == nil)
+    }
+
+    @Test func aHeaderHasATimeOfItsOwn() {
+        #expect(cut(rule(headerTimeout: .seconds(3)), seconds: 100) { sample(.waiting, hasBegun: $0 > 20) } == 23)
+        #expect(cut(rule(headerTimeout: .seconds(3)), seconds: 100) { _ in sample(.moving) } == 10)
     }
 
     @Test func eachStageHasItsGrace() {

@@ -1,0 +1,46 @@
+import Network
+import RPC
+
+extension Configuration {
+    /// The section `web`: what clients may ask of the listener for calls over HTTP/1.1.
+    ///
+    /// - Parameter proxies: addresses that stand for many callers.
+    static func web(
+        _ reader: inout ConfigurationReader, _ proxies: TrustedProxies
+    ) throws(ConfigurationError) -> HTTPDaemon.Configuration {
+        var web = HTTPDaemon.Configuration()
+        web.connectionMemory = 128 << 10
+        web.maximumDrain = 16 << 20
+        web.maximumConnections = UInt32(
+            try reader.integer("web.max_connections", default: 256, in: 1...10_000, unit: "connections"))
+        let perAddress = try reader.integer(
+            "web.max_connections_per_address", default: 0, in: 0...10_000, unit: "connections")
+        web.maximumConnectionsPerAddress = perAddress > 0 ? Int(perAddress) : web.quarter
+        web.proxies = proxies.ranges
+        web.idleTimeout = UInt32(
+            try reader.integer("web.idle_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
+        web.headerTimeout = .seconds(
+            try reader.integer("web.header_timeout_seconds", default: 10, in: 1...3600, unit: "seconds"))
+        web.bodyTimeout = .seconds(
+            try reader.integer("web.body_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
+        web.minimumRate = try reader.integer(
+            "web.min_client_bytes_per_second", default: 1024, in: 0...(1 << 30), unit: "bytes")
+        web.slowGrace = .seconds(
+            try reader.integer("web.slow_client_grace_seconds", default: 30, in: 1...3600, unit: "seconds"))
+        return web
+    }
+
+    /// What clients of the ops listener may ask of it: what those of the web listener may, on fewer connections.
+    static func ops(_ web: HTTPDaemon.Configuration) -> HTTPDaemon.Configuration {
+        var ops = HTTPDaemon.Configuration()
+        ops.maximumConnections = 64
+        ops.maximumConnectionsPerAddress = ops.quarter
+        (ops.minimumRate, ops.slowGrace, ops.headerTimeout) = (web.minimumRate, web.slowGrace, web.headerTimeout)
+        return ops
+    }
+}
+
+extension HTTPDaemon.Configuration {
+    /// A quarter of the connections, which is what one address gets where nothing else is said.
+    fileprivate var quarter: Int { max(1, Int(maximumConnections) / 4) }
+}
