@@ -139,7 +139,7 @@ def test_a_chunked_body(curl, version):
     assert curl(CHECK, "{}", *options).json == {"status": "SERVING"}
 
 
-def test_a_stream_ends_with_its_deadline(curl):
+def test_a_stream_ends_with_its_deadline(curl, version):
     answer = curl(
         "grpc.health.v1.Health/Watch",
         frame(b"{}"),
@@ -151,7 +151,12 @@ def test_a_stream_ends_with_its_deadline(curl):
     first = frame(b'{"status":"SERVING"}')
     assert answer.body.startswith(first)
     assert answer.body[len(first)] == 2
-    assert json.loads(answer.body[len(first) + 5 :])["error"]["code"] == "deadline_exceeded"
+    end = json.loads(answer.body[len(first) + 5 :])
+    if version == "http1":
+        # There a call would hold a thread: the state that is, and the end.
+        assert end == {}
+    else:
+        assert end["error"]["code"] == "deadline_exceeded"
 
 
 @pytest.mark.parametrize("text", [False, True])

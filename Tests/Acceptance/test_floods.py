@@ -5,6 +5,7 @@ short form shows that they are served and that the limits hold; the long form (-
 what the bystanders' calls take and what memory the gateway takes.
 """
 
+import gzip
 import http.client
 import json
 import os
@@ -301,3 +302,70 @@ def get(address: str, path: str, source: str = ANOTHER) -> int:
         return 0
     finally:
         connection.close()
+
+
+# MARK: answers that nobody reads
+
+LIST = "/archebase.data_gateway.v1.DataGatewayObjectService/ListObjects"
+INITIAL_WINDOW_SIZE = 4
+
+
+def test_unread_answers_keep_nobody_out(scene, is_full):
+    # In the short form an answer has some 10 KiB, and one address may have 32 of them.
+    small = {
+        "max_response_bytes": 1280 * 1024,
+        "max_response_bytes_per_connection": 64 * 1024,
+        "stall_timeout_seconds": 2,
+    }
+    bystanders = scene({} if is_full else {"rpc": small})
+    gateway, user = bystanders.gateway, bystanders.user
+    connections, streams, objects = (6, 256, 1000) if is_full else (4, 64, 40)
+    bystanders.serve(rounds=objects)
+    request = user.stubs.gateway.ListObjectsRequest(page_size=1000).SerializeToString()
+    message = b"\0" + len(request).to_bytes(4, "big") + request
+    share = 16 * 1024 * 1024 if is_full else 320 * 1024
+    with ExitStack() as stack:
+        peers = []
+        for _ in range(connections):
+            peer = Peer(gateway.listeners["gateway"], settings={INITIAL_WINDOW_SIZE: 0}, source=ATTACKER)
+            peers.append(stack.enter_context(peer))
+            headers = call(peer.authority, LIST, ("authorization", f"Bearer {user.token}"))
+            for number in range(streams):
+                stream = 2 * number + 1
+                peer.raw(frame(HEADERS, END_HEADERS, stream, headers) + frame(DATA, END_STREAM, stream, message))
+
+        def trickle() -> None:
+            # A byte here and there, as a client sends who wants to stay.
+            for peer in peers:
+                with suppress(OSError):
+                    peer.window_update(1, 1)
+
+        # The calls behind it wait: their answers are not made.
+        eventually(lambda: reached(gateway, "gateway", "response_bytes_per_connection") > 0)
+        # An answer more, which found room when it came, and the small ones.
+        assert metric(gateway, "data_gateway_response_bytes", listener="gateway") < share + 1024 * 1024
+        bystanders.serve(rounds=2)
+        if is_full:
+            with measured(bystanders, "unread answers"):
+                trickle()
+
+        def is_read() -> bool:
+            trickle()
+            return metric(gateway, "data_gateway_response_bytes", listener="gateway") == 0
+
+        eventually(is_read, seconds=90)
+        assert reached(gateway, "gateway", "stalled") > 0
+    bystanders.serve(rounds=1)
+
+
+def test_reflection_takes_small_requests_only(scene):
+    gateway = scene().gateway
+    request = b"\x0a" + b"\xff\xff\xff\x01" + bytes(4 * 1024 * 1024 - 1)
+    packed = gzip.compress(request)
+    with Peer(gateway.listeners["auth"], source=ATTACKER) as peer:
+        headers = call(peer.authority, REFLECTION, ("grpc-encoding", "gzip"))
+        peer.raw(frame(HEADERS, END_HEADERS, 1, headers))
+        peer.raw(frame(DATA, 0, 1, b"\1" + len(packed).to_bytes(4, "big") + packed))
+        while (got := peer.next()) is not None and not (got.kind == HEADERS and got.flags & END_STREAM):
+            assert got.kind != DATA, "reflection echoes what it was sent"
+    assert metric(gateway, "grpc_server_handled_total", listener="auth", grpc_code="RESOURCE_EXHAUSTED") == 1

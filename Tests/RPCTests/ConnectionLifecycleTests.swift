@@ -27,6 +27,30 @@ import Testing
         return lifecycle
     }
 
+    @Test func aReaderHasToKeepARate() {
+        func cut(after seconds: UInt64, sending rate: UInt64) -> Bool {
+            var lifecycle = opened()
+            return (0...seconds).contains { second in
+                lifecycle.received(at: at(second))
+                lifecycle.answersWait(sent: second * rate, at: at(second))
+                return lifecycle.tick(at: at(second)) == .abort("stalled")
+            }
+        }
+        #expect(!cut(after: 100, sending: 1024))
+        #expect(cut(after: 30, sending: 1023))
+        #expect(cut(after: 30, sending: 0))
+        #expect(!cut(after: 29, sending: 0))
+    }
+
+    @Test func aReaderWhoIsDoneBeginsAnew() {
+        var lifecycle = opened()
+        for second in 1...50 as ClosedRange<UInt64> {
+            lifecycle.answersWait(sent: second, at: at(second))
+            if second == 25 { lifecycle.answersAreSent() }
+            #expect(lifecycle.tick(at: at(second)) == .none)
+        }
+    }
+
     @Test func withoutPrefaceItIsCutOff() {
         var lifecycle = ConnectionLifecycle(limits(), jitter: 0, now: start)
         lifecycle.received(at: at(9))

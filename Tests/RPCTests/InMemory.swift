@@ -66,10 +66,13 @@ final class RawClient: HTTP2SessionHost {
         self.init(RPCServer(router: router, interceptors: interceptors, limits: limits))
     }
 
-    init(_ server: RPCServer, from host: String = "192.0.2.1", mayWait: Bool = true) {
+    init(
+        _ server: RPCServer, from host: String = "192.0.2.1", mayWait: Bool = true,
+        settings: HTTP2Settings = HTTP2Settings()
+    ) {
         connection = ServerConnection(
             server: server, loop: StillLoop(), peer: PeerAddress(host: host, port: 4711), mayWait: mayWait)
-        session = HTTP2Session(role: .client, host: self)
+        session = HTTP2Session(role: .client, settings: settings, host: self)
     }
 
     deinit {

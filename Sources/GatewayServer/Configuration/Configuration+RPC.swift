@@ -22,6 +22,7 @@ extension Configuration {
         limits.http2.resetsPerSecond = try count(&reader, "rpc.resets_per_second", http2.resetsPerSecond, "streams")
         limits.maxMessageSize = try count(&reader, "rpc.max_message_bytes", limits.maxMessageSize, "bytes")
         limits.maxRequestBytes = try count(&reader, "rpc.max_request_bytes", limits.maxRequestBytes, "bytes")
+        try limitResponses(&reader, &limits)
         limits.maxHandlers = try count(&reader, "rpc.max_handlers", limits.maxHandlers, "calls under way")
         let perAddress = try reader.integer(
             "rpc.max_handlers_per_address", default: 0, in: 0...1_000_000_000, unit: "calls under way")
@@ -57,6 +58,28 @@ extension Configuration {
         return !host.isEmpty && isPlain
     }
 
+    /// What answers may wait for their clients.
+    private static func limitResponses(
+        _ reader: inout ConfigurationReader, _ limits: inout RPCLimits
+    ) throws(ConfigurationError) {
+        limits.maxResponseBytes = try count(&reader, "rpc.max_response_bytes", limits.maxResponseBytes, "bytes")
+        let perAddress = try reader.integer(
+            "rpc.max_response_bytes_per_address", default: 0, in: 0...1_000_000_000, unit: "bytes")
+        if perAddress > 0 { limits.maxResponseBytesPerAddress = Int(perAddress) }
+        limits.maxResponseBytesPerConnection = try count(
+            &reader, "rpc.max_response_bytes_per_connection", limits.maxResponseBytesPerConnection, "bytes")
+    }
+
+    /// The limits of one listener: the internal one's clients are trusted programs, which read large answers side by side.
+    func rpcLimits(of name: ListenerName) -> RPCLimits {
+        var limits = rpc
+        if name == .internalStorage {
+            limits.maxResponseBytes = max(limits.maxResponseBytes, 16 * Int(internalStorage.maximumReadBytes))
+            limits.maxResponseBytesPerAddress = limits.maxResponseBytes
+        }
+        return limits
+    }
+
     /// What calls that wait, such as Health.Watch and reflection, may take.
     private static func waiting(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WaitingLimits {
         var limits = WaitingLimits()
@@ -73,6 +96,10 @@ extension Configuration {
         var limits = LifecycleLimits()
         limits.handshake = try time(&reader, "rpc.handshake_timeout_seconds", limits.handshake, from: 1)
         limits.stall = try time(&reader, "rpc.stall_timeout_seconds", limits.stall, from: 1)
+        limits.minimumRate = Int(
+            try reader.integer(
+                "rpc.min_client_bytes_per_second", default: Int64(limits.minimumRate), in: 0...(1 << 30), unit: "bytes")
+        )
         limits.idle = try time(&reader, "rpc.idle_timeout_seconds", limits.idle, from: 0)
         limits.keepaliveInterval = try time(
             &reader, "rpc.keepalive_interval_seconds", limits.keepaliveInterval, from: 0)

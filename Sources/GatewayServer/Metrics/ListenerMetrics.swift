@@ -29,6 +29,9 @@ struct ListenerMetrics: MetricSource {
             .gauge(
                 "data_gateway_waiting_calls", "Calls of methods that wait, such as Health.Watch.",
                 snapshots.map { ($0, $1.waitingCalls) }),
+            .gauge(
+                "data_gateway_response_bytes", "Bytes of answers that wait for their clients.",
+                snapshots.map { ($0, $1.responseBytes) }),
             .counter(
                 "data_gateway_limits_reached_total",
                 "How often a client was refused or cut off because it reached a limit.",

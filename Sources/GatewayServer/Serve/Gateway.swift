@@ -57,7 +57,7 @@ final class Gateway: Sendable {
             let server = RPCServer(
                 router: router,
                 interceptors: [AccessLog(listener: name), configuration.trustedProxies, authenticator],
-                limits: configuration.rpc, json: json, crossOrigin: configuration.crossOrigin)
+                limits: configuration.rpcLimits(of: name), json: json, crossOrigin: configuration.crossOrigin)
             served.append(
                 ListenerMetrics.Listener(
                     name: name, metrics: server.metrics, daemon: name == .web ? configuration.web.metrics : nil,
@@ -143,8 +143,10 @@ final class Gateway: Sendable {
             let reflection = ReflectionService(services: names, files: ProtoFiles.all)
             reflection.register(in: &router)
             ReflectionServiceV1Alpha(reflection).register(in: &router)
-            router.apply(MethodRules(waits: true), to: ServerReflectionMethods.serverReflectionInfo)
-            router.apply(MethodRules(waits: true), to: V1AlphaServerReflectionMethods.serverReflectionInfo)
+            // Answers repeat the request, which is a name.
+            let rules = MethodRules(waits: true, maximumRequest: 4096)
+            router.apply(rules, to: ServerReflectionMethods.serverReflectionInfo)
+            router.apply(rules, to: V1AlphaServerReflectionMethods.serverReflectionInfo)
         }
         return router
     }

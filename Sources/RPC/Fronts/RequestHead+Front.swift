@@ -39,7 +39,8 @@ extension RequestHead {
             type.shape.carries(method.descriptor.kind)
         else { throw .contentType(offered: Self.offered(method, hasJSON: server.json != nil)) }
         var request = CallFront.Request(
-            type: type, codec: codec, limit: server.limits.maxMessageSize, crossOrigin: crossOrigin)
+            type: type, codec: codec, limit: method.rules.maximumRequest ?? server.limits.maxMessageSize,
+            crossOrigin: crossOrigin)
         switch type.shape {
         case .grpcWeb, .grpcWebText:
             request.accepted = accepted.first

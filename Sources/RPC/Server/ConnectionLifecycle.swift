@@ -4,8 +4,11 @@ public struct LifecycleLimits: Sendable {
 
     /// Until the client's preface and SETTINGS are there.
     public var handshake = 10 * second
-    /// From the first to the last frame of a header section, and from a socket that takes no bytes to one that does.
+    /// From the first to the last frame of a header section, and from a socket that takes no bytes to one that does; also
+    /// the stretch over which `minimumRate` counts.
     public var stall = 30 * second
+    /// What a client has to take of answers that wait for it all the time, bytes a second; 0 = any byte will do.
+    public var minimumRate = 1024
     /// Without a call; 0 = for ever.
     public var idle = 1800 * second
     /// Without a byte from the client, before it is asked whether it is there (gRFC A8).
@@ -46,6 +49,9 @@ struct ConnectionLifecycle: Sendable {
     private var lastReceived: UInt64
     private var idleSince: UInt64?
     private var stalledSince: UInt64?
+    /// Since when answers wait without a pause, at most one stretch ago, and what had been sent then.
+    private var waiting: (since: UInt64, sent: UInt64)?
+    private var isSlowReader = false
 
     /// - Parameter jitter: 0 to 1, drawn for each connection, so that those that came together do not leave together.
     init(_ limits: LifecycleLimits, jitter: Double, now: UInt64) {
@@ -86,6 +92,20 @@ struct ConnectionLifecycle: Sendable {
         if !isStalled { stalledSince = nil } else if stalledSince == nil { stalledSince = now }
     }
 
+    /// Answers wait for the client.
+    ///
+    /// - Parameter sent: bytes of answers so far.
+    mutating func answersWait(sent: UInt64, at now: UInt64) {
+        guard let waiting else { return self.waiting = (now, sent) }
+        let elapsed = now - waiting.since
+        guard elapsed >= limits.stall else { return }
+        let least = max(1, Double(limits.minimumRate) * Double(elapsed) / 1e9)
+        if Double(sent - waiting.sent) < least { isSlowReader = true } else { self.waiting = (now, sent) }
+    }
+
+    /// All answers have been sent, be it for a moment.
+    mutating func answersAreSent() { waiting = nil }
+
     /// The end was begun by us.
     mutating func shutDown(at now: UInt64) {
         if case .shuttingDown = state { return }
@@ -94,6 +114,7 @@ struct ConnectionLifecycle: Sendable {
 
     mutating func tick(at now: UInt64) -> Action {
         if let stalledSince, now - stalledSince >= limits.stall { return .abort("stalled") }
+        if isSlowReader { return .abort("stalled") }
         switch state {
         case .handshaking(let since):
             return now - since >= limits.handshake ? .abort("handshake_timeout") : .none

@@ -3,9 +3,12 @@ public struct MethodRules: Sendable, Hashable {
     /// Whether its handler spends its time waiting for what happens later, or for the client: such calls are counted
     /// apart, and end when they have lasted as long as ``WaitingLimits`` lets them.
     public var waits: Bool
+    /// The largest request message, in bytes, also after decompression; `nil` = the listener's.
+    public var maximumRequest: Int?
 
-    public init(waits: Bool = false) {
+    public init(waits: Bool = false, maximumRequest: Int? = nil) {
         self.waits = waits
+        self.maximumRequest = maximumRequest
     }
 }
 

@@ -8,6 +8,16 @@ public struct RPCLimits: Sendable {
     public var maxMessageSize = 4 * 1024 * 1024
     /// Bytes of request messages that calls under way may hold; calls beyond are refused as UNAVAILABLE.
     public var maxRequestBytes = 128 * 1024 * 1024
+    /// Bytes of answers that may wait to be sent; answers of calls beyond are refused as UNAVAILABLE.
+    public var maxResponseBytes = 64 * 1024 * 1024
+    /// How many of those may be for calls of one address: a quarter where none was set.
+    public var maxResponseBytesPerAddress: Int {
+        get { responseBytesPerAddress ?? max(1, maxResponseBytes / 4) }
+        set { responseBytesPerAddress = newValue }
+    }
+    private var responseBytesPerAddress: Int?
+    /// How many may wait on a connection before its next calls do.
+    public var maxResponseBytesPerConnection = 8 * 1024 * 1024
     /// Handlers that may run at once; calls beyond are refused as UNAVAILABLE.
     public var maxHandlers = 10_000
     /// How many of those may be for calls of one address: a quarter where none was set, but always some.

@@ -24,6 +24,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var task: HandlerTask?
     /// What its handler holds of the listener's limits.
     private var place: CallPlace?
+    /// What the caller's address holds of the listener, where a proxy has passed the call on.
+    private var proxied: AddressShare?
+    private var messageLimit: Int
     private var timer: LoopTimer?
     private var traffic = CallTraffic()
     private var unconsumed = 0
@@ -43,7 +46,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     init(connection: ServerConnection) {
         self.connection = connection
         server = connection.server
-        deframer = MessageDeframer(limit: connection.server.limits.maxMessageSize)
+        messageLimit = connection.server.limits.maxMessageSize
+        deframer = MessageDeframer(limit: messageLimit)
     }
 
     /// The method's path, for messages.
@@ -81,6 +85,10 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
                 ResponseHeaders.trailersOnly(.unimplemented("there is no method \(path) at this listener")))
             return
         }
+        if let limit = method.rules.maximumRequest {
+            messageLimit = limit
+            deframer = MessageDeframer(limit: limit)
+        }
         let now = connection.loop.now
         let deadline = head.timeout.map { now &+ UInt64($0) }
         let context = CallContext(
@@ -101,6 +109,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             fail(error)
             return
         }
+        if context.peer.host != connection.peer.host { proxied = server.addresses.share(of: context.peer.host) }
         state = .open(context, hasResponded: false)
         if let deadline {
             timer = connection.loop.schedule(at: deadline) { [self] in
@@ -191,7 +200,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             throw RPCError(bare: .internalError, "a message is compressed, and no header field says how")
         }
         do {
-            return try encoding.decompress(message, limit: server.limits.maxMessageSize)
+            return try encoding.decompress(message, limit: messageLimit)
         } catch {
             throw error.rpcError
         }
@@ -233,7 +242,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         guard case .open(let context, _) = state else { return }
         let waits = head.method?.rules.waits ?? false
         do throws(CallPlace.Refusal) {
-            place = try CallPlace(waits: waits, on: connection, of: address(context))
+            place = try CallPlace(waits: waits, on: connection, of: address)
         } catch {
             server.metrics.limitReached(error.limit)
             fail(RPCError.overloaded(context.method, error.message))
@@ -241,13 +250,26 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         }
         if waits { limitWaiting(context) }
         connection.handlers += 1
-        connection.loop.handlerTasks.run(self)
+        connection.start(self)
     }
 
     /// What the caller's address holds: the connection's, unless a proxy has passed the call on.
-    private func address(_ context: CallContext) -> AddressShare {
-        context.peer.host == connection.peer.host
-            ? connection.address : server.addresses.share(of: context.peer.host)
+    private var address: AddressShare { proxied ?? connection.address }
+
+    override func unsentBytesChanged(by change: Int) { connection.responseBytesChanged(by: change, of: address) }
+
+    /// Whether an answer may wait to be sent. What is small may always, and a stream waits for its client by itself.
+    private func hasRoom(for frame: [UInt8], _ method: MethodDescriptor) -> Bool {
+        guard frame.count > 4096, method.kind == .unary || method.kind == .clientStreaming else { return true }
+        if server.metrics.responseBytes.value >= server.limits.maxResponseBytes {
+            server.metrics.limitReached("response_bytes")
+            return false
+        }
+        if address.responseBytes.value >= server.limits.maxResponseBytesPerAddress {
+            server.metrics.limitReached("response_bytes_per_address")
+            return false
+        }
+        return true
     }
 
     /// Ends a call that waits in order when its time is over, where its client did not set an earlier deadline.
@@ -283,6 +305,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// Sends a message that has its prefix, after the response's header section.
     func send(_ frame: [UInt8]) {
         guard case .open(let context, let hasResponded) = state else { return }
+        guard hasRoom(for: frame, context.method) else {
+            return fail(RPCError.overloaded(context.method, "too many answers wait to be read: read them first"))
+        }
         traffic.messagesSent += 1
         if let front = head.front { return send(frame, by: front, context) }
         if !hasResponded {

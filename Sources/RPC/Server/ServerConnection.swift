@@ -29,7 +29,9 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     private var timer: LoopTimer?
     private var isDraining = false
     private var isDrained = false
-    private var producedAtTick: UInt64 = 0
+    /// Calls whose handlers start when fewer bytes of answers wait.
+    private var delayed: [ServerCall] = []
+    private var queuedBytes = 0
     private var isSocketBlocked = false
 
     /// - Parameter mayWait: whether calls may wait for what happens later; not where each holds a thread meanwhile.
@@ -57,6 +59,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     }
 
     public func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+        startDelayed()
         do {
             return try session?.nextOutput()
         } catch {
@@ -87,7 +90,35 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         timer = nil
         session?.abandon()
         session = nil
+        // Each finds its call over, and gives back what it holds.
+        startDelayed()
         server.metrics.connectionClosed()
+    }
+
+    // MARK: handlers
+
+    /// Has the call's handler run: soon, or when enough of the answers before it has been sent.
+    func start(_ call: ServerCall) {
+        guard queuedBytes >= server.limits.maxResponseBytesPerConnection else { return loop.handlerTasks.run(call) }
+        server.metrics.limitReached("response_bytes_per_connection")
+        delayed.append(call)
+    }
+
+    private func startDelayed() {
+        guard !delayed.isEmpty, queuedBytes < server.limits.maxResponseBytesPerConnection else { return }
+        let calls = delayed
+        delayed = []
+        for call in calls { loop.handlerTasks.run(call) }
+    }
+
+    /// Counts bytes of answers that wait, or wait no longer.
+    ///
+    /// - Parameter address: what holds them.
+    func responseBytesChanged(by change: Int, of address: AddressShare) {
+        queuedBytes += change
+        if queuedBytes == 0 { lifecycle.answersAreSent() }
+        _ = address.responseBytes.add(change)
+        _ = server.metrics.responseBytes.add(change)
     }
 
     // MARK: HTTP2SessionHost
@@ -130,9 +161,8 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     private func tick() {
         guard let session else { return }
         lifecycle.streamsChanged(session.activeStreams, at: now)
-        let isStuck = session.producedBytes == producedAtTick && session.hasUnsentBytes
-        lifecycle.stalled(session.isWithinHeaderSection || isSocketBlocked || isStuck, at: now)
-        producedAtTick = session.producedBytes
+        lifecycle.stalled(session.isWithinHeaderSection || isSocketBlocked, at: now)
+        if session.queuedBytes > 0 { lifecycle.answersWait(sent: session.producedBytes, at: now) }
         switch lifecycle.tick(at: now) {
         case .none:
             break

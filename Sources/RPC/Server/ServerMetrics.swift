@@ -9,6 +9,8 @@ public final class ServerMetrics: Sendable {
     let handlers = BoundedCount()
     /// Calls of methods that wait.
     let waitingCalls = BoundedCount()
+    /// Bytes of answers that wait to be sent.
+    let responseBytes = BoundedCount()
     private let requestBytes = Atomic<Int>(0)
     private let limits = Lock<[String: Int]>([:])
     private let refused = Lock<[RefusedRequest.Reason: Int]>([:])
@@ -23,6 +25,8 @@ public final class ServerMetrics: Sendable {
         public var handlers: Int
         /// Calls of methods that wait.
         public var waitingCalls: Int
+        /// Bytes of answers that wait to be sent.
+        public var responseBytes: Int
         /// Requests that were no call.
         public var refused: [RefusedRequest.Reason: Int]
         /// How often a limit was reached, by its name.
@@ -35,6 +39,7 @@ public final class ServerMetrics: Sendable {
             connectionsOpen: connectionsOpen.load(ordering: .relaxed),
             handlers: handlers.value,
             waitingCalls: waitingCalls.value,
+            responseBytes: responseBytes.value,
             refused: refused.withLock { $0 },
             limits: limits.withLock { $0 })
     }

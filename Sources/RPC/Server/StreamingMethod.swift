@@ -79,6 +79,8 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         var frame = message.encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
         call.send(frame)
+        // Where the call failed by that, nothing will drain.
+        if isCancelled { throw CancellationError() }
         if call.unsentBytes > MessageInbox<Request>.highWater {
             try await withCheckedThrowingContinuation { writer = $0 }
         }

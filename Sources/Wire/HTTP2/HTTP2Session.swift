@@ -49,6 +49,8 @@ public final class HTTP2Session {
     public internal(set) var isWithinHeaderSection = false
     /// Bytes of bodies that went into DATA frames so far.
     public internal(set) var producedBytes: UInt64 = 0
+    /// Bytes of bodies that streams wrote, and that no flow-control window has let out yet.
+    public internal(set) var queuedBytes = 0
     /// Streams that are open.
     public private(set) var activeStreams = 0
 
@@ -135,14 +137,9 @@ public final class HTTP2Session {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
-    /// Whether a stream has bytes that no flow-control window has let out yet.
-    public var hasUnsentBytes: Bool {
-        var stream = firstStream
-        while let current = stream {
-            if current.unsentBytes > 0 { return true }
-            stream = current.next
-        }
-        return false
+    /// The open streams, the youngest first.
+    public var streams: [HTTP2Stream] {
+        Array(sequence(first: firstStream) { $0?.next }.prefix { $0 != nil }.compactMap { $0 })
     }
 
     // MARK: the connection as a whole
@@ -272,6 +269,7 @@ public final class HTTP2Session {
         // Other streams end while a header section arrives, too.
         if headed?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { headed = nil }
         stream.closed(code: code)
+        stream.dropUnsent()
         release(stream)
     }
 

@@ -48,6 +48,9 @@ open class HTTP2Stream {
     /// What was written has left for the session.
     open func drained() {}
 
+    /// `unsentBytes` is by so many more, or fewer.
+    open func unsentBytesChanged(by change: Int) {}
+
     // MARK: what is sent
 
     /// Bytes written but not yet taken by the session.
@@ -69,6 +72,7 @@ open class HTTP2Stream {
     public final func write(_ bytes: [UInt8]) {
         guard session != nil, !isFinishing, !bytes.isEmpty else { return }
         if outgoing.isEmpty { outgoing = bytes } else { queued.append(bytes) }
+        count(bytes.count)
         resumeIfDeferred()
     }
 
@@ -112,6 +116,7 @@ open class HTTP2Stream {
             if sent == outgoing.count { advance() }
         }
         session?.producedBytes += UInt64(filled)
+        if filled > 0 { count(-filled) }
         let isEmpty = outgoing.isEmpty
         if isEmpty && isFinishing {
             flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
@@ -125,6 +130,18 @@ open class HTTP2Stream {
         }
         if isEmpty && !isFinishing { drained() }
         return filled
+    }
+
+    private final func count(_ change: Int) {
+        session?.queuedBytes += change
+        unsentBytesChanged(by: change)
+    }
+
+    /// Drops what was not sent, which nobody will take any more.
+    final func dropUnsent() {
+        let left = unsentBytes
+        if left > 0 { count(-left) }
+        (outgoing, queued, sent) = ([], [], 0)
     }
 
     private final func advance() {
