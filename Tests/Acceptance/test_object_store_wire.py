@@ -234,8 +234,18 @@ def test_a_key_that_no_client_can_sign(raw, key):
         "Host: another\r\n",
         "X-Much: " + "x" * 20_000 + "\r\n",
         "".join(f"X-{number}: x\r\n" for number in range(120)),
+        "Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n",
+        "Content-Length: 5\r\nX: a\r\n\tb\r\n",
+        "Content-Length: 5\x000\r\n",
+        "Transfer-Encoding: chunked\0x\r\n",
+        "X\0: a\r\nContent-Length: 5\r\n",
+        "Content-Length: 5\n",
+        "X: a\nContent-Length: 5\r\n",
     ],
-    ids=["both lengths", "two lengths", "space", "encoding", "two hosts", "long", "many"],
+    ids=[
+        "both lengths", "two lengths", "space", "encoding", "two hosts", "long", "many", "folded encoding", "folded line",
+        "NUL in a length", "NUL in an encoding", "NUL in a name", "bare LF at the end", "bare LF",
+    ],
 )
 def test_a_request_that_could_be_smuggled_is_refused_and_the_connection_closed(raw, head):
     host, port = raw.address.split(":")
@@ -250,6 +260,31 @@ def test_a_request_that_could_be_smuggled_is_refused_and_the_connection_closed(r
             pass
     assert answer.startswith(b"HTTP/1.1 4"), answer[:200]
     assert answer.split(b" ")[1] in (b"400", b"431"), answer[:200]
+
+
+@pytest.mark.parametrize(
+    "request_line",
+    ["GET /k\0x HTTP/1.1\r\n", "GET /k HTTP/1.1\n", "GET  /k HTTP/1.1\r\n", "GET /k  HTTP/1.1\r\n"],
+    ids=["NUL", "bare LF", "two blanks before", "two blanks behind"],
+)
+def test_a_request_line_that_others_read_differently_is_refused(raw, request_line):
+    host, port = raw.address.split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        connection.sendall(f"{request_line}Host: {raw.address}\r\n\r\n".encode())
+        answer = connection.recv(65536)
+    # An answer of the store would say in XML what it misses.
+    assert answer[9:12] in (b"400", b"") and b"<Code>" not in answer
+
+
+def test_blanks_around_values_and_queries_are_taken(raw):
+    host, port = raw.address.split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        lines = f"GET /k?a=b&c=%20&d HTTP/1.1\r\nHost:{raw.address}\r\nA:  \t b \r\nB:\r\nCookie: a=b; c=d\r\n\r\n"
+        # However it is cut.
+        for byte in lines.encode():
+            connection.sendall(bytes([byte]))
+        # The store's own refusal.
+        assert b"<Code>" in connection.recv(65536)
 
 
 def test_expect_continue(raw, upload):

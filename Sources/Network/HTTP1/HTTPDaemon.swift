@@ -101,14 +101,14 @@ public final class HTTPDaemon: Sendable {
             guard let context, let target, connection != nil else { return nil }
             let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
             daemon.inFlight.enter()
-            return Unmanaged.passRetained(HTTPExchange(target: String(cString: target), daemon: daemon)).toOpaque()
+            return Unmanaged.passRetained(HTTPExchange(target: target, daemon: daemon)).toOpaque()
         }
         options.request = { _, connection, _, method, version, piece, pieceSize, exchange in
             guard let connection, let method, let version, let exchange = exchange?.pointee else { return .NO }
             let bytes = UnsafeRawBufferPointer(start: piece, count: piece == nil ? 0 : pieceSize?.pointee ?? 0)
             pieceSize?.pointee = 0
             return Unmanaged<HTTPExchange>.fromOpaque(exchange).takeUnretainedValue().advance(
-                connection, method: String(cString: method), version: String(cString: version), piece: bytes)
+                connection, method: method, version: version, piece: bytes)
         }
         options.completed = { context, connection, exchange, end in
             guard let context, let ended = exchange?.pointee else { return }

@@ -13,21 +13,28 @@ final class HTTPExchange {
     }
 
     private let target: String
+    /// Where the library has the target.
+    private let targetStart: UnsafePointer<CChar>
+    private let targetLength: Int
     private let daemon: HTTPDaemon
     private var phase = Phase.head
     private var isHead = false
     private var began = ContinuousClock.now
     private var record: HTTPRequestRecord?
 
-    init(target: String, daemon: HTTPDaemon) {
-        self.target = target
+    /// - Parameter target: the request target, which stays where it is while the header section does.
+    init(target: UnsafePointer<CChar>, daemon: HTTPDaemon) {
+        self.target = String(cString: target)
+        targetStart = target
+        targetLength = strlen(target)
         self.daemon = daemon
     }
 
     /// libmicrohttpd calls this once for the header, then for each piece of the body, then once more when the body is
     /// complete (with nothing in `piece`). `MHD_NO` closes the connection.
     func advance(
-        _ connection: OpaquePointer, method: String, version: String, piece: UnsafeRawBufferPointer
+        _ connection: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
+        piece: UnsafeRawBufferPointer
     ) -> MHD_Result {
         let progress = HTTPConnection.of(connection)
         record?.bytesReceived += Int64(piece.count)
@@ -81,12 +88,18 @@ final class HTTPExchange {
         for observer in daemon.configuration.observers { observer.ended(record) }
     }
 
-    private func begin(_ connection: OpaquePointer, method: String, version: String) -> MHD_Result {
+    private func begin(
+        _ connection: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
+    ) -> MHD_Result {
+        let line = HTTPHeaderSection.RequestLine(
+            method: method, target: targetStart, targetLength: targetLength, version: version)
+        let section = HTTPHeaderSection(of: connection, line)
+        let (fields, method, version) = (section.fields, String(cString: method), String(cString: version))
         isHead = method == "HEAD"
         began = .now
-        let fields = HTTPFields(of: connection)
         let framing = Result { () throws(HTTPFront.Refusal) in
-            try daemon.configuration.front.admit(target: target, fields: fields, version: version)
+            guard section.isExact else { throw .notAsSent }
+            return try daemon.configuration.front.admit(target: target, fields: fields, version: version)
         }
         let head = HTTPRequestHead(
             method: method, target: target, fields: fields, framing: (try? framing.get()) ?? .none,
@@ -154,33 +167,5 @@ extension HTTPRequestRecord {
         self.init(
             method: head.method, path: String(head.target.prefix { $0 != "?" }.prefix(1024)), peer: head.peer,
             requestID: head.requestID, trace: head.trace, notes: head.notes)
-    }
-}
-
-extension HTTPFields {
-    /// The header of the request that `connection` is at.
-    fileprivate init(of connection: OpaquePointer) {
-        self.init()
-        withUnsafeMutablePointer(to: &self) { fields in
-            _ = MHD_get_connection_values_n(
-                connection, .HEADER_KIND,
-                { context, _, name, nameSize, value, valueSize in
-                    guard let fields = context?.assumingMemoryBound(to: HTTPFields.self) else { return .NO }
-                    fields.pointee.append(Self.text(name, nameSize), Self.trimmed(value, valueSize))
-                    return .YES
-                }, fields)
-        }
-    }
-
-    private static func text(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
-        String(decoding: UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count), as: UTF8.self)
-    }
-
-    private static func trimmed(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
-        let raw = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
-        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        let start = raw.firstIndex { !isBlank($0) } ?? raw.endIndex
-        let end = raw.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start
-        return String(decoding: UnsafeRawBufferPointer(rebasing: raw[start..<end]), as: UTF8.self)
     }
 }

@@ -5,6 +5,8 @@
 /// and the connection is closed, since its framing cannot be trusted any more.
 public struct HTTPFront: Sendable {
     public enum Refusal: Error, Sendable, Equatable {
+        /// What the library hands out is not all that came: lines are folded, end with a bare LF, or hold a NUL.
+        case notAsSent
         case targetNotOrigin
         case nameNotToken
         case valueNotPrintable
