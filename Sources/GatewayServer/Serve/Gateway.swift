@@ -34,12 +34,12 @@ final class Gateway: Sendable {
 
     /// Makes the data directory where it is missing, opens what is in it, and listens.
     init(_ configuration: Configuration, dataDirectory: String) async throws {
+        directory = try DataDirectory.forServing(dataDirectory)
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         var configuration = configuration
         try configuration.fitConnections(descriptors: ProcessMetrics.maxDescriptors, loops: processors)
         self.configuration = configuration
         effective = Lock(configuration.values)
-        directory = try DataDirectory.forServing(dataDirectory)
         certificates = try GatewayCertificates(configuration)
         let rooms = try await Rooms(configuration, directory: directory, state: state, certificates: certificates)
         self.rooms = rooms
