@@ -10,6 +10,8 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     public var message: String
     /// Sent as `retry-after-ms`, where trying again later can help.
     public var retryAfterMilliseconds: Int?
+    /// Whether the call was malformed, although its status blames the server, as gRPC has it for some such calls.
+    public private(set) var isCallersFault = false
 
     /// A refusal that the contract has a code for; the status follows from it.
     public init(_ detail: DetailCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
@@ -38,6 +40,13 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     public static func permissionDenied(_ message: String) -> RPCError { RPCError(bare: .permissionDenied, message) }
 
     public static func unimplemented(_ message: String) -> RPCError { RPCError(bare: .unimplemented, message) }
+
+    /// INTERNAL for a call that breaks gRPC's rules.
+    static func malformedCall(_ message: String) -> RPCError {
+        var error = RPCError(bare: .internalError, message)
+        error.isCallersFault = true
+        return error
+    }
 
     /// No room now. AuthService says it without a detail: its clients give up where they find one.
     static func overloaded(

@@ -15,9 +15,10 @@ import pytest
 
 from support.commands import CommandLine
 from support.gateway import ADMIN_PASSWORD, LISTENERS, STOP_TIMEOUT, eventually
+from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block
 from support.monitoring import log, logged
 from support.parties import Fleet, User, call, exchange, unique
-from support.raw import fetch
+from support.raw import RawStore, fetch
 from support.uploads import Upload, completed
 
 TRACE, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -128,6 +129,27 @@ def test_the_object_stores_requests(boss, device, chatty):
     get = logged(chatty, request_id=name)
     assert (get["operation"], get["status"], get["bytes_out"]) == ("GetObject", 200, 1000)
     assert "?" not in get["path"]
+
+
+def test_what_a_client_does_wrong_is_no_error(chatty, device):
+    """Whoever is called at each error is not called by strangers."""
+    headers = [(":method", "POST"), (":scheme", "http"), (":path", "/grpc.health.v1.Health/Check"), (":authority", "a")]
+    headers += [("content-type", "application/grpc"), ("x-request-id", "without-te")]
+    compressed = [(":path", "/grpc.health.v1.Health/List"), ("te", "trailers"), ("x-request-id", "without-encoding")]
+    with Peer(chatty.listeners["auth"]) as peer:
+        peer.send(HEADERS, END_HEADERS | END_STREAM, 1, block(*headers))
+        peer.expect_end(1)
+        peer.send(HEADERS, END_HEADERS, 3, block(*(dict(headers) | dict(compressed)).items()))
+        peer.send(DATA, END_STREAM, 3, b"\1\0\0\0\1a")
+        peer.expect_end(3)
+    for request_id in ("without-te", "without-encoding"):
+        line = logged(chatty, request_id=request_id)
+        assert (line["code"], line["level"]) == ("INTERNAL", "info")
+    raw = RawStore(Upload.create(device).credentials)
+    assert raw.request("GET", [("acl", "")]).status == 501
+    line = eventually(lambda: [line for line in log(chatty) if line.get("status") == 501])[-1]
+    assert line["level"] == "info"
+    assert not [line for line in log(chatty) if line["event"] == "store request failed"]
 
 
 def test_no_secret_is_in_the_log_of_a_whole_flow(chatty, stubs, login, binary, tmp_path):

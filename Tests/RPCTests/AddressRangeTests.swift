@@ -61,6 +61,15 @@ import Testing
         #expect(TrustedProxies([]).origin(of: PeerAddress(host: "10.0.0.1", port: 7), forwardedFor: ["::1"]).port == 7)
     }
 
+    @Test(arguments: [
+        ("203.0.113.9:4711", "203.0.113.9"), ("[2001:db8::9]:4711", "2001:db8::9"), ("[2001:db8::9]", "2001:db8::9"),
+        ("203.0.113.9:", "10.0.0.1"), ("203.0.113.9:99999", "10.0.0.1"), ("203.0.113.9:a", "10.0.0.1"),
+        ("[203.0.113.9]:80", "10.0.0.1"), ("[2001:db8::9", "10.0.0.1"), ("[2001:db8::9]80", "10.0.0.1"),
+    ])
+    func aHopMayHaveAPort(hop: String, caller: String) {
+        #expect(origin("10.0.0.1", "198.51.100.1, \(hop)") == caller)
+    }
+
     @Test func aProxyThatNamesNobodyIsAsFarAsItsWordGoes() {
         #expect(origin("10.0.0.1") == "10.0.0.1")
         #expect(origin("10.0.0.1", "203.0.113.9, unknown") == "10.0.0.1")

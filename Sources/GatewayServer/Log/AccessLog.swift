@@ -15,7 +15,8 @@ struct AccessLog: Interceptor {
     }
 
     func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {
-        let level = Self.level(status, context.method)
+        let isCallersFault = (error as? RPCError)?.isCallersFault == true
+        let level = isCallersFault ? .info : Self.level(status, context.method)
         guard Log.wantsAccess(level) else { return }
         var line = LogLine(level, "call")
         line.add("listener", listener.rawValue)
@@ -94,6 +95,8 @@ struct HTTPAccessLog: HTTPObserver {
     private func level(_ status: Int?) -> LogLevel {
         switch status {
         case 503: .warning
+        // The client asked for what there is not.
+        case 501: .info
         case .some(500...): .error
         case .some(..<400) where listener == .ops: .debug
         default: .info

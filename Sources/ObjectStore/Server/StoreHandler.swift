@@ -164,6 +164,8 @@ struct StoreHandler: HTTPRequestHandler {
         let failure = StoreError(error)
         switch failure.code {
         case .quotaExceeded: configuration.daemon.metrics.limitReached("quota")
+        // The client asked for what there is not.
+        case .notImplemented: break
         case .slowDown: configuration.daemon.metrics.limitReached("buffer_bytes")
         case _ where failure.code.status >= 500: configuration.report(answers.requestID, error)
         default: break

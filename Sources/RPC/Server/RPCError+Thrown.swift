@@ -28,7 +28,7 @@ extension MessageDeframer.Failure {
         case .tooLong(let claimed, let limit):
             RPCError(bare: .resourceExhausted, "a message of \(claimed) bytes is over the limit of \(limit)")
         case .badFlag(let flag):
-            RPCError(bare: .internalError, "a message's compression flag is \(flag), not 0 or 1")
+            .malformedCall("a message's compression flag is \(flag), not 0 or 1")
         }
     }
 }

@@ -101,7 +101,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             if let fault = head.front?.request.fault { throw fault }
             try head.fault.check()
             guard head.front != nil || head.takesTrailers else {
-                throw RPCError(bare: .internalError, "the request lacks te: trailers; does a proxy drop trailers?")
+                throw .malformedCall("the request lacks te: trailers; does a proxy drop trailers?")
             }
             for interceptor in server.interceptors { try interceptor.admit(context) }
         } catch {
@@ -197,7 +197,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     private func decompress(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8] {
         guard let encoding = head.encoding else {
-            throw RPCError(bare: .internalError, "a message is compressed, and no header field says how")
+            throw .malformedCall("a message is compressed, and no header field says how")
         }
         do {
             return try encoding.decompress(message, limit: messageLimit)

@@ -20,12 +20,27 @@ public struct TrustedProxies: Interceptor {
         var origin = sender
         var hops = fields.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
         while ranges.contain(origin.host), let hop = hops.popLast() {
-            let host = hop.trimmingBlanks
             // A proxy that names nobody is as far as its word goes.
-            guard AddressRange.isAddress(host) else { break }
+            guard let host = Self.address(in: hop.trimmingBlanks) else { break }
             origin = PeerAddress(host: host, port: 0)
         }
         return origin
+    }
+
+    /// The address that a hop is written as: alone, in brackets, or with a port behind it.
+    private static func address(in hop: String) -> String? {
+        if AddressRange.isAddress(hop) { return hop }
+        var (host, rest) = (hop[...], Substring())
+        if hop.hasPrefix("["), let end = hop.firstIndex(of: "]") {
+            host = hop[..<end].dropFirst()
+            rest = hop[hop.index(after: end)...]
+            guard host.contains(":") else { return nil }
+        } else if let colon = hop.firstIndex(of: ":") {
+            host = hop[..<colon]
+            rest = hop[colon...]
+        }
+        let isPort = rest.first == ":" && UInt16(rest.dropFirst()) != nil
+        return (rest.isEmpty || isPort) && AddressRange.isAddress(String(host)) ? String(host) : nil
     }
 }
 
