@@ -369,3 +369,32 @@ def test_reflection_takes_small_requests_only(scene):
         while (got := peer.next()) is not None and not (got.kind == HEADERS and got.flags & END_STREAM):
             assert got.kind != DATA, "reflection echoes what it was sent"
     assert metric(gateway, "grpc_server_handled_total", listener="auth", grpc_code="RESOURCE_EXHAUSTED") == 1
+
+
+# MARK: requests that do not come to their end
+
+
+def test_half_sent_requests_keep_nobody_out(scene, is_full):
+    small = {"max_request_bytes": 8 * 1024 * 1024, "max_request_bytes_per_address": 1024 * 1024, "stall_timeout_seconds": 2}
+    bystanders = scene({} if is_full else {"rpc": small})
+    gateway = bystanders.gateway
+    connections, streams = (64, 4) if is_full else (4, 4)
+    #: Below the window of a stream, and four of them below that of a connection.
+    piece = bytes(200 * 1024)
+    with ExitStack() as stack:
+        for _ in range(connections):
+            peer = stack.enter_context(Peer(gateway.listeners["auth"], source=ATTACKER))
+            for stream in range(1, 2 * streams, 2):
+                peer.raw(frame(HEADERS, END_HEADERS, stream, call(peer.authority, "/grpc.health.v1.Health/Check")))
+                peer.raw(frame(DATA, 0, stream, b"\0" + (1024 * 1024).to_bytes(4, "big")))
+                for start in range(0, len(piece), 16384):
+                    peer.raw(frame(DATA, 0, stream, piece[start : start + 16384]))
+            peer.expect_pong()
+        assert reached(gateway, "auth", "request_bytes_per_address") > 0
+        assert reached(gateway, "auth", "request_bytes") == 0
+        bystanders.reconnect()
+        bystanders.serve()
+        if is_full:
+            with measured(bystanders, "half-sent requests"):
+                pass
+        eventually(lambda: reached(gateway, "auth", "slow_request") > 0, seconds=90)

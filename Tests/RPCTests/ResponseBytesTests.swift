@@ -65,6 +65,19 @@ import Wire
         #expect(server.metrics.snapshot.responseBytes == 0)
     }
 
+    @Test func oneAddressHasItsShareOfRequestBytes() throws {
+        var limits = RPCLimits.small
+        (limits.maxMessageSize, limits.maxRequestBytesPerAddress) = (20_000, 12_000)
+        let server = server(limits)
+        // A message that has not come to its end.
+        let half: [UInt8] = [0, 0, 0, 0x4E, 0x20] + [UInt8](repeating: 0, count: 8000)
+        let clients = [RawClient(server), RawClient(server), RawClient(server, from: "192.0.2.2")]
+        let replies = try clients.map { try $0.call(body: half, isWhole: false)["grpc-status"] }
+        #expect(replies == [nil, "14", nil])
+        #expect(server.metrics.snapshot.limits == ["request_bytes_per_address": 1])
+        withExtendedLifetime(clients) {}
+    }
+
     @Test func aMethodMayTakeSmallerMessages() throws {
         let request = HealthCheckRequest(service: String(repeating: "a", count: 100))
         var body = request.encoded(reserving: MessagePrefix.byteCount)

@@ -22,6 +22,9 @@ extension Configuration {
         limits.http2.resetsPerSecond = try count(&reader, "rpc.resets_per_second", http2.resetsPerSecond, "streams")
         limits.maxMessageSize = try count(&reader, "rpc.max_message_bytes", limits.maxMessageSize, "bytes")
         limits.maxRequestBytes = try count(&reader, "rpc.max_request_bytes", limits.maxRequestBytes, "bytes")
+        let requestsPerAddress = try reader.integer(
+            "rpc.max_request_bytes_per_address", default: 0, in: 0...1_000_000_000, unit: "bytes")
+        if requestsPerAddress > 0 { limits.maxRequestBytesPerAddress = Int(requestsPerAddress) }
         try limitResponses(&reader, &limits)
         limits.maxHandlers = try count(&reader, "rpc.max_handlers", limits.maxHandlers, "calls under way")
         let perAddress = try reader.integer(

@@ -36,6 +36,8 @@ final class AddressShare: Sendable {
     let handlers = BoundedCount()
     /// Calls of methods that wait.
     let waitingCalls = BoundedCount()
+    /// Bytes of request messages that calls hold.
+    let requestBytes = BoundedCount()
     /// Bytes of answers that wait to be sent.
     let responseBytes = BoundedCount()
     private let address: String

@@ -8,6 +8,12 @@ public struct RPCLimits: Sendable {
     public var maxMessageSize = 4 * 1024 * 1024
     /// Bytes of request messages that calls under way may hold; calls beyond are refused as UNAVAILABLE.
     public var maxRequestBytes = 128 * 1024 * 1024
+    /// How many of those may be for calls of one address: a quarter where none was set, but always a message.
+    public var maxRequestBytesPerAddress: Int {
+        get { requestBytesPerAddress ?? max(maxMessageSize, maxRequestBytes / 4) }
+        set { requestBytesPerAddress = newValue }
+    }
+    private var requestBytesPerAddress: Int?
     /// Bytes of answers that may wait to be sent; answers of calls beyond are refused as UNAVAILABLE.
     public var maxResponseBytes = 64 * 1024 * 1024
     /// How many of those may be for calls of one address: a quarter where none was set.

@@ -30,6 +30,8 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var timer: LoopTimer?
     private var traffic = CallTraffic()
     private var unconsumed = 0
+    /// Since when a message arrives, at most one stretch ago, and what had been received then.
+    private var arriving: (since: UInt64, received: Int)?
     /// What the listener has counted as held by this call, in bytes.
     private var counted = 0
     /// How this response's messages can be compressed: what its header section announced.
@@ -162,10 +164,32 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         let change = (held > 4096 ? held : 0) - counted
         guard change != 0 else { return }
         counted += change
-        guard !server.metrics.requestBytesChanged(by: change, limit: server.limits.maxRequestBytes), change > 0
-        else { return }
-        server.metrics.limitReached("request_bytes")
-        fail(RPCError.overloaded(context.method))
+        let limits = server.limits
+        let listenerHasRoom = server.metrics.requestBytesChanged(by: change, limit: limits.maxRequestBytes)
+        let addressHasRoom = address.requestBytes.add(change, limit: limits.maxRequestBytesPerAddress)
+        guard change > 0, !listenerHasRoom || !addressHasRoom else { return }
+        server.metrics.limitReached(listenerHasRoom ? "request_bytes_per_address" : "request_bytes")
+        fail(RPCError.overloaded(context.method, "the calls under way hold too many bytes of requests"))
+    }
+
+    /// Ends the call where a message that has begun to arrive comes more slowly than clients have to send.
+    func checkRate(at now: UInt64) {
+        guard case .open(let context, _) = state, !hasReceivedEnd, !holdsWindow,
+            (head.front?.heldBytes ?? deframer.gatheredBytes) > 0
+        else {
+            arriving = nil
+            return
+        }
+        let limits = server.limits.lifecycle
+        guard let start = arriving else { return arriving = (now, traffic.bytesReceived) }
+        let elapsed = now - start.since
+        guard elapsed >= limits.stall else { return }
+        let least = Double(limits.minimumRate) * Double(elapsed) / 1e9
+        if Double(traffic.bytesReceived - start.received) >= least { return arriving = (now, traffic.bytesReceived) }
+        server.metrics.limitReached("slow_request")
+        fail(
+            RPCError.overloaded(
+                context.method, "the request arrives more slowly than \(limits.minimumRate) bytes a second"))
     }
 
     private func deliver(_ message: UnsafeRawBufferPointer, isCompressed: Bool, to driver: CallDriver) {
@@ -402,6 +426,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
                 task?.cancel()
             }
             _ = server.metrics.requestBytesChanged(by: -counted, limit: 0)
+            _ = address.requestBytes.add(-counted)
             traffic.duration = connection.loop.now &- context.startedAt
             context.traffic = traffic
             head.method?.metrics.ended(status, traffic)

@@ -163,6 +163,9 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         lifecycle.streamsChanged(session.activeStreams, at: now)
         lifecycle.stalled(session.isWithinHeaderSection || isSocketBlocked, at: now)
         if session.queuedBytes > 0 { lifecycle.answersWait(sent: session.producedBytes, at: now) }
+        if server.metrics.holdsRequests {
+            for stream in session.streams { (stream as? ServerCall)?.checkRate(at: now) }
+        }
         switch lifecycle.tick(at: now) {
         case .none:
             break

@@ -56,6 +56,9 @@ public final class ServerMetrics: Sendable {
     /// A limit was reached, and somebody refused or cut off because of it.
     public func limitReached(_ name: String) { limits.withLock { $0[name, default: 0] += 1 } }
 
+    /// Whether calls hold bytes of requests.
+    var holdsRequests: Bool { requestBytes.load(ordering: .relaxed) > 0 }
+
     /// - Returns: whether calls hold no more than `limit` now.
     func requestBytesChanged(by change: Int, limit: Int) -> Bool {
         requestBytes.add(change, ordering: .relaxed).newValue <= limit
