@@ -16,6 +16,17 @@ from support.uploads import Upload
 LOG_KEYS = {"level": "debug", "format": "json"}
 
 
+@pytest.mark.parametrize("mode, is_warned_about", [(0o600, False), (0o640, False), (0o644, True), (0o602, True)])
+def test_a_secret_that_others_reach_is_warned_about(config, tmp_path, mode, is_warned_about):
+    (secret := tmp_path / "secret").write_text("a secret of some length")
+    secret.chmod(mode)
+    shop = {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}
+    done = config("check", text=json.dumps({"webhooks": {"shop": shop}}))
+    assert done.returncode == 0
+    assert ("a secret is open to other users" in done.stderr) == is_warned_about
+    assert (str(secret) in done.stderr) == is_warned_about
+
+
 @pytest.fixture
 def config(binary, tmp_path):
     """Runs `data-gateway config …` with a configuration file of that text, and some variables."""

@@ -31,8 +31,17 @@ struct SecretSource {
             guard let content = try? PrivateFile.read(path) else {
                 throw ConfigurationError("\(place).secret_file cannot be read: \(path)")
             }
+            warnWhereOthersReach(path)
             return content
         }
+    }
+
+    /// Says so where users of the machine other than the file's owner and group may read or write it.
+    private func warnWhereOthersReach(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & (S_IROTH | S_IWOTH) != 0 else { return }
+        Log.write(
+            "a secret is open to other users", ["place": place, "file": path, "remedy": "chmod o-rw"], level: .warning)
     }
 
     /// The first line.

@@ -19,7 +19,9 @@ struct ConfigCheck: Command {
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await environment.report(asJSON: json) {
+        // What is warned about.
+        defer { Log.flush() }
+        return await environment.report(asJSON: json) {
             let configuration = try Configuration(options, variables: environment.variables)
             _ = try GatewayCertificates(configuration)
             let given = configuration.settings.count { $0.source != .standard }
