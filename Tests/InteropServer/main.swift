@@ -15,7 +15,11 @@ let certificates =
     files.count == 2
     ? try TLSCertificates(TLSCertificates.Files(certificate: files[1], key: files[2])) : nil
 let schema = try Schema([.grpcTestingEmptyProto, .grpcTestingMessagesProto])
-let server = RPCServer(router: router, json: JSONMapping(schema: schema))
+var limits = RPCLimits()
+// All clients have one address here.
+limits.maxRequestBytesPerAddress = limits.maxRequestBytes
+limits.maxResponseBytesPerAddress = limits.maxResponseBytes
+let server = RPCServer(router: router, limits: limits, json: JSONMapping(schema: schema))
 let listener = try RPCListener(
     PeerAddress(host: "127.0.0.1", port: 0), server: server, loops: loops, certificates: certificates)
 var daemon = HTTPDaemon.Configuration()
