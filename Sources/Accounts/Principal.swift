@@ -41,7 +41,7 @@ extension Principal {
 }
 
 extension Principal {
-    /// As whom the principal waits where others do: a device or site for itself, all users of an organization together.
+    /// The owner under which the principal's writes wait: a device or site for itself, all users of an organization together.
     var workOwner: WorkOwner {
         switch self {
         case .device(let device): .apiKey(device.key.id)

@@ -154,7 +154,7 @@ public final class Connection {
     /// transaction of its own, so it is refused.
     var expectsTransaction = false
 
-    /// What is to follow from the commit of the write that runs now.
+    /// The effects that the running write asked for so far; see ``afterCommit(_:)``.
     private var effects: [@Sendable () -> Void] = []
 
     /// Has `effect` run once what this write changed is on disk: on the writer's thread, before whoever waits for the write
@@ -180,7 +180,7 @@ public final class Connection {
 
     /// How far a checkpoint goes where readers are in its way.
     enum Checkpoint {
-        /// As far as no reader needs the old pages.
+        /// Goes as far as no reader needs the old pages.
         case passive
         /// Waits for readers, some tens of milliseconds at most, so that the log can begin anew.
         case restarting

@@ -72,7 +72,7 @@ public final class Database: Sendable {
         }
     }
 
-    /// As ``write(_:)``, for a thread that may block: never an event loop's, and never the writer's own, where it traps.
+    /// Does the same as ``write(_:)`` for a thread that may block: never an event loop's, and never the writer's own, where it traps.
     public func writeBlocking<T: Sendable>(
         for owner: WorkOwner? = .current, _ body: @escaping @Sendable (Connection) throws -> T
     ) throws -> T {
@@ -127,7 +127,7 @@ public final class Database: Sendable {
         }
     }
 
-    /// As ``read(_:)``, on a thread of its own, for a read that may take longer than a millisecond: one that counts or sums
+    /// Reads on a thread of its own, for a read that may take longer than a millisecond: one that counts or sums
     /// rows without a bound. One runs at a time, so that whoever asks for many does not take the cores from the loops.
     public func readInBackground<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T

@@ -38,7 +38,7 @@ final class DatabaseCopy: @unchecked Sendable {
         isCancelled.store(true, ordering: .relaxed)
     }
 
-    /// What a step came to.
+    /// The result of a step.
     enum Progress {
         case more
         /// Another process holds one of the files: the same step is to be tried again a little later.

@@ -9,7 +9,7 @@ import Platform
 final class Discards: Sendable {
     /// Parts, and multipart uploads, that one transaction deletes here: some milliseconds.
     static let batch = 256
-    /// Those that the transaction which ends an upload deletes itself: all of most uploads.
+    /// Rows that the transaction which ends an upload deletes itself: all of them for most uploads.
     static let inline = 64
 
     private let database: Database

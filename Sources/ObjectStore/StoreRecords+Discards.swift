@@ -13,7 +13,7 @@ extension StoreRecords {
         case one(id: String, uploadID: String)
     }
 
-    /// What one transaction deleted.
+    /// Counts of the rows that one transaction deleted.
     struct Discarded {
         /// Files that have no row any more.
         var files: [String] = []

@@ -7,7 +7,7 @@ struct WritePermit: Sendable {
     let claims: CredentialClaims
     let policy: any AccessPolicy
 
-    /// As whom its writes wait.
+    /// The owner under which its writes wait.
     var owner: WorkOwner { claims.subject.workOwner }
 
     /// - Returns: the part size that was issued with the upload.

@@ -1,6 +1,6 @@
 /// On whose behalf something is done, where many wait for the same thing and nobody may take all of it.
 public struct WorkOwner: Hashable, Sendable {
-    /// Whoever the task works for; `nil` = the gateway itself, or a caller who is nobody yet.
+    /// The owner that the task works for; `nil` = the gateway itself, or a caller who is not authenticated yet.
     @TaskLocal public static var current: WorkOwner?
 
     private enum Kind: UInt8 {

@@ -6,7 +6,7 @@ import Testing
 @testable import Catalog
 @testable import ObjectStore
 
-/// What the scrubber does where an object cannot be read.
+/// How the scrubber goes on where an object cannot be read.
 struct ScrubberFailureTests {
     /// Fails the reads of a file of so many bytes, which is what tests tell files by.
     private final class Disk: Sendable {

@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-/// What passes when another process holds the file, or a transaction cannot be ended.
+/// Contention with another process, and transactions that cannot be ended.
 @Suite struct ContentionTests {
     @Test func everyWriteOfABatchIsRefusedAtOnceWhileAnotherProcessHoldsTheFile() throws {
         let scratch = try Scratch()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Database
 
-/// What a start does with the log of a process that did not come to its end.
+/// Recovery of the log that an unclean end leaves.
 @Suite struct WriteAheadLogTests {
     let scratch: Scratch
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Database
 
-/// Who has the writer's next turn where many wait.
+/// The order in which owners get the writer's turns.
 @Suite struct WriteFairnessTests {
     private let flood = WorkOwner.apiKey("flood")
     private let other = WorkOwner.apiKey("other")

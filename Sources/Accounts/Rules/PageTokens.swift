@@ -36,7 +36,7 @@ public struct PageTokens: Sendable {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// Of the content itself, so that no nonce comes with two contents (the construction of RFC 5297).
+    /// A nonce derived from the content itself, so that no nonce comes with two contents (the construction of RFC 5297).
     private static func nonce(_ seal: [UInt8]) -> [UInt8] { Array(seal[..<AES256GCM.nonceCount]) }
 
     private func seal(_ content: [UInt8], _ scope: String) -> [UInt8] {

@@ -61,7 +61,7 @@ extension Configuration {
         return !host.isEmpty && isPlain
     }
 
-    /// What answers may wait for their clients.
+    /// Limits on answers that wait for their clients.
     private static func limitResponses(
         _ reader: inout ConfigurationReader, _ limits: inout RPCLimits
     ) throws(ConfigurationError) {
@@ -83,7 +83,7 @@ extension Configuration {
         return limits
     }
 
-    /// What calls that wait, such as Health.Watch and reflection, may take.
+    /// Limits on calls that wait, such as Health.Watch and reflection.
     private static func waiting(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WaitingLimits {
         var limits = WaitingLimits()
         limits.perConnection = try count(

@@ -6,7 +6,7 @@ struct ListenerMetrics: MetricSource {
     struct Listener: Sendable {
         let name: ListenerName
         let metrics: ServerMetrics
-        /// What counts limits of the connections, where `metrics` counts calls only.
+        /// Counters of the connections' limits, where `metrics` counts calls only.
         var daemon: ServerMetrics?
         /// What is served there.
         var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] = []

@@ -15,11 +15,11 @@ struct ConnectionPlan: Sendable, Equatable {
         fileprivate var need: Int { connections * descriptors }
     }
 
-    /// What the limit has to leave for a gateway to be of any use.
+    /// The fewest connections with which a gateway is of any use.
     private static let leastConnections = 128
 
     private(set) var http: [HTTPListener]
-    /// Of each gRPC listener.
+    /// The limit for each gRPC listener.
     private(set) var grpc: Int
     /// Whether it is less than what was asked for.
     private(set) var isLowered = false

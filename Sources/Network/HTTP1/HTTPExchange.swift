@@ -13,7 +13,7 @@ final class HTTPExchange {
     }
 
     private let target: String
-    /// Where the library has the target.
+    /// The library's own copy of the target.
     private let targetStart: UnsafePointer<CChar>
     private let targetLength: Int
     private let daemon: HTTPDaemon

@@ -7,11 +7,11 @@ import Glibc
 /// behind a NUL, which it leaves out. It hands strings out where they were received, their delimiters made NULs, so nothing
 /// was left out or changed where each begins right behind the end of the one before (RFC 9112, sections 2.2, 3 and 5).
 struct HTTPHeaderSection {
-    /// Where the library's strings of a request line lie.
+    /// The places of the library's strings of a request line.
     struct RequestLine {
         var method: UnsafePointer<CChar>
         var target: UnsafePointer<CChar>
-        /// As it was when the line had come: the library cuts it at its query.
+        /// Its length when the line had come: the library cuts it at its query.
         var targetLength: Int
         var version: UnsafePointer<CChar>
     }
@@ -22,7 +22,7 @@ struct HTTPHeaderSection {
     private(set) var fields = HTTPFields()
     /// Whether the strings are all that was received.
     private(set) var isExact: Bool
-    /// Where the next line has to begin.
+    /// The address at which the next line has to begin.
     private var next: UInt
 
     init(of connection: OpaquePointer, _ line: RequestLine) {

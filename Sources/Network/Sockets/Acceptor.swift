@@ -6,7 +6,7 @@ import RPC
 ///
 /// Sendable although it has state: that is touched on its loop only.
 final class Acceptor: @unchecked Sendable {
-    /// What the acceptors of a listener share.
+    /// State that the acceptors of a listener share.
     struct Settings: Sendable {
         var server: RPCServer
         var limits: ConnectionLimits

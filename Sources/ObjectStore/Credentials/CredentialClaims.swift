@@ -29,7 +29,7 @@ public struct CredentialClaims: Sendable, Equatable {
         /// Of the configuration; such claims are made for each request, and never issued.
         case staticKey(id: String)
 
-        /// As whom it waits where others do.
+        /// The owner under which it waits.
         var workOwner: WorkOwner {
             switch self {
             case .apiKey(let id, _): .apiKey(id)

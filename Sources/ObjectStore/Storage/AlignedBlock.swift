@@ -7,7 +7,7 @@ import Synchronization
 final class AlignedBlock: @unchecked Sendable {  // Written by its holder alone; see above.
     /// Bytes. A disk takes blocks of this size at full speed, and a few of them for each request cost little memory.
     static let size = 1 << 20
-    /// What direct writing asks of addresses, offsets and lengths.
+    /// The alignment that direct writing asks of addresses, offsets and lengths.
     static let alignment: Int = requiredAlignment(pageSize: sysconf(Int32(_SC_PAGESIZE)))
 
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: alignment)

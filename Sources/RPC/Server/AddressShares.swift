@@ -30,7 +30,7 @@ final class AddressShares: Sendable {
     }
 }
 
-/// What one address holds of a listener, over all its connections and loops.
+/// The share of a listener that one address holds, over all its connections and loops.
 final class AddressShare: Sendable {
     /// Calls whose handler runs, without those that wait.
     let handlers = BoundedCount()

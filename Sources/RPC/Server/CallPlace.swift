@@ -1,4 +1,4 @@
-/// What a call holds of its listener's limits from the start of its handler to its end.
+/// The part of its listener's limits that a call holds from the start of its handler to its end.
 ///
 /// A call that waits takes no place among the handlers: those who wait cost little, and would else keep out those who do
 /// not. They have small limits of their own.

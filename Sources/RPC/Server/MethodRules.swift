@@ -14,11 +14,11 @@ public struct MethodRules: Sendable, Hashable {
 
 /// How many calls of methods that wait there may be at a listener, and for how long.
 public struct WaitingLimits: Sendable {
-    /// Of one connection.
+    /// The limit for one connection.
     public var perConnection = 4
-    /// Of one address, over all its connections.
+    /// The limit for one address, over all its connections.
     public var perAddress = 16
-    /// Of all clients.
+    /// The limit for all clients together.
     public var perListener = 256
     /// From the start of the call to its orderly end, in nanoseconds; who still wants to wait calls again.
     public var lifetime: UInt64 = 600 * 1_000_000_000

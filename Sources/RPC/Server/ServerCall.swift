@@ -24,7 +24,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     private var task: HandlerTask?
     /// What its handler holds of the listener's limits.
     private var place: CallPlace?
-    /// What the caller's address holds of the listener, where a proxy has passed the call on.
+    /// The share of the caller's address, where a proxy has passed the call on.
     private var proxied: AddressShare?
     private var messageLimit: Int
     private var timer: LoopTimer?
@@ -277,7 +277,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         connection.start(self)
     }
 
-    /// What the caller's address holds: the connection's, unless a proxy has passed the call on.
+    /// The share of the caller's address: the connection's, unless a proxy has passed the call on.
     private var address: AddressShare { proxied ?? connection.address }
 
     override func unsentBytesChanged(by change: Int) { connection.responseBytesChanged(by: change, of: address) }

@@ -20,7 +20,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     var handlers = 0
     /// Calls under way whose method waits.
     var waitingCalls = 0
-    /// What the peer's address holds of the listener.
+    /// The share of the listener that the peer's address holds.
     let address: AddressShare
     /// Whether a call may take as long as it likes; not where it holds a thread meanwhile.
     let mayWait: Bool

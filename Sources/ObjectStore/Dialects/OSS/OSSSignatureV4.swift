@@ -5,7 +5,7 @@ struct OSSSignatureV4: SignatureScheme {
     static let payload = "UNSIGNED-PAYLOAD"
 
     let scope: SignatureV4.Scope
-    /// As the request has it: `yyyymmddThhmmssZ`, or HTTP's form.
+    /// The time as the request spells it: `yyyymmddThhmmssZ`, or HTTP's form.
     let date: String
     /// Lower case, sorted; signed beside those that always are.
     let signedFields: [String]
