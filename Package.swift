@@ -53,7 +53,7 @@ let package = Package(
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Wire"], swiftSettings: strict),
         room("RPC", ["Wire", "Proto", "Platform"]),
         room("Network", ["Wire", "RPC", "Platform", "CUV", "CMicrohttpd", "COpenSSL", "CLinux"]),
-        room("Database", ["Platform", "CSQLite"]),
+        room("Database", ["Platform", "CLinux", "CSQLite"]),
         room("ObjectStore", ["Database", "Network", "Platform", "XML", "CLZMA", "CLinux"]),
         room("Accounts", ["RPC", "Proto", "Database", "Platform", "CArgon2"]),
         room("Events", ["Accounts", "Transfer", "Network", "RPC", "Proto", "Database", "Platform"]),
