@@ -8,19 +8,26 @@ let strict: [SwiftSetting] = [
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+/// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` where modules stand in a group.
+func module(
+    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = [],
+    resources: [Resource] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(path ?? name)", exclude: exclude,
+        resources: resources, swiftSettings: strict)
 }
 
-func tests(_ room: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+func tests(_ module: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
-        name: "\(room)Tests", dependencies: [.byName(name: room)] + dependencies, exclude: exclude,
+        name: "\(module)Tests", dependencies: [.byName(name: module)] + dependencies, exclude: exclude,
         swiftSettings: strict)
 }
 
 /// A library of the system, from Debian's -dev packages; `make deps` installs them all.
 func system(_ name: String, pkgConfig: String?, packages: String...) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt(packages)])
+    .systemLibrary(
+        name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt(packages)])
 }
 
 let package = Package(
@@ -31,7 +38,7 @@ let package = Package(
         .library(name: "Wire", targets: ["Wire"]),
         .library(name: "Proto", targets: ["Proto"]),
         .library(name: "FuzzEntryPoints", targets: ["FuzzEntryPoints"]),
-        .library(name: "allocations", type: .dynamic, targets: ["AllocationCounter"]),
+        .library(name: "counters", type: .dynamic, targets: ["Counters"]),
     ],
     targets: [
         system("CNghttp2", pkgConfig: "libnghttp2", packages: "libnghttp2-dev"),
@@ -46,40 +53,66 @@ let package = Package(
         system("CCurl", pkgConfig: "libcurl", packages: "libcurl4-openssl-dev"),
         system("CQRencode", pkgConfig: "libqrencode", packages: "libqrencode-dev"),
 
-        room("Platform", ["COpenSSL"]),
-        room("XML", []),
-        room("Wire", ["CNghttp2", "CZlib"]),
-        room("Proto", ["Wire"]),
-        .executableTarget(name: "protoc-gen-gateway", dependencies: ["Wire"], swiftSettings: strict),
-        room("RPC", ["Wire", "Proto", "Platform"]),
-        room("Network", ["Wire", "RPC", "Platform", "CUV", "CMicrohttpd", "COpenSSL", "CLinux"]),
-        room("Database", ["Platform", "CLinux", "CSQLite"]),
-        room("ObjectStore", ["Database", "Network", "Platform", "XML", "CLZMA", "CLinux"]),
-        room("Accounts", ["RPC", "Proto", "Database", "Platform", "CArgon2"]),
-        room("Events", ["Accounts", "Transfer", "Network", "RPC", "Proto", "Database", "Platform"]),
-        room("DeviceInit", ["Events", "Accounts", "RPC", "Proto", "Database", "Platform"]),
-        room("Catalog", ["Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
-        room("Uploads", ["Catalog", "Events", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
-        room(
+        module("Platform", ["COpenSSL"]),
+        module("XML", []),
+        module("Protobuf", [], path: "Wire/Protobuf"),
+        module("ProtobufJSON", ["Protobuf"], path: "Wire/ProtobufJSON"),
+        module("HTTP2", ["CNghttp2"], path: "Wire/HTTP2"),
+        module("GRPCWire", ["Protobuf", "ProtobufJSON", "CZlib"], path: "Wire/GRPCWire"),
+        module("HTTPTypes", ["Platform"], path: "Wire/HTTPTypes"),
+        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON"], path: "Wire/Umbrella"),
+        module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
+        module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
+        module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
+        .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
+        module("RPC", ["Wire", "HTTPTypes", "CommonProto", "Platform"]),
+        module("GatewayAPI", ["RPC"], path: "API/GatewayAPI"),
+        module(
+            "Network", ["Wire", "HTTPTypes", "RPC", "Platform", "CUV", "CMicrohttpd", "COpenSSL", "CLinux"],
+            exclude: ["HTTPClient"]),
+        module("HTTPClient", ["HTTPTypes", "CCurl"], path: "Network/HTTPClient"),
+        module("Database", ["Platform", "CLinux", "CSQLite"]),
+        module("ObjectStore", ["Database", "HTTPTypes", "Network", "Platform", "XML", "CLZMA", "CLinux"]),
+        module("Accounts", ["GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Platform", "CArgon2"]),
+        module(
+            "Events", ["Accounts", "HTTPClient", "HTTPTypes", "GatewayAPI", "RPC", "Proto", "Database", "Platform"]),
+        module(
+            "DeviceInit", ["Events", "Accounts", "GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Platform"]),
+        module("Catalog", ["Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Platform"]),
+        module(
+            "Uploads",
+            ["Catalog", "Events", "Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Platform"]),
+        module(
             "InternalStorage",
-            ["Uploads", "Catalog", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform"]),
-        room("Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
-        room("Console", ["Network", "Proto", "Platform", "Wire"], resources: [.embedInCode("Assets")]),
-        room("Transfer", ["ObjectStore", "Network", "Platform", "XML", "CCurl"]),
-        room(
+            ["Uploads", "Catalog", "Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Platform"]),
+        module("Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
+        module("Console", ["HTTPTypes", "Proto", "Platform", "Wire"], resources: [.embedInCode("Assets")]),
+        module("Transfer", ["ObjectStore", "HTTPClient", "HTTPTypes", "Platform", "XML"]),
+        module(
             "Copies",
-            ["Catalog", "Accounts", "Transfer", "ObjectStore", "RPC", "Proto", "Database", "Platform", "Wire"]),
-        room("DeviceClient", ["Transfer", "ObjectStore", "Network", "RPC", "Proto", "Wire", "Platform"]),
+            [
+                "Catalog", "Accounts", "HTTPClient", "Transfer", "ObjectStore", "GatewayAPI", "RPC", "Proto",
+                "Database", "Platform",
+            ]),
+        module(
+            "DeviceClient",
+            [
+                "Transfer", "ObjectStore", "HTTPClient", "HTTPTypes", "Network", "GatewayAPI", "RPC", "Proto", "Wire",
+                "Platform",
+            ]),
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
                 "Accounts", "Backup", "CQRencode", "Catalog", "Console", "Copies", "Database", "DeviceClient",
-                "DeviceInit", "Events", "InternalStorage", "Network", "ObjectStore", "Platform", "Proto", "RPC",
+                "DeviceInit", "Events", "GatewayAPI", "HTTPClient", "HTTPTypes", "InternalStorage", "Network",
+                "ObjectStore",
+                "Platform", "Proto",
+                "RPC",
                 "Transfer", "Uploads", "Wire",
             ],
             swiftSettings: strict),
 
-        .target(name: "AllocationCounter", path: "Tests/AllocationCounter"),
+        .target(name: "Counters", path: "Tests/Counters"),
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
         tests("Platform"),
         tests("XML"),
@@ -89,37 +122,48 @@ let package = Package(
             name: "FuzzEntryPoints", dependencies: ["WireTesting", "XML"], path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
-            name: "interop-server", dependencies: ["Network", "RPC", "Wire"], path: "Tests/InteropServer",
+            name: "interop-server", dependencies: ["HTTPTypes", "Network", "RPC", "Wire"], path: "Tests/InteropServer",
             swiftSettings: strict),
         .executableTarget(
-            name: "echo-server", dependencies: ["Network", "RPC", "Wire"], path: "Benchmarks/Echo/Server",
+            name: "echo-server", dependencies: ["HTTPTypes", "Network", "RPC", "Wire"], path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
-        tests("Wire", ["WireTesting"]),
+        tests("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting", "protoc-gen-gateway"]),
-        tests("RPC", ["Platform", "Proto", "Wire"]),
-        tests("Network", ["HTTPTestClient", "Platform", "Proto", "RPC", "Wire"]),
+        tests("RPC", ["GatewayAPI", "HTTPTypes", "Platform", "Proto", "Wire"]),
+        tests("GatewayAPI", ["RPC", "Wire"]),
+        tests("Network", ["HTTPTestClient", "HTTPTypes", "GatewayAPI", "Platform", "Proto", "RPC", "Wire"]),
         tests("Database", ["Platform"]),
         tests(
-            "ObjectStore", ["HTTPTestClient", "Database", "Network", "Platform", "RPC", "XML"], exclude: ["Vectors"]),
-        tests("Accounts"),
-        tests("Events", ["Accounts", "Database", "Platform", "RPC", "Transfer"]),
-        tests("DeviceInit"),
-        tests("Catalog", ["Accounts", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
+            "ObjectStore", ["HTTPTestClient", "HTTPTypes", "Database", "Network", "Platform", "RPC", "XML"],
+            exclude: ["Vectors"]),
+        tests("Accounts", ["GatewayAPI", "HTTPTypes"]),
+        tests("Events", ["Accounts", "Database", "HTTPClient", "Platform", "RPC"]),
+        tests("DeviceInit", ["GatewayAPI", "HTTPTypes"]),
+        tests("Catalog", ["Accounts", "Database", "GatewayAPI", "ObjectStore", "Platform", "Proto", "RPC", "Wire"]),
         tests(
             "Copies",
-            ["Accounts", "Catalog", "Database", "ObjectStore", "Platform", "Proto", "RPC", "Transfer", "Wire"]),
+            [
+                "Accounts", "Catalog", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Platform", "Proto",
+                "RPC", "Transfer",
+                "Wire",
+            ]),
         tests(
             "Uploads",
             [
-                "Accounts", "Catalog", "Database", "DeviceClient", "ObjectStore", "Platform", "Proto", "RPC",
+                "Accounts", "Catalog", "Database", "DeviceClient", "GatewayAPI", "HTTPClient", "HTTPTypes",
+                "ObjectStore", "Platform",
+                "Proto",
+                "RPC",
                 "Transfer", "Wire",
             ]),
         tests("InternalStorage", ["RPC"]),
         tests("Backup", ["Database", "ObjectStore", "Platform"]),
-        tests("Transfer", ["HTTPTestClient", "Network", "ObjectStore", "Platform"]),
-        tests("DeviceClient", ["Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Platform"]),
-        tests("Console", ["Network", "Platform", "Proto", "Wire"]),
-        tests("GatewayServer", ["Network", "Platform", "Proto", "RPC", "Wire"]),
+        tests("Transfer", ["HTTPClient", "HTTPTestClient", "HTTPTypes", "Network", "ObjectStore", "Platform"]),
+        tests(
+            "DeviceClient",
+            ["GatewayAPI", "HTTPClient", "HTTPTypes", "Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Platform"]),
+        tests("Console", ["HTTPTypes", "Network", "Platform", "Proto", "Wire"]),
+        tests("GatewayServer", ["GatewayAPI", "HTTPTypes", "Network", "Platform", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]
 )

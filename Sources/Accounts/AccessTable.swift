@@ -19,6 +19,13 @@ public enum AccessTable {
         table[path]
     }
 
+    /// Whether calls of a method leave no line in the audit log.
+    ///
+    /// - Parameter method: its name without the service's.
+    static func onlyReads(_ method: String) -> Bool {
+        method.hasPrefix("Get") || method.hasPrefix("List")
+    }
+
     private static let table: [String: Access] = {
         var table: [String: Access] = [:]
         for (service, access, methods) in rows {
@@ -89,6 +96,7 @@ public enum AccessTable {
         ("archebase.data_gateway.v1.ObjectManagementService", .user(.viewer), ["GetObject", "GetStatistics"]),
         ("archebase.data_gateway.v1.UploadManagementService", .user(.viewer), ["ListUploads"]),
         ("archebase.data_gateway.v1.BackupService", .systemAdmin, ["Backup"]),
+        ("archebase.data_gateway.v1.ClockService", .systemAdmin, ["GetClock", "ConfirmClock"]),
         (
             "archebase.data_gateway.v1.InternalStorageService", .systemAdminOrCertificate,
             ["PresignObject", "ReadObject"]

@@ -1,4 +1,5 @@
 import Database
+import GatewayAPI
 import Platform
 import RPC
 
@@ -13,7 +14,7 @@ public final class Accounts: Sendable {
         public var refreshGraceSeconds: Int64 = 30
         /// Verified access tokens that are remembered.
         public var rememberedTokens = 8192
-        /// Passwords that may wait to be hashed, one at a time.
+        /// Passwords of strangers, and of others, that may wait to be hashed, one at a time.
         public var waitingPasswords = 64
         /// Failed logins a minute for one account from one address, for one account, and from one address.
         public var failedLoginsOfAccountFromAddress = 10
@@ -21,9 +22,15 @@ public final class Accounts: Sendable {
         public var failedLoginsOfAddress = 60
         /// Wrong credentials a minute for one key that exists.
         public var wrongCredentialsOfKey = 20
-        /// How long the audit log keeps a line, and how many at most: about 200 bytes each.
+        /// How long the audit log keeps a line, and how many of each organization at most: about 200 bytes each.
         public var auditDays: Int64 = 400
         public var auditLines: Int64 = 10_000_000
+        /// For how long it keeps a line however many there are.
+        public var auditMinimumDays: Int64 = 30
+        /// Calls a minute of a caller who fills the audit log; see ``AuditPressure``.
+        public var auditedCallsUnderPressure = 60
+        /// Told when the organizations change that have more lines than that, none of which may go.
+        public var onAuditOverfull: @Sendable ([OrganizationReference]) -> Void = { _ in }
 
         public init() {}
     }
@@ -45,33 +52,43 @@ public final class Accounts: Sendable {
     let users: UserRegistry
     let tokens: AccessTokens
     private let signingKeys: SigningKeyFolder
+    /// Whose lines of the audit log are more than there may be.
+    public let auditPressure: AuditPressure
     private let auditRetention: AuditRetention
     private let pageTokens: PageTokens
     let clock: any WallClock
+    private let clockGuard: ClockGuard
     private let database: Database
     private let passwords: Passwords
 
     /// - Parameters:
     ///   - keysDirectory: where the signing keys lie, beside the keyring's root; one is made where there is none.
     public init(
-        database: Database, keyring: Keyring, keysDirectory: String, clock: any WallClock, identifiers: Identifiers,
-        configuration: Configuration = Configuration()
+        database: Database, keyring: Keyring, keysDirectory: String, clock: any WallClock, clockGuard: ClockGuard,
+        identifiers: Identifiers, configuration: Configuration = Configuration()
     ) throws {
         let pepper = keyring.key(.pepper)
         self.database = database
         self.clock = clock
+        self.clockGuard = clockGuard
         signingKeys = SigningKeyFolder(path: keysDirectory, lifetimeSeconds: configuration.accessTokenSeconds)
         tokens = AccessTokens(
-            signer: TokenSigner(keys: try signingKeys.open(at: clock.now())),
+            signer: TokenSigner(keys: try signingKeys.open(clockGuard.permit())),
             lifetimeSeconds: configuration.accessTokenSeconds,
             capacity: configuration.rememberedTokens)
+        auditPressure = AuditPressure(
+            callsPerMinute: configuration.auditedCallsUnderPressure, clock: clock,
+            onChange: configuration.onAuditOverfull)
         auditRetention = AuditRetention(
-            database: database, clock: clock, days: configuration.auditDays, maximumLines: configuration.auditLines)
+            database: database, clock: clock, days: configuration.auditDays,
+            minimumDays: configuration.auditMinimumDays, maximumLines: configuration.auditLines,
+            pressure: auditPressure)
         pageTokens = PageTokens(keyring: keyring)
         let deferred = DeferredRecords(database: database)
         self.deferred = deferred
         passwords = Passwords(capacity: configuration.waitingPasswords)
-        authenticator = Authenticator(database: database, tokens: tokens, deferred: deferred, clock: clock)
+        authenticator = Authenticator(
+            database: database, tokens: tokens, deferred: deferred, clock: clock, auditPressure: auditPressure)
         deviceKeys = DeviceKeys(identifiers: identifiers, pepper: pepper)
         func check(_ action: String) -> CredentialCheck {
             CredentialCheck(
@@ -82,7 +99,8 @@ public final class Accounts: Sendable {
             database: database, tokens: tokens, deferred: deferred, check: check("ExchangeCredential"))
         sessions = Sessions(
             database: database, passwords: passwords, identifiers: identifiers, deferred: deferred, pepper: pepper,
-            configuration: configuration, failures: LoginFailures(configuration))
+            configuration: configuration, clockGuard: clockGuard, failures: LoginFailures(configuration),
+            auditPressure: auditPressure)
         systemCredentials = SystemCredentials(
             database: database, tokens: tokens, identifiers: identifiers, clock: clock,
             check: check("ExchangeSystemCredential"), deferred: deferred)
@@ -104,7 +122,7 @@ public final class Accounts: Sendable {
         if let password, !FieldRules.isPassword(password.exposedText) { throw FirstAdminError() }
         let chosen = password ?? Secret(Base64.encodeURL(Random.bytes(18)))
         if password == nil { try keep(chosen) }
-        let hash = try await passwords.hash(chosen)
+        let hash = try await passwords.hash(chosen, for: .gateway)
         let now = clock.now()
         try await database.write { connection in
             guard
@@ -117,9 +135,20 @@ public final class Accounts: Sendable {
         return true
     }
 
-    /// The organization's name, as the audit log has it; empty where there is none of that id.
-    public static func organizationName(_ id: Int64, in connection: Connection) throws -> String {
-        try OrganizationRecords.name(id: id, in: connection) ?? ""
+    /// The organization's name where the gateway has another beside it and `system`; `nil` for `system`, which acts for all.
+    public static func nameAmongOthers(_ id: Int64, in connection: Connection) throws -> String? {
+        guard try hasSeveralOrganizations(in: connection) else { return nil }
+        return try OrganizationRecords.all(in: connection).first { $0.id == id && $0.kind == .business }?.name
+    }
+
+    /// Whether there are two or more beside `system`.
+    public static func hasSeveralOrganizations(in connection: Connection) throws -> Bool {
+        try OrganizationRecords.all(in: connection).count { $0.kind == .business } > 1
+    }
+
+    /// `nil` where there is no organization of that id.
+    public static func organization(_ id: Int64, in connection: Connection) throws -> OrganizationReference? {
+        try OrganizationRecords.reference(id: id, in: connection)
     }
 
     /// Whether what was issued for the key may still be used.
@@ -167,11 +196,11 @@ extension Accounts {
         let pending = try signingKeys.makePending()
         defer { signingKeys.discard(pending) }
         let outcome = Lock<Result<SigningKeys, any Error>?>(nil)
-        try await database.write { [tokens, signingKeys] connection in
+        try await database.write { [tokens, signingKeys, clockGuard] connection in
             try Audit.record(caller.did(to: "signingKeys/\(pending.key.id)"), at: now, in: connection)
             // One commit comes after the other, and so do rotations.
             connection.afterCommit {
-                let keys = Result { try signingKeys.activate(pending, at: now) }
+                let keys = Result { try signingKeys.activate(pending, at: now, clockGuard.permit()) }
                 if case .success(let keys) = keys { tokens.use(keys) }
                 outcome.withLock { $0 = keys }
             }
@@ -182,10 +211,11 @@ extension Accounts {
 
     /// Writes what is written late, and removes what the audit log has held long enough; to be called once a minute.
     ///
+    /// - Parameter permit: `nil` = nothing is removed for its age.
     /// - Returns: how many lines it removed.
-    public func tidy() async throws -> Int {
+    public func tidy(_ permit: DeletionPermit?) async throws -> Int {
         deferred.flush(at: clock.now())
-        return try await auditRetention.run()
+        return try await auditRetention.run(permit)
     }
 
     /// A page of the audit log, and the id that it ends at.
@@ -216,7 +246,7 @@ extension Accounts {
     }
 
     /// Whose lines a caller sees; `nil` = every one's.
-    private static func audited(by caller: Caller) -> String? { caller.isSystem ? nil : caller.organization.name }
+    private static func audited(by caller: Caller) -> Int64? { caller.isSystem ? nil : caller.organization.id }
 
     func accessToken(for user: UserRecord, at now: UnixTime) -> (text: String, expiresAt: UnixTime) {
         tokens.issue(.user, subject: "\(user.id)", epoch: user.epoch, at: now)

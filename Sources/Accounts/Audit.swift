@@ -5,12 +5,14 @@ import Platform
 public struct AuditEntry: Sendable, Hashable {
     /// E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
     public var actor: String
-    /// The organization it is about, by name; empty where there is none.
-    public var organization: String
+    /// The organization it is about; `nil` where there is none.
+    public var organization: OrganizationReference?
     /// The method's name, e.g. `DisableSite`.
     public var action: String
     /// E.g. `sites/4`, `devices/260427-000001`.
     public var target: String
+    /// The ids of what the line is about, where that is several; empty where `target` says it.
+    public var ids: [String]
     /// The caller's address without its port.
     public var peer: String
     /// `OK`, or the code of the refusal.
@@ -19,13 +21,14 @@ public struct AuditEntry: Sendable, Hashable {
     public var count: Int
 
     public init(
-        actor: String, organization: String = "", action: String, target: String, peer: String, result: String = "OK",
-        count: Int = 1
+        actor: String, organization: OrganizationReference? = nil, action: String, target: String, ids: [String] = [],
+        peer: String, result: String = "OK", count: Int = 1
     ) {
         self.actor = actor
         self.organization = organization
         self.action = action
         self.target = target
+        self.ids = ids
         self.peer = peer
         self.result = result
         self.count = count
@@ -41,5 +44,10 @@ public struct AuditEntry: Sendable, Hashable {
 public enum Audit {
     public static func record(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
         try AuditRecords.insert(entry, at: now, in: connection)
+    }
+
+    /// The time of the newest line; `nil` where there is none.
+    public static func newestTime(in connection: Connection) throws -> UnixTime? {
+        try AuditRecords.newestTime(in: connection)
     }
 }

@@ -1,40 +1,88 @@
 import Database
 import Platform
 
-/// Removes what the audit log has held long enough, or what is too much for it. Nothing else deletes a line.
+/// Removes what the audit log has held long enough, or what is too much of one organization. Nothing else deletes a line.
+///
+/// Each organization has its own maximum, and so have the lines of none: nobody can have another's lines removed by making many.
 struct AuditRetention: Sendable {
     /// Lines in one transaction: other writes wait meanwhile.
     static let batch: Int64 = 1000
+    /// Callers of an organization with so many times the maximum are slowed down.
+    static let pressureFactor: Int64 = 2
 
     let database: Database
     let clock: any WallClock
     let days: Int64
+    /// Lines that are younger are kept however many there are.
+    let minimumDays: Int64
+    /// Maximum number of lines of one organization.
     let maximumLines: Int64
+    let pressure: AuditPressure
 
+    /// - Parameter permit: `nil` = nothing goes for its age, and of what is too much only what no age protects.
     /// - Returns: how many lines it removed; the log says so, too.
-    func run() async throws -> Int {
+    func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
-        let oldest = now.adding(seconds: -days * 86_400)
-        let (first, end) = try database.read { connection in
-            let first = try AuditRecords.firstID(in: connection)
-            // Ids have no gaps but for writes that failed, so that their distance is the number of lines. Where there are
-            // too many a hundredth goes beside: the line that tells of it would be the next one too many.
-            let last = try AuditRecords.lastID(in: connection)
-            let isOver = last - (first ?? last) >= maximumLines
-            let kept = isOver ? maximumLines - maximumLines / 100 : maximumLines
-            return (first, max(try AuditRecords.start(since: oldest, in: connection), last - kept + 1))
+        let (expired, removable, usages) = try database.read { connection in
+            func start(keepingDays days: Int64) throws -> Int64 {
+                try permit.map { try AuditRecords.start(keepingDays: days, $0, in: connection) } ?? 0
+            }
+            return (
+                try start(keepingDays: days), minimumDays == 0 ? Int64.max : try start(keepingDays: minimumDays),
+                try AuditUsageRecords.all(in: connection)
+            )
         }
-        guard let first, first < end else { return 0 }
-        for start in stride(from: first, to: end, by: Int(Self.batch)) {
-            try Task.checkCancellation()
-            let next = min(start + Self.batch, end)
-            try await database.write { connection in
-                try AuditRecords.purge(below: next, in: connection)
-                let entry = AuditEntry.byGateway(
-                    "PurgeAuditLog", on: "auditLines/\(start)-\(next - 1)", count: Int(next - start))
-                try Audit.record(entry, at: now, in: connection)
+        var removed = 0
+        for usage in usages {
+            removed += try await purge(usage.organizationID, below: expired, at: now) { _ in Self.batch }
+            guard usage.lines > maximumLines else { continue }
+            // A hundredth goes beside: the line that tells of it would be the next one too many.
+            let kept = maximumLines - maximumLines / 100
+            removed += try await purge(usage.organizationID, below: removable, at: now) { lines in
+                lines > kept ? min(Self.batch, lines - kept + 1) : 0
             }
         }
-        return Int(end - first)
+        try updatePressure()
+        return removed
+    }
+
+    /// Removes an organization's oldest lines, batch after batch.
+    ///
+    /// - Parameters:
+    ///   - end: lines with this id and above stay.
+    ///   - count: how many go next, of those that are there.
+    private func purge(
+        _ organizationID: Int64, below end: Int64, at now: UnixTime, count: @escaping @Sendable (Int64) -> Int64
+    ) async throws -> Int {
+        var removed = 0
+        while true {
+            try Task.checkCancellation()
+            let ids = try database.read { connection in
+                let lines = try AuditUsageRecords.lines(of: organizationID, in: connection)
+                return try AuditRecords.oldest(
+                    count(lines), of: organizationID, below: end, in: connection)
+            }
+            guard let first = ids.first, let last = ids.last else { return removed }
+            try await database.write(mayUseReserve: true) { connection in
+                try AuditRecords.purge(below: last + 1, of: organizationID, in: connection)
+                var entry = AuditEntry.byGateway("PurgeAuditLog", on: "auditLines/\(first)-\(last)", count: ids.count)
+                entry.organization = try OrganizationRecords.reference(id: organizationID, in: connection)
+                try Audit.record(entry, at: now, in: connection)
+            }
+            removed += ids.count
+        }
+    }
+
+    private func updatePressure() throws {
+        let (overfull, slowed) = try database.read { connection in
+            let usages = try AuditUsageRecords.all(in: connection).filter { $0.lines > maximumLines }
+            let overfull = try usages.map { usage in
+                try OrganizationRecords.reference(id: usage.organizationID, in: connection)
+                    ?? OrganizationReference(id: usage.organizationID, name: "")
+            }
+            let slowed = usages.filter { $0.lines / Self.pressureFactor >= maximumLines }
+            return (overfull, Set(slowed.map(\.organizationID)))
+        }
+        pressure.set(overfull: overfull, slowed: slowed)
     }
 }

@@ -1,4 +1,5 @@
 import Database
+import GatewayAPI
 import Platform
 import RPC
 
@@ -11,6 +12,7 @@ public struct Authenticator: Interceptor {
     let tokens: AccessTokens
     let deferred: DeferredRecords
     let clock: any WallClock
+    let auditPressure: AuditPressure
     /// Whether a client's certificate stands in the place of a token where the access table takes one: where the listener
     /// has authorities for just that.
     public var trustsCertificates = false
@@ -19,6 +21,13 @@ public struct Authenticator: Interceptor {
         guard let access = AccessTable.access(to: context.method.path) else {
             throw .permissionDenied("nobody may call \(context.method.path)")
         }
+        try identify(context, access)
+        if let principal = context.principal, !AccessTable.onlyReads(context.method.name) {
+            try auditPressure.admit(principal)
+        }
+    }
+
+    private func identify(_ context: CallContext, _ access: Access) throws(RPCError) {
         switch access {
         case .anyone: return
         case .apiKey:

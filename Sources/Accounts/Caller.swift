@@ -21,7 +21,17 @@ public struct Caller: Sendable {
 
     /// That the call did its work on `target`.
     public func did(to target: String) -> AuditEntry {
-        AuditEntry(
-            actor: user.auditName, organization: user.organization.name, action: action, target: target, peer: peer)
+        AuditEntry(actor: user.auditName, organization: user.organization, action: action, target: target, peer: peer)
+    }
+
+    /// The line of a call that did its work on several things: one line, which names each of them.
+    ///
+    /// - Parameter kind: what they are, e.g. `files`; one alone is the target `files/ID`.
+    public func did(to ids: [String], of kind: String) -> AuditEntry {
+        if ids.count == 1 { return did(to: "\(kind)/\(ids[0])") }
+        var entry = did(to: kind)
+        entry.ids = ids
+        entry.count = ids.count
+        return entry
     }
 }

@@ -1,4 +1,5 @@
 import Database
+import GatewayAPI
 import RPC
 
 extension DatabaseError: RPCErrorConvertible {

@@ -1,6 +1,6 @@
 import Database
+import HTTPTypes
 import Platform
-import RPC
 
 /// What is worth a row but not a commit of its own: when a key was last used, refusals, and sign-ins that change nothing.
 ///
@@ -11,12 +11,16 @@ public final class DeferredRecords: Sendable {
         var uses: [String: UnixTime] = [:]
         /// How often each was noted. Their `peer` is a neighbourhood, their `count` 1.
         var entries: [AuditEntry: Int] = [:]
+        /// How many of them are by nobody.
+        var kindsOfNobody = 0
         var writtenAt: UnixTime?
     }
 
     private static let intervalMicroseconds: Int64 = 60_000_000
-    /// Entries kept apart in one minute; what comes beyond is counted as by others, from elsewhere.
+    /// Entries kept apart in one minute, and how many of them may be of nobody; what comes beyond is counted as by others, from
+    /// elsewhere. Strangers can so write no more lines in a month than the audit log keeps.
     private static let entryKinds = 1000
+    private static let entryKindsOfNobody = 100
 
     private let database: Database
     private let pending = Lock(Pending())
@@ -52,7 +56,13 @@ public final class DeferredRecords: Sendable {
         var entry = entry
         entry.peer = AddressRange.neighbourhood(entry.peer)
         pending.withLock { pending in
-            if pending.entries[entry] == nil && pending.entries.count >= Self.entryKinds {
+            let isOfNobody = entry.actor == "nobody"
+            let isNew = pending.entries[entry] == nil
+            let isOver =
+                isOfNobody
+                ? pending.kindsOfNobody >= Self.entryKindsOfNobody : pending.entries.count >= Self.entryKinds
+            if isNew && isOfNobody && !isOver { pending.kindsOfNobody += 1 }
+            if isNew && isOver {
                 entry = AuditEntry(
                     actor: "others", action: entry.action, target: "", peer: "other", result: entry.result)
             }

@@ -22,7 +22,7 @@ public struct KeyCaller: Sendable {
     public func did(to target: String, in connection: Connection) throws -> AuditEntry {
         AuditEntry(
             actor: owner.principal.name,
-            organization: try OrganizationRecords.name(id: owner.organizationID, in: connection) ?? "",
+            organization: try OrganizationRecords.reference(id: owner.organizationID, in: connection),
             action: action, target: target, peer: peer)
     }
 }

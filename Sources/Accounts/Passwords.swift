@@ -4,35 +4,85 @@ import Platform
 import RPC
 
 /// Password hashing with argon2id, off the event loops and one at a time: each run takes 19 MiB and some 20 ms.
+///
+/// Passwords of known addresses wait in a queue of their own, which takes turns with that of strangers, so that strangers cannot
+/// keep the others out however many they are.
 final class Passwords: Sendable {
+    /// For whom a password is hashed.
+    enum Owner: Sendable {
+        /// An address that never signed in to the account.
+        case stranger(address: String)
+        /// One that did.
+        case known(address: String)
+        /// An organization whose administrator makes accounts.
+        case organization(Int64)
+        /// The gateway itself.
+        case gateway
+
+        fileprivate var name: String {
+            switch self {
+            case .stranger(let address), .known(let address): address
+            case .organization(let id): "organizations/\(id)"
+            case .gateway: ""
+            }
+        }
+    }
+
+    private struct Job: Sendable {
+        let run: @Sendable () -> Void
+        let refuse: @Sendable () -> Void
+    }
+
+    private struct Waiting {
+        var strangers: FairQueue<Job>
+        var known: FairQueue<Job>
+        /// Whether a job of those known comes next, if there is one.
+        var isTurnOfKnown = true
+        var isRunning = false
+
+        mutating func append(_ job: Job, of owner: Owner) -> Job? {
+            if case .stranger = owner { return strangers.append(job, of: owner.name) }
+            return known.append(job, of: owner.name)
+        }
+
+        /// The next job; where there is none, nothing runs any more.
+        mutating func next() -> Job? {
+            defer { isTurnOfKnown.toggle() }
+            let job =
+                isTurnOfKnown
+                ? known.popFirst() ?? strangers.popFirst() : strangers.popFirst() ?? known.popFirst()
+            isRunning = job != nil
+            return job
+        }
+    }
+
     /// OWASP's first recommendation for argon2id: 19 MiB, two passes, one lane.
     private static let memoryKiB: UInt32 = 19_456
     private static let passes: UInt32 = 2
     private static let lanes: UInt32 = 1
     private static let prefix = "$argon2id$v=19$m=19456,t=2,p=1$"
 
-    /// How many may wait for their turn.
-    private let capacity: Int
-    private let waiting = Lock(0)
+    private let waiting: Lock<Waiting>
     private let queue = DispatchQueue(label: "passwords")
 
+    /// - Parameter capacity: how many of strangers, and how many of others, may wait for their turn.
     init(capacity: Int) {
-        self.capacity = capacity
+        waiting = Lock(Waiting(strangers: FairQueue(capacity: capacity), known: FairQueue(capacity: capacity)))
     }
 
     /// The encoded hash, with its parameters and a fresh salt.
     ///
     /// - Throws: UNAVAILABLE when too many wait.
-    func hash(_ password: Secret) async throws -> String {
-        try await run { try Self.encode(password) }
+    func hash(_ password: Secret, for owner: Owner) async throws -> String {
+        try await run(for: owner) { try Self.encode(password) }
     }
 
     /// Whether `password` made `encoded`. Where there is no such account (`nil`) the same work is done, and the answer
     /// is no: how long it takes must not tell which names exist.
     ///
     /// - Throws: UNAVAILABLE when too many wait.
-    func verify(_ password: Secret, against encoded: String?) async throws -> Bool {
-        try await run {
+    func verify(_ password: Secret, against encoded: String?, for owner: Owner) async throws -> Bool {
+        try await run(for: owner) {
             guard let encoded else {
                 _ = try Self.encode(password)
                 return false
@@ -59,18 +109,26 @@ final class Passwords: Sendable {
         return String(decoding: encoded.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    private func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        let admitted = waiting.withLock { waiting in
-            guard waiting < capacity else { return false }
-            waiting += 1
-            return true
-        }
-        guard admitted else {
-            throw RPCError(bare: .unavailable, "too many logins at once", retryAfterMilliseconds: 1000)
-        }
-        defer { waiting.withLock { $0 -= 1 } }
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try work() }) }
+    private func run<T: Sendable>(for owner: Owner, _ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            let job = Job {
+                continuation.resume(with: Result { try work() })
+            } refuse: {
+                continuation.resume(throwing: Self.tooMany)
+            }
+            let (refused, starts) = waiting.withLock { waiting in
+                let refused = waiting.append(job, of: owner)
+                defer { waiting.isRunning = true }
+                return (refused, !waiting.isRunning)
+            }
+            refused?.refuse()
+            if starts { queue.async { self.runAll() } }
         }
     }
+
+    private func runAll() {
+        while let job = waiting.withLock({ $0.next() }) { job.run() }
+    }
+
+    private static let tooMany = RPCError(bare: .unavailable, "too many logins at once", retryAfterMilliseconds: 1000)
 }

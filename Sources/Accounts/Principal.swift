@@ -1,3 +1,4 @@
+import GatewayAPI
 import Platform
 import RPC
 

@@ -25,6 +25,6 @@ public struct ServiceCaller: Sendable {
     /// That the call did its work on `target`.
     public func did(to target: String) -> AuditEntry {
         AuditEntry(
-            actor: actor, organization: user?.organization.name ?? "", action: action, target: target, peer: peer)
+            actor: actor, organization: user?.organization, action: action, target: target, peer: peer)
     }
 }

@@ -54,14 +54,14 @@ public struct Catalog: Sendable {
     /// Deletes what is older than its organization keeps objects; to be called every few minutes.
     ///
     /// - Returns: how many objects it deleted.
-    public func applyRetention() async throws -> Int {
-        try await removal.applyRetention()
+    public func applyRetention(_ permit: DeletionPermit) async throws -> Int {
+        try await removal.applyRetention(permit)
     }
 
     /// Removes what is left of objects that were deleted long ago; to be called every few minutes.
     ///
     /// - Returns: of how many objects.
-    public func sweepDeleted() async throws -> Int {
-        try await removal.forgetDeleted(olderThanDays: deletedDays)
+    public func sweepDeleted(_ permit: DeletionPermit) async throws -> Int {
+        try await removal.forgetDeleted(olderThanDays: deletedDays, permit)
     }
 }

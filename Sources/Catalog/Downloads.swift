@@ -35,8 +35,8 @@ struct Downloads: Sendable {
             return (id: object.fileID, request: request)
         }
         // Before anybody can read: a download that the log does not have must not happen.
-        try await database.write { connection in
-            for id in fileIDs { try Audit.record(caller.did(to: "files/\(id)"), at: now, in: connection) }
+        try await database.write(mayUseReserve: true) { connection in
+            try Audit.record(caller.did(to: fileIDs, of: "files"), at: now, in: connection)
             for (organizationID, objects) in Dictionary(grouping: objects, by: \.organizationID) {
                 let amount = Amount(objects: Int64(objects.count), bytes: objects.reduce(0) { $0 + $1.size })
                 try StatisticsRecords(connection).addRequested(amount, organizationID: organizationID, at: now)

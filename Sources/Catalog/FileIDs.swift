@@ -1,3 +1,4 @@
+import GatewayAPI
 import RPC
 
 /// The field `file_ids` of a request: objects by the ids that users know.

@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import GatewayAPI
 import RPC
 
 /// The rules of ListObjects.

@@ -37,24 +37,27 @@ extension ObjectRecords {
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }
 
-    /// Removes what is left of objects that were deleted before `limit`, oldest first.
+    /// Removes what is left of objects that were deleted so many days ago, oldest first.
     ///
     /// - Returns: how many; fewer than `count` where none is left.
-    func forgetDeleted(before limit: UnixTime, count: Int) throws -> Int {
-        try connection.execute(
+    func forgetDeleted(olderThanDays days: Int64, _ permit: DeletionPermit, count: Int) throws -> Int {
+        let limit = try permit.now().adding(seconds: -days * 86_400)
+        return try connection.execute(
             """
             DELETE FROM deleted_objects WHERE file_id IN (
-                SELECT file_id FROM deleted_objects WHERE deleted_at < $1 ORDER BY deleted_at LIMIT $2)
+                SELECT file_id FROM deleted_objects WHERE \(permit.isBefore("deleted_at", "$1")) ORDER BY deleted_at LIMIT $2)
             """, limit.microseconds, count)
     }
 
-    /// Objects that were verified before `limit`, oldest first.
-    func expired(organizationID: Int64, before limit: UnixTime, count: Int) throws -> [CatalogObject] {
-        try connection.query(
+    /// Objects that are older than their organization keeps them, oldest first.
+    func expired(_ retention: Retention, _ permit: DeletionPermit, count: Int) throws -> [CatalogObject] {
+        let limit = retention.limit(at: try permit.now())
+        return try connection.query(
             """
-            SELECT \(Self.columns) FROM objects o WHERE o.organization_id = $1 AND o.verified_at < $2
+            SELECT \(Self.columns) FROM objects o
+            WHERE o.organization_id = $1 AND \(permit.isBefore("o.verified_at", "$2"))
             ORDER BY o.verified_at LIMIT $3
-            """, organizationID, limit.microseconds, count, row: Self.object)
+            """, retention.organizationID, limit.microseconds, count, row: Self.object)
     }
 
     /// How many objects were verified before `limit`, and their bytes; from the index alone.

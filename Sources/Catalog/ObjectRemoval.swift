@@ -21,7 +21,7 @@ struct ObjectRemoval: Sendable {
     func delete(_ fileID: String, reason: String, by caller: Caller) async throws {
         let now = clock.now()
         let organizationID = caller.organization.id
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             let records = ObjectRecords(connection)
             guard let object = try records.removable(fileID: fileID, organizationID: organizationID) else {
                 if try records.wasDeleted(fileID: fileID, organizationID: organizationID) { return }
@@ -49,7 +49,7 @@ struct ObjectRemoval: Sendable {
                 organizationID: retention.organizationID, before: retention.limit(at: now))
         }
         if !isDryRun {
-            try await database.write { connection in
+            try await database.write(mayUseReserve: true) { connection in
                 try ObjectRecords(connection).setRetention(retention)
                 try Audit.record(caller.did(to: "retention/\(days)"), at: now, in: connection)
             }
@@ -60,12 +60,12 @@ struct ObjectRemoval: Sendable {
     /// Deletes what is older than its organization keeps objects.
     ///
     /// - Returns: how many objects.
-    func applyRetention() async throws -> Int {
+    func applyRetention(_ permit: DeletionPermit) async throws -> Int {
         var deleted = 0
         for organizationID in try database.read({ try ObjectRecords($0).retentions() }).map(\.organizationID) {
             var count = batch
             while count == batch, !Task.isCancelled {
-                count = try await deleteExpired(of: organizationID)
+                count = try await deleteExpired(of: organizationID, permit)
                 deleted += count
             }
         }
@@ -75,12 +75,11 @@ struct ObjectRemoval: Sendable {
     /// Removes what is left of objects that were deleted long ago.
     ///
     /// - Returns: of how many objects.
-    func forgetDeleted(olderThanDays days: Int64) async throws -> Int {
-        let limit = clock.now().adding(seconds: -days * 86_400)
+    func forgetDeleted(olderThanDays days: Int64, _ permit: DeletionPermit) async throws -> Int {
         var (sum, count) = (0, Self.recordBatch)
         while count == Self.recordBatch, !Task.isCancelled {
-            count = try await database.write {
-                try ObjectRecords($0).forgetDeleted(before: limit, count: Self.recordBatch)
+            count = try await database.write(mayUseReserve: true) {
+                try ObjectRecords($0).forgetDeleted(olderThanDays: days, permit, count: Self.recordBatch)
             }
             sum += count
         }
@@ -88,20 +87,19 @@ struct ObjectRemoval: Sendable {
     }
 
     /// - Returns: how many objects; fewer than a batch where none is left.
-    private func deleteExpired(of organizationID: Int64) async throws -> Int {
-        let now = clock.now()
-        return try await database.write { connection in
+    private func deleteExpired(of organizationID: Int64, _ permit: DeletionPermit) async throws -> Int {
+        try await database.write(mayUseReserve: true) { connection in
+            let now = try permit.now()
             let records = ObjectRecords(connection)
             // What stands there now counts: it may have been changed since the sweep began.
             let retention = Retention(
                 organizationID: organizationID, days: try records.retentionDays(organizationID: organizationID))
             guard retention.days > 0 else { return 0 }
-            let expired = try records.expired(
-                organizationID: organizationID, before: retention.limit(at: now), count: batch)
+            let expired = try records.expired(retention, permit, count: batch)
             guard !expired.isEmpty else { return 0 }
             var entry = AuditEntry.byGateway(
                 "ApplyRetention", on: "retention/\(retention.days)", count: expired.count)
-            entry.organization = try Accounts.organizationName(organizationID, in: connection)
+            entry.organization = try Accounts.organization(organizationID, in: connection)
             try Audit.record(entry, at: now, in: connection)
             for object in expired {
                 try remove(

@@ -122,7 +122,7 @@ struct Scrubber: Sendable {
             if hasChanged {
                 var entry = AuditEntry.byGateway(
                     trouble == nil ? "MarkVerified" : "MarkBad", on: "objects/\(object.fileID)")
-                entry.organization = try Accounts.organizationName(object.organizationID, in: connection)
+                entry.organization = try Accounts.organization(object.organizationID, in: connection)
                 try Audit.record(entry, at: now, in: connection)
             }
             return (hasChanged, try records.countBad())

@@ -19,5 +19,5 @@ public struct UserAccessPolicy: AccessPolicy {
     public func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) -> String? { nil }
 
     /// A download is nothing that an upload's session is about.
-    public func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) {}
+    public func recordActivity(uploadID: String, in transaction: Connection) {}
 }

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// A file of the console's pages, as it is in the folder `Assets`; they are part of the program.
 struct Asset: Sendable {

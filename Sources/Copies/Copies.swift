@@ -11,14 +11,12 @@ public struct Copies: Sendable {
     private let service: CopyService
     private let workers: CopyWorkers
     private let database: Database
-    private let clock: any WallClock
 
     public init(
         database: Database, store: ObjectStore, keyring: Keyring, clock: any WallClock, identifiers: Identifiers,
         configuration: CopyConfiguration = CopyConfiguration()
     ) {
         self.database = database
-        self.clock = clock
         workers = CopyWorkers(database: database, store: store, clock: clock, configuration: configuration)
         service = CopyService(
             jobs: CopyJobs(
@@ -44,13 +42,15 @@ public struct Copies: Sendable {
     /// Forgets jobs that finished long enough ago; to be called every few minutes.
     ///
     /// - Returns: how many.
-    public func sweep() async throws -> Int {
+    public func sweep(_ permit: DeletionPermit) async throws -> Int {
         let limit = 100
-        let oldest = clock.now().adding(seconds: -workers.configuration.retention)
+        let seconds = workers.configuration.retention
         var forgotten = 0
         var count = limit
         while count == limit, !Task.isCancelled {
-            count = try await database.write { try CopyRecords($0).forget(finishedBefore: oldest, limit: limit) }
+            count = try await database.write(mayUseReserve: true) {
+                try CopyRecords($0).forget(finishedFor: seconds, permit, limit: limit)
+            }
             forgotten += count
         }
         return forgotten

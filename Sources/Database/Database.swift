@@ -18,6 +18,13 @@ public final class Database: Sendable {
         public var parkedReaders = 16
         /// Pages of write-ahead log after which the writer checkpoints, between two batches. A page is 4 KiB.
         public var checkpointPages = 1000
+        /// Disk space that is kept for writes with `mayUseReserve`, in a file `reserve` beside the database; bytes, 0 = none.
+        public var reserveBytes: Int64 = 0
+        /// Bytes that have to be free beyond twice the reserve before it is set aside.
+        public var reserveMargin: Int64 = 0
+        /// Called with `false` when the reserve was released because the disk is full, and with `true` when it was set aside
+        /// again; by any thread.
+        public var onReserveChange: @Sendable (Bool) -> Void = { _ in }
         /// Called once, on the writer's thread, when a commit or a checkpoint failed so that no write is taken any more.
         public var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
@@ -25,6 +32,7 @@ public final class Database: Sendable {
     }
 
     private let writer: Writer
+    private let reserve: DiskReserve
     private let readers: ReaderPool
     private let background = DispatchQueue(label: "database.background")
 
@@ -35,8 +43,21 @@ public final class Database: Sendable {
     ///
     /// - Throws: ``DatabaseError``, also where that fails: the file must not be used then.
     public init(path: String, migrations: [Migration], options: Options = Options()) throws {
+        let reserve = DiskReserve(
+            path: Path.sibling("reserve", of: path), size: options.reserveBytes, margin: options.reserveMargin,
+            onChange: options.onReserveChange)
+        let connection = try reserve.retrying { try Self.open(path, migrations) }
+        self.reserve = reserve
+        writer = Writer(
+            connection: connection, queue: WriteQueue(capacity: options.waitingWrites, batch: options.batchedWrites),
+            reserve: reserve, checkpointPages: options.checkpointPages,
+            onEnd: options.onWriterEnded)
+        readers = ReaderPool(path: path, capacity: options.parkedReaders)
+    }
+
+    private static func open(_ path: String, _ migrations: [Migration]) throws -> sending Connection {
         // SQLite would create it with the process's umask, and gives the log the mode of the file.
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }
         let log = WriteAheadLog(of: path)
         let isUnclean = try log.makeDurable()
@@ -45,11 +66,7 @@ public final class Database: Sendable {
         try connection.migrate(migrations)
         // SQLite syncs the name of a log that it makes, and passes over a failure of that.
         try log.synchronizeFolder()
-        writer = Writer(
-            connection: connection, queue: WriteQueue(capacity: options.waitingWrites, batch: options.batchedWrites),
-            checkpointPages: options.checkpointPages,
-            onEnd: options.onWriterEnded)
-        readers = ReaderPool(path: path, capacity: options.parkedReaders)
+        return connection
     }
 
     deinit {
@@ -63,24 +80,29 @@ public final class Database: Sendable {
     /// second time when the engine rolled a group back: it must touch nothing but the connection, and asks
     /// ``Connection/afterCommit(_:)`` for whatever is to follow from the commit. A body that asks the database again traps.
     ///
-    /// - Parameter owner: as whom the write waits for its turn.
+    /// - Parameters:
+    ///   - owner: as whom the write waits for its turn.
+    ///   - mayUseReserve: whether it is taken, too, once the disk was full and until there is space again: for a write that
+    ///     deletes, or without which nobody can ask for that. Others are refused with ``DatabaseError/full`` meanwhile.
     public func write<T: Sendable>(
-        for owner: WorkOwner? = .current, _ body: @escaping @Sendable (Connection) throws -> T
+        for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
+        _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            submit(for: owner, body) { continuation.resume(with: $0) }
+            submit(for: owner, mayUseReserve: mayUseReserve, body) { continuation.resume(with: $0) }
         }
     }
 
     /// Does the same as ``write(_:)`` for a thread that may block: never an event loop's, and never the writer's own, where it traps.
     public func writeBlocking<T: Sendable>(
-        for owner: WorkOwner? = .current, _ body: @escaping @Sendable (Connection) throws -> T
+        for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
+        _ body: @escaping @Sendable (Connection) throws -> T
     ) throws -> T {
         precondition(
             !ThreadMark.writer.isSet(to: identity), "A database's own writer cannot wait for another write of it.")
         let reply = Lock<Result<T, any Error>?>(nil)
         let answered = DispatchSemaphore(value: 0)
-        submit(for: owner, body) { result in
+        submit(for: owner, mayUseReserve: mayUseReserve, body) { result in
             reply.withLock { $0 = result }
             answered.signal()
         }
@@ -92,14 +114,15 @@ public final class Database: Sendable {
     /// As ``write(_:)``, for a write that nobody waits for. Calls `reply` exactly once: on the writer's thread after the
     /// commit, or at once when the write is refused; it must be quick.
     public func submit<T: Sendable>(
-        for owner: WorkOwner? = .current, _ body: @escaping @Sendable (Connection) throws -> T,
+        for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
+        _ body: @escaping @Sendable (Connection) throws -> T,
         reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
         preconditionOutside()
         let identity = identity
         do {
             let marked = { @Sendable connection in try ThreadMark.closure.with(identity) { try body(connection) } }
-            try writer.queue.add(Write(marked, reply: reply), for: owner)
+            try writer.queue.add(Write(mayUseReserve: mayUseReserve, marked, reply: reply), for: owner)
         } catch {
             reply(.failure(error))
         }
@@ -149,6 +172,13 @@ public final class Database: Sendable {
     public var waitingWrites: Int {
         writer.queue.count
     }
+
+    /// Whether the disk was full and what is free now is kept for writes that may use the reserve. Sets the reserve aside again
+    /// where there is space.
+    public var isReserveReleased: Bool { !reserve.admitsOrdinaryWrites() }
+
+    /// Sets the reserve aside where it is not and there is space; to be called every few minutes.
+    public func restoreReserve() { reserve.restore() }
 
     /// Whether writes are taken: `false` after ``close()``, and after a commit that failed with an I/O error.
     public var isWritable: Bool {

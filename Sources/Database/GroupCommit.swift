@@ -12,28 +12,41 @@ struct GroupCommit {
     }
 
     let connection: Connection
+    let reserve: DiskReserve
 
-    /// - Returns: whether a write failed because the disk is full.
-    func commit(_ batch: [any PendingWrite]) throws(Uncertain) -> Bool {
+    /// - Parameter mayRelease: whether a write that is alone and finds no space releases the reserve, and is tried once more.
+    /// - Returns: whether the disk was found to be full.
+    func commit(_ writes: [any PendingWrite], mayRelease: Bool = true) throws(Uncertain) -> Bool {
+        let batch = admitted(writes)
+        guard !batch.isEmpty else { return false }
         do {
             try connection.execute("BEGIN IMMEDIATE")
             connection.expectsTransaction = true
             defer { connection.expectsTransaction = false }
             for write in batch { try savepoint(write) }
         } catch {
-            return try retry(batch, after: error)
+            return try retry(batch, after: error, mayRelease)
         }
         do {
             try connection.execute("COMMIT")
         } catch {
             if error.leavesOutcomeOpen { throw Uncertain(cause: error, unanswered: batch) }
-            return try retry(batch, after: error)
+            return try retry(batch, after: error, mayRelease)
         }
         for write in batch {
             write.takeEffect()
             write.answer(nil)
         }
         return false
+    }
+
+    /// Answers those writes that the disk is too full for.
+    ///
+    /// - Returns: the others.
+    private func admitted(_ writes: [any PendingWrite]) -> [any PendingWrite] {
+        guard !reserve.admitsOrdinaryWrites() else { return writes }
+        for write in writes where !write.mayUseReserve { write.answer(DatabaseError.full) }
+        return writes.filter(\.mayUseReserve)
     }
 
     private func savepoint(_ write: any PendingWrite) throws(DatabaseError) {
@@ -51,13 +64,20 @@ struct GroupCommit {
     }
 
     /// Runs each write of a transaction that was rolled back once more, alone; one that was alone has failed.
-    private func retry(_ batch: [any PendingWrite], after error: DatabaseError) throws(Uncertain) -> Bool {
+    private func retry(
+        _ batch: [any PendingWrite], after error: DatabaseError, _ mayRelease: Bool
+    ) throws(Uncertain) -> Bool {
         // Also where no COMMIT was tried yet: a large transaction spills into the log before it ends.
         if error.isFailedSync { throw Uncertain(cause: error, unanswered: batch) }
         // Where this fails the next BEGIN does too, and says so.
         if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
         // Another process holds the file: each would wait for it again, one after the other.
         if batch.count == 1 || error == .locked {
+            // Once: where a quota is the limit, the disk has space, and the reserve is set aside again at once.
+            if error == .full, mayRelease, reserve.release() {
+                _ = try commit(batch, mayRelease: false)
+                return true
+            }
             for write in batch { write.answer(error) }
             return error == .full
         }

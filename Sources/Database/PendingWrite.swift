@@ -1,5 +1,8 @@
 /// A write that waits for its turn, and for the commit that makes it true.
 protocol PendingWrite: Sendable {
+    /// Whether it is taken while the disk is full and the ``DiskReserve`` released.
+    var mayUseReserve: Bool { get }
+
     /// Runs the body; what came of it is kept until ``answer(_:)``. May be called again when the first run was undone.
     func run(on connection: Connection) throws
 
@@ -12,15 +15,17 @@ protocol PendingWrite: Sendable {
 
 /// `@unchecked Sendable`: the submitting thread only creates it; after that the writer's thread alone touches it.
 final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {
+    let mayUseReserve: Bool
     private let body: @Sendable (Connection) throws -> Value
     private let reply: @Sendable (Result<Value, any Error>) -> Void
     private var result: Result<Value, any Error> = .failure(DatabaseError.closed)
     private var effects: [@Sendable () -> Void] = []
 
     init(
-        _ body: @escaping @Sendable (Connection) throws -> Value,
+        mayUseReserve: Bool, _ body: @escaping @Sendable (Connection) throws -> Value,
         reply: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
+        self.mayUseReserve = mayUseReserve
         self.body = body
         self.reply = reply
     }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Platform
 
 /// The file beside a database that holds what was committed and is not in the database file yet.
 ///
@@ -7,21 +8,22 @@ import Glibc
 /// in the page cache what the disk does not have, and a later sync says yes without writing it. A log that was recovered
 /// from the cache and written on has a hole on the disk, and everything behind the hole is lost with the power, or worse:
 /// frames in front of it are then replayed over a database file that is newer than they are. The database file, too, may
-/// have such pages, from a checkpoint that failed. So what an unclean end left in the cache is written to the disk where the
-/// disk differs, and synced, before SQLite reads a byte of it.
+/// have such pages, from a checkpoint that failed. So before SQLite reads a byte of them, the cache drops what it has of both
+/// files; what it cannot drop is written to the disk where the disk differs; and both are synced.
+///
+/// A dropped page was clean, so what is read then is what the disk has. Where a sync failed that is less than the cache had,
+/// and nobody was told of it: a commit is acknowledged after its sync.
 struct WriteAheadLog {
     /// Bytes that are read and written at a time.
     private static let piece = 1 << 20
 
     let path: String
     private let database: String
-    private let folder: String
 
     /// - Parameter database: the path of the database file.
     init(of database: String) {
         self.database = database
         path = database + "-wal"
-        folder = database.lastIndex(of: "/").map { String(database[..<$0]) } ?? "."
     }
 
     /// Makes every byte of the log durable, or fails; a log that is empty or not there needs nothing. To be called before any
@@ -38,7 +40,6 @@ struct WriteAheadLog {
         guard length >= 0 else { throw failure("read") }
         guard length > 0 else { return false }
         for file in [database, path] { try write(file) }
-        try synchronizeFolder()
         return true
     }
 
@@ -51,7 +52,7 @@ struct WriteAheadLog {
         guard fsync(descriptor) == 0 else { throw failure("sync") }
     }
 
-    /// Makes every byte of the file at `path`, as the cache has it, durable.
+    /// Makes the file at `path` durable as it is read from here on.
     private func write(_ path: String) throws(DatabaseError) {
         let cached = open(path, O_RDWR | O_CLOEXEC)
         guard cached >= 0 else { throw failure("open") }
@@ -66,8 +67,15 @@ struct WriteAheadLog {
         let buffers = (0..<2).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 4096)
         }
         defer { buffers.forEach { $0.deallocate() } }
+        // No reading ahead: it would bring in pages that need no look.
+        for advice in [POSIX_FADV_RANDOM, POSIX_FADV_DONTNEED] { posix_fadvise(cached, 0, 0, advice) }
+        guard let residency = Residency(of: cached) else { throw failure("map") }
         var position = 0
-        while true {
+        while position < residency.size {
+            guard residency.isCached(position..<position + Self.piece) else {
+                position += Self.piece
+                continue
+            }
             let count = pread(cached, buffers[0].baseAddress, Self.piece, position)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw failure("read") }
@@ -105,15 +113,15 @@ struct WriteAheadLog {
 
     /// Makes the names of the database file and its log durable.
     func synchronizeFolder() throws(DatabaseError) {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open the folder of") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure("sync the folder of") }
+        do throws(PrivateFile.Failure) {
+            try PrivateFile.synchronizeFolder(Path.folder(of: database))
+        } catch {
+            throw failure("sync the folder of", error.code)
+        }
     }
 
-    private func failure(_ verb: String) -> DatabaseError {
-        let code = errno
-        return .failed(
+    private func failure(_ verb: String, _ code: Int32 = errno) -> DatabaseError {
+        .failed(
             code: code,
             message: """
                 cannot \(verb) the database's write-ahead log \(path): \(String(cString: strerror(code))). It holds \

@@ -12,7 +12,7 @@ final class Writer: Sendable {
 
     /// - Parameter connection: belongs to the writer's thread from here on.
     init(
-        connection: sending Connection, queue: WriteQueue, checkpointPages: Int,
+        connection: sending Connection, queue: WriteQueue, reserve: DiskReserve, checkpointPages: Int,
         onEnd: @escaping @Sendable (DatabaseError) -> Void
     ) {
         let stopped = stopped
@@ -21,7 +21,7 @@ final class Writer: Sendable {
         let thread = Thread {
             if let connection = handover.withLock({ $0.take() }) {
                 ThreadMark.writer.with(ObjectIdentifier(queue)) {
-                    Self.run(connection, queue, checkpointPages, onEnd)
+                    Self.run(connection, queue, reserve, checkpointPages, onEnd)
                 }
             }
             stopped.signal()
@@ -38,12 +38,13 @@ final class Writer: Sendable {
     }
 
     private static func run(
-        _ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int, _ onEnd: (DatabaseError) -> Void
+        _ connection: Connection, _ queue: WriteQueue, _ reserve: DiskReserve, _ checkpointPages: Int,
+        _ onEnd: (DatabaseError) -> Void
     ) {
         var copies: [DatabaseCopy] = []
         var end = DatabaseError.closed
         do {
-            try serve(connection, queue, checkpointPages, &copies)
+            try serve(connection, queue, reserve, checkpointPages, &copies)
         } catch {
             end = .writerEnded
             connection.keepLogOnClose()
@@ -61,9 +62,10 @@ final class Writer: Sendable {
     }
 
     private static func serve(
-        _ connection: Connection, _ queue: WriteQueue, _ checkpointPages: Int, _ copies: inout [DatabaseCopy]
+        _ connection: Connection, _ queue: WriteQueue, _ reserve: DiskReserve, _ checkpointPages: Int,
+        _ copies: inout [DatabaseCopy]
     ) throws(GroupCommit.Uncertain) {
-        let groupCommit = GroupCommit(connection: connection)
+        let groupCommit = GroupCommit(connection: connection, reserve: reserve)
         var checkpointed = 0
         var patience = WriteQueue.Patience.untilWork
         while let turn = queue.take(patience) {
@@ -84,20 +86,21 @@ final class Writer: Sendable {
             // A log that was moved begins anew: on a full disk that is where the next deletion finds room.
             if isFull || logged - checkpointed >= checkpointPages {
                 // Readers that never all stop would have it grow for ever: one moment without them is enough.
-                try checkpoint(connection, logged >= 4 * checkpointPages ? .restarting : .passive)
+                try checkpoint(connection, reserve, logged >= 4 * checkpointPages ? .restarting : .passive)
                 checkpointed = logged
             }
         }
-        try checkpoint(connection, .truncating)
+        try checkpoint(connection, reserve, .truncating)
     }
 
     private static func checkpoint(
-        _ connection: Connection, _ kind: Connection.Checkpoint
+        _ connection: Connection, _ reserve: DiskReserve, _ kind: Connection.Checkpoint
     ) throws(GroupCommit.Uncertain) {
         do {
             try connection.checkpoint(kind)
         } catch .full {
-            // What found no room in the database file stays in the log.
+            // What found no space in the database file stays in the log, which can begin anew once all of it was moved.
+            if reserve.release() { try checkpoint(connection, reserve, kind) }
         } catch {
             throw GroupCommit.Uncertain(cause: error)
         }

@@ -1,8 +1,8 @@
 import Accounts
 import Database
 import Events
+import HTTPTypes
 import Platform
-import RPC
 
 /// The device registry, and how devices come to their keys.
 public final class DeviceInit: Sendable {
@@ -12,9 +12,10 @@ public final class DeviceInit: Sendable {
         public var reinitAllow: [AddressRange] = []
         /// With the policy `window`: how long an operator's leave to replace a key holds.
         public var reinitWindowSeconds: Int64 = 15 * 60
-        /// Init and reinit calls a minute for one device.
-        public var callsOfDevice = 240
-        /// Distinct ids a minute that do not exist, asked for by one address.
+        /// Init and reinit calls a minute for one device from one address.
+        public var callsOfDeviceFromAddress = 240
+        /// Distinct ids a minute that do not exist, asked for by one address, until it is told no reasons any more; with ten
+        /// times as many it gets no key either.
         public var unknownIDsOfAddress = 30
 
         public init() {}
@@ -38,9 +39,8 @@ public final class DeviceInit: Sendable {
             initialization: Initialization(
                 database: database, accounts: accounts, outbox: outbox, clock: clock, policy: configuration.reinit,
                 reinitAllow: configuration.reinitAllow,
-                callsOfDevice: Throttle(perMinute: configuration.callsOfDevice),
-                unknownIDsOfAddress: Throttle(perMinute: configuration.unknownIDsOfAddress),
-                repeatsOfUnknownID: Throttle(perMinute: 1)))
+                callsOfDeviceFromAddress: Throttle(perMinute: configuration.callsOfDeviceFromAddress),
+                unknownIDs: UnknownIDs(perMinute: configuration.unknownIDsOfAddress)))
         managementService = DeviceManagementService(
             registry: DeviceRegistry(
                 database: database, keys: accounts.deviceKeys, clock: clock,

@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import GatewayAPI
 import Platform
 import RPC
 
@@ -53,7 +54,7 @@ struct DeviceRegistry: Sendable {
 
     func deleteSuite(_ id: Int64, by caller: Caller) async throws {
         let now = clock.now()
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             _ = try suite(id, of: caller, in: connection)
             if let device = try SuiteRecords.someDevice(of: id, in: connection) {
                 throw RPCError(
@@ -181,7 +182,7 @@ struct DeviceRegistry: Sendable {
 
     func delete(_ id: DeviceID, by caller: Caller) async throws {
         let now = clock.now()
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             let device = try device(id, of: caller, in: connection)
             // Its uploads and objects name it for as long as they live, in other rooms' tables.
             guard device.initializedAt == nil else {

@@ -1,6 +1,8 @@
 import Accounts
 import Database
 import Events
+import GatewayAPI
+import HTTPTypes
 import Platform
 import RPC
 
@@ -18,12 +20,9 @@ struct Initialization: Sendable {
     let policy: ReinitPolicy
     /// From where a device's key may be replaced; empty = from everywhere.
     let reinitAllow: [AddressRange]
-    /// Calls for one device, whatever comes of them.
-    let callsOfDevice: Throttle
-    /// Ids asked for that do not exist, each counted once a minute, by address. Robots behind one address ask
-    /// for their own ids and are never counted; who walks through ids is.
-    let unknownIDsOfAddress: Throttle
-    let repeatsOfUnknownID: Throttle
+    /// Calls for one device from one address, whatever comes of them.
+    let callsOfDeviceFromAddress: Throttle
+    let unknownIDs: UnknownIDs
 
     func run(
         _ request: InitializationRule.Request, deviceID: String, sdkVersion: String, platform: String, peer: String,
@@ -38,14 +37,14 @@ struct Initialization: Sendable {
             let id = try DeviceID(deviceID)
             try FieldRules.note(sdkVersion, field: "sdk_version", limit: 256)
             try FieldRules.note(platform, field: "platform", limit: 256)
-            try limit(id, peer: peer, at: now)
-            // Asked again inside the write, where it counts; here a refusal costs no commit.
-            _ = try database.read { try admitted(request, id, at: now, in: $0) }
+            let address = AddressRange.countedAsOne(peer)
+            if let wait = callsOfDeviceFromAddress.take("\(id.text) \(address)", at: now) { throw Self.limited(wait) }
+            try check(request, id, from: address, at: now)
             return try await database.write { connection in
                 let device = try admitted(request, id, at: now, in: connection)
                 let entry = AuditEntry(
                     actor: "nobody",
-                    organization: try Accounts.organizationName(device.place.organizationID, in: connection),
+                    organization: try Accounts.organization(device.place.organizationID, in: connection),
                     action: request.rawValue, target: ResourceName.device(id.text), peer: peer)
                 let credential = try accounts.deviceKeys.issue(to: device.place, at: now, in: connection)
                 try DeviceRecords.noteInitialization(
@@ -63,27 +62,34 @@ struct Initialization: Sendable {
         }
     }
 
-    private func limit(_ id: DeviceID, peer: String, at now: UnixTime) throws {
-        let address = AddressRange.countedAsOne(peer)
-        if let wait = unknownIDsOfAddress.wait(for: address, at: now) { throw Self.limited(wait) }
-        guard try database.read({ try DeviceRecords.find(id, in: $0) }) != nil else {
-            if repeatsOfUnknownID.take("\(address) \(id.text)", at: now) == nil {
-                _ = unknownIDsOfAddress.take(address, at: now)
-            }
-            throw Self.notFound(id)
+    /// Whether the write may be tried. Asked again inside it, where it counts; here a refusal costs no commit.
+    ///
+    /// Whoever has asked for too many unknown ids is told nothing but whether a key is given: neither by the answer nor by the
+    /// work that it takes can ids that exist be told from others.
+    private func check(
+        _ request: InitializationRule.Request, _ id: DeviceID, from address: String, at now: UnixTime
+    ) throws {
+        let verdict = unknownIDs.verdict(on: address, at: now)
+        if case .refused(let wait) = verdict { throw Self.limited(wait) }
+        do {
+            _ = try database.read { try admitted(request, id, at: now, in: $0) }
+        } catch let refusal as RPCError {
+            if refusal.detail == .deviceNotFound { unknownIDs.note(id.text, from: address, at: now) }
+            if case .toldNothing(let wait) = verdict { throw Self.limited(wait) }
+            throw refusal
         }
-        if let wait = callsOfDevice.take(id.text, at: now) { throw Self.limited(wait) }
     }
 
     /// The device, if it may be given a key now.
     private func admitted(
         _ request: InitializationRule.Request, _ id: DeviceID, at now: UnixTime, in connection: Connection
     ) throws -> (place: DeviceKeys.Place, tags: [String: String]) {
-        guard let device = try DeviceRecords.find(id, in: connection) else { throw Self.notFound(id) }
-        let siteStatus = try device.siteID.flatMap { site in
-            try accounts.deviceKeys.siteStatus(site, organizationID: device.organizationID, in: connection)
-        }
+        let found = try DeviceRecords.find(id, in: connection)
+        // Read also for an unknown device, so that it takes as long.
+        let siteStatus = try accounts.deviceKeys.siteStatus(
+            found?.siteID ?? 0, organizationID: found?.organizationID ?? 0, in: connection)
         let key = try accounts.deviceKeys.state(of: id.text, at: now, in: connection)
+        guard let device = found else { throw Self.notFound(id) }
         let refusal = InitializationRule.refusal(
             of: request, device, siteStatus: siteStatus, key: key, policy: policy, at: now)
         guard refusal == nil, let place = device.place else {

@@ -1,3 +1,4 @@
+import GatewayAPI
 import RPC
 
 /// The names that operators' requests and replies use: `deviceSuites/7`, `devices/260427-000001`.

@@ -40,16 +40,17 @@ extension EventRecords {
         ) { $0.int64(0) } ?? 0
     }
 
-    /// Removes what ended before `time`, the oldest first.
+    /// Removes what ended so many days ago, the oldest first.
     ///
     /// - Returns: how many deliveries; fewer than `limit` where none is left.
-    func forget(_ end: End, before time: UnixTime, limit: Int) throws -> Int {
-        try forget(
+    func forget(_ end: End, olderThanDays days: Int64, _ permit: DeletionPermit, limit: Int) throws -> Int {
+        let oldest = try permit.now().adding(seconds: -days * 86_400)
+        return try forget(
             connection.query(
                 """
-                SELECT position, webhook FROM event_deliveries WHERE state = $1 AND ended_at < $2
+                SELECT position, webhook FROM event_deliveries WHERE state = $1 AND \(permit.isBefore("ended_at", "$2"))
                 ORDER BY ended_at LIMIT $3
-                """, end.rawValue, time.microseconds, limit
+                """, end.rawValue, oldest.microseconds, limit
             ) { ($0.int64(0), $0.text(1)) })
     }
 

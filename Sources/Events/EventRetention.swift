@@ -10,8 +10,9 @@ struct EventRetention: Sendable {
     let clock: any WallClock
     let configuration: EventsConfiguration
 
+    /// - Parameter permit: `nil` = only what is too much goes, nothing for its age.
     /// - Returns: how many deliveries it removed.
-    func run() async throws -> Int {
+    func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
         for webhook in configuration.webhooks.map(\.name) {
             let (pending, large) = try database.read { connection in
@@ -25,8 +26,11 @@ struct EventRetention: Sendable {
                 pendingFor: webhook, count: max(pending - configuration.maximumPending, large),
                 because: "too many events waited", at: now)
         }
-        var removed = try await forget(.delivered, olderThanDays: configuration.deliveredDays, at: now)
-        removed += try await forget(.dead, olderThanDays: configuration.deadLetterDays, at: now)
+        var removed = 0
+        if let permit {
+            removed += try await forget(.delivered, olderThanDays: configuration.deliveredDays, permit)
+            removed += try await forget(.dead, olderThanDays: configuration.deadLetterDays, permit)
+        }
         for webhook in configuration.webhooks.map(\.name) {
             removed += try await forgetDeadLetters(of: webhook)
         }
@@ -51,7 +55,7 @@ struct EventRetention: Sendable {
         while left > 0 {
             try Task.checkCancellation()
             let limit = min(left, Int64(Self.batch))
-            let given = try await database.write {
+            let given = try await database.write(mayUseReserve: true) {
                 try EventRecords($0).giveUp(pendingFor: webhook, limit: limit, because: reason, at: now)
             }
             for id in given { configuration.onDeadLetter(id, webhook, reason) }
@@ -60,9 +64,10 @@ struct EventRetention: Sendable {
         }
     }
 
-    private func forget(_ end: EventRecords.End, olderThanDays days: Int64, at now: UnixTime) async throws -> Int {
-        let oldest = now.adding(seconds: -days * 86_400)
-        return try await inBatches { try EventRecords($0).forget(end, before: oldest, limit: Self.batch) }
+    private func forget(
+        _ end: EventRecords.End, olderThanDays days: Int64, _ permit: DeletionPermit
+    ) async throws -> Int {
+        try await inBatches { try EventRecords($0).forget(end, olderThanDays: days, permit, limit: Self.batch) }
     }
 
     private func forgetDeadLetters(of webhook: String) async throws -> Int {
@@ -80,7 +85,7 @@ struct EventRetention: Sendable {
         var (sum, count) = (0, Self.batch)
         while count == Self.batch {
             try Task.checkCancellation()
-            count = try await database.write(body)
+            count = try await database.write(mayUseReserve: true, body)
             sum += count
         }
         return sum

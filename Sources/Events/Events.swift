@@ -53,8 +53,9 @@ public final class Events: Sendable {
 
     /// Removes what was kept long enough, or is too much; to be called every few minutes.
     ///
+    /// - Parameter permit: `nil` = only what is too much goes.
     /// - Returns: how many deliveries it removed.
-    public func tidy() async throws -> Int {
-        try await retention.run()
+    public func tidy(_ permit: DeletionPermit?) async throws -> Int {
+        try await retention.run(permit)
     }
 }

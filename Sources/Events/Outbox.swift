@@ -15,8 +15,10 @@ public struct Outbox: Sendable {
     /// A webhook that does not want the event costs nothing; where none does, no row is written.
     public func record(_ event: Event, at now: UnixTime, in connection: Connection) throws {
         guard !webhooks.isEmpty else { return }
-        let organization = try Accounts.organizationName(event.organizationID, in: connection)
-        let receivers = webhooks.filter { $0.wants(event.type, of: organization) }
+        let organization = try Accounts.organization(event.organizationID, in: connection)?.name ?? ""
+        let receivers = try webhooks.filter {
+            try $0.wants(event.type) && $0.isFor(event.organizationID, in: connection)
+        }
         guard !receivers.isEmpty else { return }
         // Made here, by the one writer: ids rise in the order of the commits.
         let id = identifiers.uuid()

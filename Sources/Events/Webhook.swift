@@ -1,3 +1,5 @@
+import Accounts
+import Database
 import Platform
 
 /// Where events are sent, as the configuration has it.
@@ -27,7 +29,17 @@ public struct Webhook: Sendable {
         self.authorities = authorities
     }
 
-    func wants(_ type: EventType, of organization: String) -> Bool {
-        (types.isEmpty || types.contains(type)) && (self.organization ?? organization) == organization
+    /// The organization that its configuration names.
+    public var configuredOrganization: ConfiguredOrganization? {
+        organization.map { ConfiguredOrganization(setting: "webhooks.\(name)", name: $0) }
+    }
+
+    func wants(_ type: EventType) -> Bool { types.isEmpty || types.contains(type) }
+
+    /// Whether events of the organization are for it.
+    ///
+    /// - Parameter connection: the writer's.
+    func isFor(_ organizationID: Int64, in connection: Connection) throws -> Bool {
+        try configuredOrganization.map { try $0.id(in: connection) == organizationID } ?? true
     }
 }

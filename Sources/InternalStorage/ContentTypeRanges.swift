@@ -1,3 +1,4 @@
+import GatewayAPI
 import RPC
 
 /// The content types that a caller takes: media ranges as RFC 9110 has them in section 12.5.1, without parameters.

@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import GatewayAPI
 import ObjectStore
 import Platform
 import Proto
@@ -36,7 +37,7 @@ struct ObjectPresigning: Sendable {
         let subject: CredentialClaims.Subject =
             caller.user.map { .system(userID: $0.userID, epoch: $0.epoch) } ?? .certificate
         // The line is there before anybody can use the URL: what the log does not have must not happen.
-        let claims = try await database.write { connection in
+        let claims = try await database.write(mayUseReserve: !access.operations.contains(.write)) { connection in
             let object = try store.object(bucket: location.bucket, key: location.key, in: connection)
             let uploadID =
                 try object?.uploadID

@@ -1,6 +1,7 @@
 import Accounts
 import Catalog
 import Database
+import GatewayAPI
 import ObjectStore
 import Platform
 import RPC
@@ -25,7 +26,7 @@ struct ObjectReading: Sendable {
         guard maximumBytes >= 1 else { throw RPCError.invalidArgument("max_bytes must be at least 1") }
         let limit = min(maximumBytes, configuration.maximumReadBytes)
         let now = clock.now()
-        let (object, type) = try await database.write { connection in
+        let (object, type) = try await database.write(mayUseReserve: true) { connection in
             guard let object = try store.object(bucket: location.bucket, key: location.key, in: connection) else {
                 throw RPCError.notFound("there is no object \(location.key) in \(location.bucket)")
             }

@@ -2,7 +2,8 @@ import Database
 import Dispatch
 import Platform
 
-/// Deletes the rows of multipart uploads that have ended, a few hundred in a transaction, on a thread of its own.
+/// Deletes the rows of multipart uploads that have ended, and releases the files that parts of completed ones had, a few hundred
+/// in a transaction, on a thread of its own.
 ///
 /// Between two of its transactions everybody else's writes have their turn, however many rows a client made. What a crash
 /// or a stop leaves is still marked, and is found by ``sweep()``.
@@ -57,9 +58,12 @@ final class Discards: Sendable {
         var rows = 0
         while !isStopped.withLock({ $0 }) {
             // Most of the time there is none, which takes no write to see.
-            guard try database.read({ try StoreRecords($0).hasDiscards() }) else { break }
-            rows += try database.writeBlocking { [removals] connection in
-                guard let next = try StoreRecords(connection).continueDiscard(limit: Self.batch) else { return 0 }
+            let hasMore = try database.read { try StoreRecords($0).hasDiscards() || StoreRecords($0).hasReleases() }
+            guard hasMore else { break }
+            rows += try database.writeBlocking(mayUseReserve: true) { [removals] connection in
+                let records = StoreRecords(connection)
+                let discarded = try records.continueDiscard(limit: Self.batch)
+                guard let next = try discarded ?? records.continueRelease(limit: Self.batch) else { return 0 }
                 try removals.schedule(next.files, in: connection)
                 return next.rows
             }

@@ -87,18 +87,29 @@ final class FileRemovals: Sendable {
     }
 
     private func removeScheduled() throws -> Int {
-        try remove(try database.read { try StoreRecords($0).scheduledRemovals() })
+        var (last, count) = ("", 0)
+        while goesOn {
+            let some = try database.read { [last] in
+                try StoreRecords($0).scheduledRemovals(after: last, limit: Self.batch)
+            }
+            guard let end = some.last else { break }
+            count += try remove(some)
+            last = end
+        }
+        return count
     }
+
+    private var goesOn: Bool { state.withLock { $0.pauses == 0 && !$0.isStopped } }
 
     private func remove(_ fileIDs: [String]) throws -> Int {
         var count = 0
         for start in stride(from: 0, to: fileIDs.count, by: Self.batch) {
-            guard state.withLock({ $0.pauses == 0 && !$0.isStopped }) else { break }
+            guard goesOn else { break }
             let removed = fileIDs[start..<min(start + Self.batch, fileIDs.count)].filter {
                 (try? data.remove($0)) != nil
             }
             guard !removed.isEmpty else { continue }
-            try database.writeBlocking { try StoreRecords($0).removed(removed) }
+            try database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).removed(removed) }
             count += removed.count
         }
         return count

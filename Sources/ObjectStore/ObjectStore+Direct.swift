@@ -54,7 +54,7 @@ extension ObjectStore {
     /// Removes an object that a static key put.
     func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
         let permit = WritePermit(claims: claims, policy: policy)
-        try database.writeBlocking(for: permit.owner) { [discards] connection in
+        try database.writeBlocking(for: permit.owner, mayUseReserve: true) { [discards] connection in
             try permit.confirm(in: connection)
             let records = StoreRecords(connection)
             try discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
@@ -65,12 +65,11 @@ extension ObjectStore {
     /// Their objects stay: nobody but their clients knows when they are needed no more.
     ///
     /// - Returns: how many it gave up.
-    public func sweepDirectMultiparts(idleFor seconds: Int64) async throws -> Int {
-        let limit = clock.now().adding(seconds: -seconds)
-        let idle = try database.read { try StoreRecords($0).idleDirectMultiparts(since: limit) }
+    public func sweepDirectMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) async throws -> Int {
+        let idle = try database.read { try StoreRecords($0).directMultiparts(idleFor: seconds, permit) }
         for id in idle {
             // A part that is on its way finds no upload in its commit.
-            try await database.write { [discards] connection in
+            try await database.write(mayUseReserve: true) { [discards] connection in
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), !multipart.isCompleted else { return }
                 let discarded = try records.discard(

@@ -100,14 +100,13 @@ extension ObjectStore {
                 etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
                 fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType,
                 checksum: checksum)
-            try database.writeBlocking(for: permit.owner) { [removals, discards] connection in
+            try database.writeBlocking(for: permit.owner) { [discards] connection in
                 try permit.confirm(in: connection)
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
-                try records.movePartsIntoPlace(of: id)
                 try records.markCompleted(id)
                 try discards.finish(records.replaceObject(with: object), in: connection)
-                try removals.schedule(plan.parts.compactMap(\.fileID), in: connection)
+                try discards.finish(records.releaseFiles(ofPartsOf: id, limit: Discards.inline), in: connection)
             }
             data.seal(multipart.fileID)
             return object
@@ -128,7 +127,7 @@ extension ObjectStore {
     func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
         _ = try openMultipart(id, claims)
         try writes.exclusively(id) {
-            try database.writeBlocking(for: claims.subject.workOwner) { [discards] connection in
+            try database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) { [discards] connection in
                 let records = StoreRecords(connection)
                 // Completed in the meantime: the client that sends this may only have lost the answer.
                 guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }

@@ -14,8 +14,11 @@ public final class ObjectStore: Sendable {
         /// to be longer than the longest upload session. Seconds.
         public var orphanAge: Int64 = 30 * 86_400
         public var directIO = DirectIO.probe
-        /// While less is free where the store is, no upload begins; those under way go on. Bytes; 0 = no floor.
+        /// While less is free where the store is, no upload begins; those under way go on down to
+        /// ``minimumFreeBytesForBodies``. Bytes; 0 = no floor.
         public var minimumFreeBytes: Int64 = 1 << 30
+        /// While less is free, bodies are refused, also of uploads under way; bytes.
+        public var minimumFreeBytesForBodies: Int64 { FreeSpace.bodyFloor(of: minimumFreeBytes) }
         /// How many bytes are free at a path.
         var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
         /// Memory for the bodies that are being received, of all requests together; bytes.
@@ -32,8 +35,10 @@ public final class ObjectStore: Sendable {
 
     public static let migrations = StoreRecords.migrations
 
-    /// What the start found out of order.
-    public let reconciliation: StoreReconciliation
+    /// Whether the database is not of the data directory's age: nothing is compared, removed or swept then.
+    public let isForeign: Bool
+    /// Whether files and rows are compared since this start, for want of a clean stop before it.
+    public let isReconciled: Bool
     public let issuer: CredentialIssuer
     let configuration: Configuration
     let database: Database
@@ -45,13 +50,15 @@ public final class ObjectStore: Sendable {
     private let staticKeys: [String: StaticKey]
     let removals: FileRemovals
     let discards: Discards
-    /// Syncing a new file takes a while too; several do at the same time.
-    private let describers = (0..<4).map { DispatchQueue(label: "store.facts.\($0)") }
+    let reconciler: Reconciler
+    let factsWriter = FactsWriter()
 
-    /// - Parameter directory: `DIR/store`; made where it is missing.
+    /// - Parameters:
+    ///   - directory: `DIR/store`; made where it is missing.
+    ///   - permit: `nil` = no file is removed for its age.
     public init(
         directory: String, database: Database, keyring: Keyring, clock: any WallClock = SystemClock(),
-        configuration: Configuration = Configuration()
+        permit: DeletionPermit? = nil, configuration: Configuration = Configuration()
     ) throws {
         self.database = database
         self.clock = clock
@@ -60,19 +67,51 @@ public final class ObjectStore: Sendable {
         threads = BlockThreads(memory: configuration.bufferBytes)
         staticKeys = Dictionary(configuration.staticKeys.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         data = try DataDirectory(path: directory, directIO: configuration.directIO, calls: configuration.calls)
-        space = FreeSpace(floor: configuration.minimumFreeBytes, clock: clock) {
-            try configuration.freeBytes(directory)
-        }
+        space = FreeSpace(
+            floor: configuration.minimumFreeBytes, clock: clock, isReserveReleased: { database.isReserveReleased }
+        ) { try configuration.freeBytes(directory) }
         removals = FileRemovals(data, database)
         discards = Discards(database, removals)
-        reconciliation = try Self.reconcile(data, database, now: clock.now(), orphanAge: configuration.orphanAge)
+        reconciler = Reconciler(data, database, factsWriter)
+        let condition = try StoreIdentity.advance(
+            directory: directory, folders: data.foldersDigest(), database: database)
+        isForeign = condition == .foreign
+        isReconciled = condition == .unclean
         // Beside a database of another age the row that a file is to go by may be wrong.
-        if reconciliation.isForeign {
+        guard !isForeign else {
             stopRemovals()
-        } else {
-            removals.resume()
-            discards.resume()
+            return
         }
+        if isReconciled {
+            reconciler.begin { writtenAt in
+                guard let permit else { return false }
+                return try permit.corrected(writtenAt) < permit.now().adding(seconds: -configuration.orphanAge)
+            }
+        }
+        removals.resume()
+        discards.resume()
+    }
+
+    /// What was found so far where files and rows did not agree after an unclean end.
+    public var reconciliation: StoreReconciliation { reconciler.found }
+
+    /// How many of the 256 data folders are still to be compared with the database; 0 also where none had to be.
+    public var foldersToReconcile: Int { reconciler.foldersLeft }
+
+    /// Returns when all files were compared with the rows, or ``stopBackgroundWork()`` was called.
+    public func finishReconciliation() async { await reconciler.finish() }
+
+    /// Ends all work; to be called when no request is under way any more, before the database is closed. Where files and rows
+    /// agree, that is recorded, and the next start need not compare them.
+    public func close() {
+        stopBackgroundWork()
+        discards.drain()
+        removals.drain()
+        reconciler.drain()
+        factsWriter.drain()
+        guard !isForeign, reconciler.isSettled, data.pending.isEmpty, let digest = data.foldersDigest() else { return }
+        // Where that fails, the next start compares them.
+        _ = try? database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setFoldersAtStop(digest) }
     }
 
     /// Whether a new upload may begin. Where the disk cannot be asked, its own errors will tell.
@@ -94,9 +133,8 @@ public final class ObjectStore: Sendable {
     ///
     /// - Throws: ``Unwritable``.
     public func describe(_ fileID: String, _ facts: [UInt8]) async throws {
-        let queue = describers[Int(fileID.utf8.last ?? 0) % describers.count]
         try await withCheckedThrowingContinuation { continuation in
-            queue.async { [data] in
+            factsWriter.perform(for: fileID) { [data] in
                 continuation.resume(
                     with: Result {
                         guard try data.hasFacts(of: fileID) else { return try data.writeFacts(facts, of: fileID) }
@@ -120,7 +158,9 @@ public final class ObjectStore: Sendable {
     public func sweepUsage() async throws -> Int {
         var (sum, count) = (0, Discards.batch)
         while count == Discards.batch, !Task.isCancelled {
-            count = try await database.write { try StoreRecords($0).forgetEmptyUsage(limit: Discards.batch) }
+            count = try await database.write(mayUseReserve: true) {
+                try StoreRecords($0).forgetEmptyUsage(limit: Discards.batch)
+            }
             sum += count
         }
         return sum
@@ -134,8 +174,13 @@ public final class ObjectStore: Sendable {
         try await removals.sweep()
     }
 
-    /// Begins no removal any more: the process is to end soon, and the next one goes on with them.
-    public func stopRemovals() {
+    /// Begins nothing any more that is not a request's own work: the process is to end soon, and the next one goes on.
+    public func stopBackgroundWork() {
+        stopRemovals()
+        reconciler.stop()
+    }
+
+    private func stopRemovals() {
         discards.stop()
         removals.stop()
     }
@@ -173,7 +218,10 @@ public final class ObjectStore: Sendable {
         permit: @escaping BodyPipeline.Permit = { try $0() }
     ) -> BodyPipeline {
         file?.setDirect(data.writesDirectly && BodyPipeline.canWriteDirectly(at: position))
-        return BodyPipeline(checks, into: file, at: position, threads: threads, share: share, permit: permit)
+        return BodyPipeline(checks, into: file, at: position, threads: threads, share: share) { [space] write in
+            try space.requireForBody()
+            try permit(write)
+        }
     }
 
     /// Where the bytes of a finished object are. The file never changes; once open it can be read to its end, whatever
@@ -219,5 +267,22 @@ public final class ObjectStore: Sendable {
         let found = try database.read { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
         guard let found, found.uploadID == claims.uploadID else { throw StoreError.noSuchKey }
         return found
+    }
+
+    /// Runs `body` with a finished object; again, with the one that is there now, where another request replaced the object
+    /// meanwhile, so that its file was gone.
+    ///
+    /// - Throws: `noSuchKey`, and what `body` throws.
+    func withObject<T>(_ claims: CredentialClaims, _ body: (StoredObject) throws -> T) throws -> T {
+        var object = try object(claims)
+        while true {
+            do {
+                return try body(object)
+            } catch StorageFailure.missing {
+                let present = try self.object(claims)
+                guard present.fileID != object.fileID else { throw StorageFailure.missing }
+                object = present
+            }
+        }
     }
 }

@@ -74,7 +74,7 @@ extension OfflineStore {
                 try data.quarantine(entry.fileID)
                 quarantined += 1
                 // What a row takes for an upload under way is to be restarted.
-                try database.writeBlocking { try StoreRecords($0).markLost(entry.fileID, true) }
+                try database.writeBlocking { _ = try StoreRecords($0).markLost(entry.fileID, true) }
             }
         }
         let next = StoreIdentity(id: identity.id, generation: max(recorded.generation, identity.generation) + 1)

@@ -35,6 +35,7 @@ final class PartUpload {
         }
         try Self.checkSize(payload.length ?? 0, of: multipart)
         try payload.checks.follow(multipart.checksum)
+        try store.space.requireForBody()
         let share = try store.share(length: payload.length)
         self.store = store
         self.permit = permit

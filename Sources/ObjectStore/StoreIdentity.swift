@@ -1,4 +1,5 @@
 import Database
+import Glibc
 import Platform
 
 /// That a database and a data directory belong together and are of the same age.
@@ -11,12 +12,26 @@ public struct StoreIdentity: Equatable, Sendable {
     public let id: String
     public let generation: Int64
 
-    /// - Returns: whether they belong together; then the generation of both was raised.
-    static func advance(directory: String, database: Database) throws -> Bool {
+    /// How a start finds the two.
+    enum Condition {
+        /// They do not belong together; nothing was changed.
+        case foreign
+        /// They belong together, and have to be compared.
+        case unclean
+        /// They belong together, and nothing happened to either since the process before this one stopped.
+        case clean
+    }
+
+    /// Raises the generation of both, where they belong together, and takes away what a clean stop recorded.
+    ///
+    /// - Parameter folders: the ``DataDirectory/foldersDigest()``.
+    static func advance(directory: String, folders: String?, database: Database) throws -> Condition {
         let onDisk = try read(directory: directory)
-        let (recorded, isEmpty) = try database.read {
-            (try StoreRecords($0).identity(), try StoreRecords($0).isEmpty())
+        let (recorded, isEmpty, stoppedWith) = try database.read {
+            let records = StoreRecords($0)
+            return (try records.identity(), try records.isEmpty(), try records.foldersAtStop())
         }
+        let isClean = recorded == onDisk && stoppedWith != nil && stoppedWith == folders
         let next: StoreIdentity
         switch (recorded, onDisk) {
         case (nil, nil):
@@ -28,11 +43,11 @@ public struct StoreIdentity: Equatable, Sendable {
             // Of the folder's number: starts that failed between the two writes have raised the database's already.
             next = StoreIdentity(id: recorded.id, generation: onDisk.generation + 1)
         default:
-            return false
+            return .foreign
         }
-        try database.writeBlocking { try StoreRecords($0).setIdentity(next) }
+        try database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setIdentity(next) }
         try next.write(directory: directory)
-        return true
+        return isClean ? .clean : .unclean
     }
 
     /// What a database says.
@@ -45,8 +60,15 @@ public struct StoreIdentity: Equatable, Sendable {
         try PrivateFile.read(directory + "/identity").flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)) }
     }
 
+    /// On a full disk in place: these few bytes stand in one sector, which a power loss leaves old or new.
     func write(directory: String) throws(PrivateFile.Failure) {
-        try PrivateFile.write(Array("\(id) \(generation)\n".utf8), to: directory + "/identity")
+        let bytes = Array("\(id) \(generation)\n".utf8)
+        do {
+            try PrivateFile.write(bytes, to: directory + "/identity")
+        } catch {
+            guard [ENOSPC, EDQUOT].contains(error.code) else { throw error }
+            try PrivateFile.overwrite(bytes, at: directory + "/identity")
+        }
     }
 
     /// Whether a store with the identity `other` is what this database was last used with.
@@ -81,6 +103,17 @@ extension StoreRecords {
         ) { !$0.bool(0) } ?? true
     }
 
+    /// The data folders' digest at a clean stop, if nothing but that stop came last.
+    func foldersAtStop() throws -> String? {
+        try connection.first("SELECT stopped_with FROM store_identity") { $0.optionalText(0) } ?? nil
+    }
+
+    /// Records that all files and rows agree, for the next start.
+    func setFoldersAtStop(_ digest: String) throws {
+        try connection.execute("UPDATE store_identity SET stopped_with = $1", digest)
+    }
+
+    /// Whatever a clean stop recorded is gone with the row.
     func setIdentity(_ identity: StoreIdentity) throws {
         try connection.execute("DELETE FROM store_identity")
         try connection.execute(

@@ -9,8 +9,10 @@ extension StoreRecords {
         }
     }
 
-    func scheduledRemovals() throws -> [String] {
-        try connection.query("SELECT file_id FROM store_removals") { $0.text(0) }
+    /// In the order of their ids.
+    func scheduledRemovals(after last: String, limit: Int) throws -> [String] {
+        let sql = "SELECT file_id FROM store_removals WHERE file_id > $1 ORDER BY file_id LIMIT $2"
+        return try connection.query(sql, last, limit) { $0.text(0) }
     }
 
     func scheduledRemovals(withPrefix prefix: String) throws -> Set<String> {
@@ -42,11 +44,32 @@ extension StoreRecords {
         return uses
     }
 
+    /// Whether any row speaks of the file, one that has it removed among them.
+    func speaks(of fileID: String) throws -> Bool {
+        try connection.first(
+            """
+            SELECT EXISTS (SELECT 1 FROM store_objects WHERE file_id = $1)
+                OR EXISTS (SELECT 1 FROM store_multiparts WHERE file_id = $1)
+                OR EXISTS (SELECT 1 FROM store_parts WHERE file_id = $1)
+                OR EXISTS (SELECT 1 FROM store_removals WHERE file_id = $1)
+            """, fileID
+        ) { $0.bool(0) } ?? false
+    }
+
+    func isObject(fileID: String) throws -> Bool {
+        try connection.first("SELECT 1 FROM store_objects WHERE file_id = $1", fileID) { _ in true } ?? false
+    }
+
     /// The file is gone: whatever needs it cannot be completed or read, until it is there again.
-    func markLost(_ fileID: String, _ isLost: Bool) throws {
-        try connection.execute("UPDATE store_objects SET lost = $2 WHERE file_id = $1", fileID, isLost)
-        try connection.execute("UPDATE store_multiparts SET lost = $2 WHERE file_id = $1", fileID, isLost)
-        try connection.execute("UPDATE store_parts SET lost = $2 WHERE file_id = $1", fileID, isLost)
+    ///
+    /// - Returns: whether any row speaks of it.
+    @discardableResult
+    func markLost(_ fileID: String, _ isLost: Bool) throws -> Bool {
+        var count = 0
+        for table in ["store_objects", "store_multiparts", "store_parts"] {
+            count += try connection.execute("UPDATE \(table) SET lost = $2 WHERE file_id = $1", fileID, isLost)
+        }
+        return count > 0
     }
 }
 

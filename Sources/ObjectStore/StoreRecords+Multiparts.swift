@@ -72,13 +72,19 @@ extension StoreRecords {
     }
 
     /// Of static keys, with neither a beginning nor a part since then.
-    func idleDirectMultiparts(since limit: UnixTime) throws -> [String] {
-        try connection.query(
+    func directMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) throws -> [String] {
+        let limit = try permit.now().adding(seconds: -seconds)
+        let idle = try connection.query(
             """
-            SELECT m.id FROM store_multiparts m WHERE m.part_size = 0 AND m.completed = 0 AND m.created_at < $1
-            AND NOT EXISTS (SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id AND p.stored_at >= $1)
+            SELECT m.id FROM store_multiparts m
+            WHERE m.part_size = 0 AND m.completed = 0 AND \(permit.isBefore("m.created_at", "$1"))
+            AND NOT EXISTS (
+                SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id AND NOT \(permit.isBefore("p.stored_at", "$1")))
             """, limit.microseconds
         ) { $0.text(0) }
+        // A row with a time from after a step of the clock was committed after that step.
+        _ = try permit.now()
+        return idle
     }
 
     func markCompleted(_ id: String) throws {
@@ -141,13 +147,6 @@ extension StoreRecords {
     func deletePart(_ number: Int, of multipartID: String) throws {
         try connection.execute(
             "DELETE FROM store_parts WHERE multipart_id = $1 AND number = $2", multipartID, number)
-    }
-
-    /// The bytes of all parts are in their multipart upload's file from now on.
-    func movePartsIntoPlace(of multipartID: String) throws {
-        try connection.execute(
-            "UPDATE store_parts SET file_id = NULL WHERE multipart_id = $1 AND file_id IS NOT NULL AND lost = 0",
-            multipartID)
     }
 
     private static func multipart(_ row: Row) -> MultipartRecord {

@@ -55,7 +55,10 @@ extension StoreRecords {
     /// Takes over an object whose file is at its place, whatever the rows say of it.
     func adopt(_ object: StoredObject, partSize: Int64) throws {
         try removed([object.fileID])
-        guard try storedFile(object.fileID) == nil else { return try markLost(object.fileID, false) }
+        guard try storedFile(object.fileID) == nil else {
+            try markLost(object.fileID, false)
+            return
+        }
         if let multipartID = object.multipartID {
             try adopt(object, multipartID: multipartID, partSize: partSize)
         }

@@ -73,6 +73,13 @@ struct StoreRecords {
                 """),
         discardMigration,
         emptyUsageMigration,
+        Migration(
+            name: "store-clean-stop",
+            sql: """
+                -- A digest of the data folders at a clean stop; NULL from the next start on.
+                ALTER TABLE store_identity ADD COLUMN stopped_with TEXT;
+                """),
+        releaseMigration,
     ]
 
     let connection: Connection

@@ -7,6 +7,12 @@ public enum Path {
         return String(trimmed(path[...slash]))
     }
 
+    /// Another name in the same folder.
+    public static func sibling(_ name: String, of path: String) -> String {
+        let folder = folder(of: path)
+        return folder.isEmpty || folder == "/" ? folder + name : "\(folder)/\(name)"
+    }
+
     /// The last name: `b` for `/a/b`.
     public static func name(of path: String) -> String {
         let path = trimmed(path[...])

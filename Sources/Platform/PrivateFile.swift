@@ -4,17 +4,22 @@ import Foundation
 public enum PrivateFile {
     public struct Failure: Error, Sendable, CustomStringConvertible {
         public let reason: String
+        /// The `errno` of the call that failed.
+        public let code: Int32
 
-        public init(reason: String) {
-            self.reason = reason
+        init(_ code: Int32, at path: String? = nil) {
+            let message = String(cString: strerror(code))
+            reason = path.map { "\($0): \(message)" } ?? message
+            self.code = code
         }
 
         public var description: String { reason }
 
-        static func last() -> Failure { Failure(reason: String(cString: strerror(errno))) }
+        /// That of the latest call, from `errno`.
+        public static func last() -> Failure { Failure(errno) }
 
         /// Names the file as well.
-        static func last(_ path: String) -> Failure { Failure(reason: "\(path): \(String(cString: strerror(errno)))") }
+        static func last(_ path: String) -> Failure { Failure(errno, at: path) }
     }
 
     /// The whole file, or `nil` where it is not there. A file that is there and cannot be read is an error, never an absence.
@@ -54,6 +59,15 @@ public enum PrivateFile {
             throw error
         }
         try synchronizeFolder(Path.folder(of: path))
+    }
+
+    /// Writes over the beginning of a file that is there, which takes no space where it has as many bytes, and syncs it. What
+    /// the file holds behind them stays.
+    public static func overwrite(_ bytes: [UInt8], at path: String) throws(Failure) {
+        let file = open(path, O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { throw .last(path) }
+        defer { close(file) }
+        guard pwrite(file, bytes, bytes.count, 0) == bytes.count, fsync(file) == 0 else { throw .last(path) }
     }
 
     /// Whether a file of that name is one that ``write(_:to:)`` had not yet renamed when its process ended.

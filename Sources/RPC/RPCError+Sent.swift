@@ -1,4 +1,4 @@
-import Proto
+import CommonProto
 import Wire
 
 /// What a client is sent of an error, in whichever protocol.

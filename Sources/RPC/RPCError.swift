@@ -12,6 +12,8 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     public var retryAfterMilliseconds: Int?
     /// Whether the call was malformed, although its status blames the server, as gRPC has it for some such calls.
     public private(set) var isCallersFault = false
+    /// Why the server made the error by itself, for which its policy may have a detail code; `nil` for a handler's error.
+    private(set) var condition: ErrorPolicy.Condition?
 
     /// A refusal that the contract has a code for; the status follows from it.
     public init(_ detail: DetailCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
@@ -29,10 +31,6 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 
-    public static func invalidArgument(_ message: String) -> RPCError { RPCError(.invalidArgument, message) }
-
-    public static func failedPrecondition(_ message: String) -> RPCError { RPCError(.failedPrecondition, message) }
-
     public static func notFound(_ message: String) -> RPCError { RPCError(bare: .notFound, message) }
 
     public static func alreadyExists(_ message: String) -> RPCError { RPCError(bare: .alreadyExists, message) }
@@ -48,13 +46,18 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
         return error
     }
 
-    /// No room now. AuthService says it without a detail: its clients give up where they find one.
-    static func overloaded(
-        _ method: MethodDescriptor, _ message: String = "the gateway has too many calls under way"
-    ) -> RPCError {
-        method.service.hasPrefix("archebase.auth.")
-            ? RPCError(bare: .unavailable, message, retryAfterMilliseconds: 1000)
-            : RPCError(.overloaded, message, retryAfterMilliseconds: 1000)
+    /// INVALID_ARGUMENT for a request that breaks a rule of its protocol, or whose message does not decode.
+    static func invalidRequest(_ message: String) -> RPCError {
+        var error = RPCError(bare: .invalidArgument, message)
+        error.condition = .invalidRequest
+        return error
+    }
+
+    /// UNAVAILABLE where a limit of the server is reached.
+    static func overloaded(_ message: String) -> RPCError {
+        var error = RPCError(bare: .unavailable, message, retryAfterMilliseconds: 1000)
+        error.condition = .overloaded
+        return error
     }
 
     public var description: String {
@@ -62,7 +65,7 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// What a room's own errors become when a handler lets one through.
+/// What a module's own errors become when a handler lets one through.
 public protocol RPCErrorConvertible: Error {
     var rpcError: RPCError { get }
 }

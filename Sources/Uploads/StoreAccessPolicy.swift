@@ -8,13 +8,20 @@ import Platform
 public struct StoreAccessPolicy: AccessPolicy {
     private let store: ObjectStore
     private let clock: any WallClock
+    private let steady: SteadyClock
     private let configuration: UploadConfiguration
     private let sessions: SessionRules
     private let users = UserAccessPolicy()
 
-    public init(store: ObjectStore, clock: any WallClock, configuration: UploadConfiguration) {
+    /// - Parameters:
+    ///   - clock: what credentials' ends are judged by.
+    ///   - steady: what upload sessions are measured by.
+    public init(
+        store: ObjectStore, clock: any WallClock, steady: SteadyClock, configuration: UploadConfiguration
+    ) {
         self.store = store
         self.clock = clock
+        self.steady = steady
         self.configuration = configuration
         sessions = SessionRules(configuration)
     }
@@ -59,7 +66,7 @@ public struct StoreAccessPolicy: AccessPolicy {
     }
 
     private func decision(onUpload id: String, in connection: Connection) throws -> AccessDecision {
-        let now = clock.now()
+        let now = steady.now()
         guard let upload = try UploadRecords(connection).upload(id) else { return .noSuchUpload }
         switch upload.state {
         case .superseded, .aborted: return .noSuchUpload
@@ -83,13 +90,14 @@ public struct StoreAccessPolicy: AccessPolicy {
         return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
-    public func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {
+    public func recordActivity(uploadID: String, in transaction: Connection) throws {
+        let now = steady.now()
         let records = UploadRecords(transaction)
-        guard var upload = try records.upload(uploadID), upload.state == .current, time < upload.sessionEndsAt else {
+        guard var upload = try records.upload(uploadID), upload.state == .current, now < upload.sessionEndsAt else {
             return
         }
         upload.isTouched = true
-        upload.sessionEndsAt = sessions.slide(upload, at: time) ?? upload.sessionEndsAt
+        upload.sessionEndsAt = sessions.slide(upload, at: now) ?? upload.sessionEndsAt
         try records.update(upload)
     }
 }

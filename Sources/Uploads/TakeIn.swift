@@ -66,7 +66,8 @@ public struct TakeIn: Sendable {
             location: UploadLocation(
                 bucket: facts.bucket, endpoint: facts.endpoint, region: facts.region, backend: facts.backend,
                 key: facts.objectKey, partSize: facts.partSize),
-            createdAt: UnixTime(microseconds: facts.createdAt), isRestart: facts.isRestart, state: .completed,
+            createdAt: UnixTime(microseconds: facts.createdAt), beganAt: UnixTime(microseconds: facts.createdAt),
+            isRestart: facts.isRestart, state: .completed,
             sessionEndsAt: UnixTime(microseconds: facts.sessionEndsAt), isTouched: true, isSwept: false,
             refreshCount: 0,
             completed: CompletedObject(

@@ -1,6 +1,7 @@
 import Accounts
 import Database
 import ObjectStore
+import Platform
 import RPC
 
 /// The rules of ListUploads.
@@ -11,6 +12,8 @@ struct UploadListing: Sendable {
     /// An upload under way, and what the store has of it.
     struct Entry: Sendable {
         let record: UnderWayRecord
+        /// As the wall clock has it now.
+        let sessionEndsAt: UnixTime
         let partCount: Int
         /// All bytes are there, and nobody has said so yet.
         let isWhole: Bool
@@ -18,16 +21,18 @@ struct UploadListing: Sendable {
 
     let database: Database
     let store: ObjectStore
+    let steady: SteadyClock
 
+    /// Off the event loops: a page looks at as many parts as its uploads have.
+    ///
     /// - Returns: the uploads, and after which one the next page goes on; `nil` = there is none.
-    func page(_ page: Page, for user: UserPrincipal) throws -> (uploads: [Entry], end: String?) {
-        try database.read { connection in
-            let visits = max(Self.visits, page.size)
-            let found = try UploadRecords(connection).underWay(
-                before: page.cursor.isEmpty ? nil : page.cursor, limit: visits)
+    func page(_ page: Page, for user: UserPrincipal) async throws -> (uploads: [Entry], end: String?) {
+        try await database.readInBackground { [size = page.size, cursor = page.cursor] connection in
+            let visits = max(Self.visits, size)
+            let found = try UploadRecords(connection).underWay(before: cursor.isEmpty ? nil : cursor, limit: visits)
             let seen = found.filter { user.objectScope == nil || user.objectScope == $0.organizationID }
-            let shown = seen.prefix(page.size)
-            let end = seen.count > page.size ? shown.last?.id : found.count == visits ? found.last?.id : nil
+            let shown = seen.prefix(size)
+            let end = seen.count > size ? shown.last?.id : found.count == visits ? found.last?.id : nil
             return (try shown.map { try entry($0, in: connection) }, end)
         }
     }
@@ -35,7 +40,7 @@ struct UploadListing: Sendable {
     private func entry(_ record: UnderWayRecord, in connection: Connection) throws -> Entry {
         let snapshot = try store.snapshot(uploadID: record.id, in: connection)
         return Entry(
-            record: record,
+            record: record, sessionEndsAt: steady.wallTime(of: record.sessionEndsAt),
             partCount: snapshot.object?.partCount ?? snapshot.multiparts.reduce(0) { $0 + $1.partCount },
             isWhole: snapshot.object != nil)
     }

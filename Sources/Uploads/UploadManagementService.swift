@@ -12,7 +12,7 @@ struct UploadManagementService: UploadManagementServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: tokens,
             scope: "uploads of \(user.objectScope.map(String.init) ?? "all") for \(user.userID)")
-        let (uploads, end) = try listing.page(page, for: user)
+        let (uploads, end) = try await listing.page(page, for: user)
         return ListUploadsResponse(
             uploads: uploads.map(UploadUnderWay.init), nextPageToken: end.map { page.token(after: $0) } ?? "")
     }
@@ -25,6 +25,6 @@ extension UploadUnderWay {
             logicalUploadID: record.logicalID, uploadID: record.id, deviceID: record.deviceID ?? "",
             siteID: record.siteID, storedBytes: record.stored, partCount: Int32(clamping: entry.partCount),
             partSizeBytes: record.partSize, isWhole: entry.isWhole, createdAt: Timestamp(record.createdAt),
-            sessionEndsAt: Timestamp(record.sessionEndsAt))
+            sessionEndsAt: Timestamp(entry.sessionEndsAt))
     }
 }

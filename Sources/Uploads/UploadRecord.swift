@@ -67,9 +67,12 @@ struct UploadRecord: Sendable, Hashable {
     let owner: UploadOwner
     let location: UploadLocation
     let createdAt: UnixTime
+    /// When it began; by the steady clock.
+    let beganAt: UnixTime
     /// It took the place of another attempt.
     let isRestart: Bool
     var state: State
+    /// By the steady clock.
     var sessionEndsAt: UnixTime
     /// A data-plane request came.
     var isTouched: Bool

@@ -46,14 +46,18 @@ extension UploadRecords {
             upload.createdAt.microseconds)
     }
 
+    /// Forgets keys that were used a day ago.
+    ///
     /// - Returns: how many it forgot; fewer than `limit` when none is left.
-    func forgetUses(until time: UnixTime, limit: Int) throws -> Int {
-        try connection.execute(
+    func forgetUses(_ permit: DeletionPermit, limit: Int) throws -> Int {
+        // A use at that very time is forgotten, too.
+        let oldest = IdempotencyKey.oldestUse(at: try permit.now()).adding(microseconds: 1)
+        return try connection.execute(
             """
             DELETE FROM upload_idempotency WHERE (organization_id, site_id, device_id, key) IN (
                 SELECT organization_id, site_id, device_id, key FROM upload_idempotency
-                WHERE used_at <= $1 ORDER BY used_at LIMIT $2)
-            """, time.microseconds, limit)
+                WHERE \(permit.isBefore("used_at", "$1")) ORDER BY used_at LIMIT $2)
+            """, oldest.microseconds, limit)
     }
 }
 

@@ -6,27 +6,35 @@ extension UploadRecords {
     static let retentionMigration = Migration(
         name: "uploads-5", sql: "CREATE INDEX logical_uploads_by_age ON logical_uploads (created_at, id);")
 
-    /// Logical uploads from before a time, the oldest first, and whether all of their attempts ended before it and have
-    /// nothing left: no object, no record of a deleted one, nothing in the store, no idempotency key.
-    func old(before limit: UnixTime, after place: RetentionPlace, count: Int) throws -> [(
-        RetentionPlace, hasEnded: Bool
-    )] {
-        try connection.query(
+    /// Logical uploads that began so many days ago, the oldest first, and whether all of their attempts ended that long ago
+    /// and have nothing left: no object, no record of a deleted one, nothing in the store, no idempotency key.
+    func old(
+        forDays days: Int64, _ permit: DeletionPermit, after place: RetentionPlace, count: Int
+    ) throws -> [(RetentionPlace, hasEnded: Bool)] {
+        let seconds = -days * 86_400
+        let (limit, steadyLimit) = (
+            try permit.now().adding(seconds: seconds), try permit.steadyNow().adding(seconds: seconds)
+        )
+        let old = try connection.query(
             """
             SELECT l.created_at, l.id, NOT EXISTS (
                 SELECT 1 FROM uploads u WHERE u.logical_id = l.id AND (
-                    u.session_ends_at >= $1 OR (u.state = 1 AND u.is_swept = 0)
+                    u.session_ends_at >= $5 OR (u.state = 1 AND u.is_swept = 0)
                     OR EXISTS (SELECT 1 FROM objects o WHERE o.upload_id = u.id)
                     OR EXISTS (SELECT 1 FROM deleted_objects d WHERE d.upload_id = u.id)
                     OR EXISTS (SELECT 1 FROM store_objects s WHERE s.upload_id = u.id)
                     OR EXISTS (SELECT 1 FROM store_multiparts m WHERE m.upload_id = u.id)
                     OR EXISTS (SELECT 1 FROM upload_idempotency i WHERE i.upload_id = u.id)))
-            FROM logical_uploads l WHERE (l.created_at, l.id) > ($2, $3) AND l.created_at < $1
+            FROM logical_uploads l WHERE (l.created_at, l.id) > ($2, $3) AND \(permit.isBefore("l.created_at", "$1"))
             ORDER BY l.created_at, l.id LIMIT $4
-            """, limit.microseconds, place.createdAt.microseconds, place.logicalID, count
+            """, limit.microseconds, place.createdAt.microseconds, place.logicalID, count,
+            steadyLimit.microseconds
         ) {
             (RetentionPlace(createdAt: UnixTime(microseconds: $0.int64(0)), logicalID: $0.text(1)), $0.bool(2))
         }
+        // A row with a time from after a step of the clock was committed after that step.
+        _ = try permit.now()
+        return old
     }
 
     /// Deletes at most `limit` rows of a logical upload; itself and the attempt in force with the last of them.

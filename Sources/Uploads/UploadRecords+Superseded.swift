@@ -47,7 +47,7 @@ extension UploadRecords {
         else { return nil }
         return UploadRecord(
             id: id, logicalID: inForce.logicalID, owner: inForce.owner, location: inForce.location,
-            createdAt: inForce.createdAt, isRestart: inForce.isRestart, state: .superseded,
+            createdAt: inForce.createdAt, beganAt: inForce.beganAt, isRestart: inForce.isRestart, state: .superseded,
             sessionEndsAt: inForce.sessionEndsAt, isTouched: true, isSwept: false, refreshCount: 0)
     }
 }

@@ -13,6 +13,7 @@ struct UnderWayRecord: Sendable {
     /// Bytes that were acknowledged.
     let stored: Int64
     let createdAt: UnixTime
+    /// By the steady clock.
     let sessionEndsAt: UnixTime
 }
 

@@ -50,13 +50,20 @@ struct UploadRecords {
         supersededMigration,
         retentionMigration,
         UsageRecords.tagsMigration,
+        Migration(
+            name: "uploads-6",
+            sql: """
+                -- session_ends_at and began_at are of the steady clock, which is the wall clock but for its steps. NULL: as
+                -- created_at.
+                ALTER TABLE uploads ADD COLUMN began_at INTEGER;
+                """),
     ]
 
     private static let select = """
         SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.suite_id, l.device_id, u.bucket, u.endpoint, u.region,
             u.backend, u.object_key, u.part_size, u.created_at, u.is_restart, u.state, u.session_ends_at, u.is_touched,
             u.is_swept, u.refresh_count, u.abort_reason, u.completed_size, u.completed_etag, u.completed_part_count,
-            u.completed_tags_digest
+            u.completed_tags_digest, coalesce(u.began_at, u.created_at)
         FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
         """
 
@@ -114,11 +121,11 @@ struct UploadRecords {
         try connection.execute(
             """
             INSERT INTO uploads (id, logical_id, state, is_restart, bucket, endpoint, region, backend, object_key,
-                part_size, created_at, session_ends_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                part_size, created_at, session_ends_at, began_at)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
             """, upload.id, upload.logicalID, upload.state.rawValue, upload.isRestart, location.bucket,
             location.endpoint, location.region, location.backend, location.key, location.partSize,
-            upload.createdAt.microseconds, upload.sessionEndsAt.microseconds)
+            upload.createdAt.microseconds, upload.sessionEndsAt.microseconds, upload.beganAt.microseconds)
     }
 
     /// Writes what changes in an upload's life.
@@ -154,7 +161,7 @@ struct UploadRecords {
             location: UploadLocation(
                 bucket: row.text(6), endpoint: row.text(7), region: row.text(8), backend: row.text(9),
                 key: row.text(10), partSize: row.int64(11)),
-            createdAt: UnixTime(microseconds: row.int64(12)), isRestart: row.bool(13),
+            createdAt: row.time(12), beganAt: row.time(24), isRestart: row.bool(13),
             state: UploadRecord.State(rawValue: row.int64(14)) ?? .superseded,
             sessionEndsAt: UnixTime(microseconds: row.int64(15)), isTouched: row.bool(16), isSwept: row.bool(17),
             refreshCount: row.int64(18), abortReason: row.optionalText(19), completed: completed(row))

@@ -14,28 +14,26 @@ final class UploadRetention: Sendable {
     private static let interval: Int64 = 86_400
 
     private let database: Database
-    private let clock: any WallClock
     private let days: Int64
+    /// By the steady clock.
     private let walkedAt = Lock<UnixTime?>(nil)
 
     /// - Parameter days: how long a record stays after its upload's last session.
-    init(database: Database, clock: any WallClock, days: Int64) {
+    init(database: Database, days: Int64) {
         self.database = database
-        self.clock = clock
         self.days = days
     }
 
     /// - Returns: how many uploads went.
-    func run() async throws -> Int {
-        let now = clock.now()
+    func run(_ permit: DeletionPermit) async throws -> Int {
+        let now = try permit.steadyNow()
         guard walkedAt.withLock({ $0.map { $0.adding(seconds: Self.interval) <= now } ?? true }) else { return 0 }
-        let limit = now.adding(seconds: -days * 86_400)
         var place = RetentionPlace.start
         var count = 0
         while true {
             try Task.checkCancellation()
             let old = try database.read { [place] connection in
-                try UploadRecords(connection).old(before: limit, after: place, count: Self.visits)
+                try UploadRecords(connection).old(forDays: days, permit, after: place, count: Self.visits)
             }
             guard let last = old.last else { break }
             place = last.0
@@ -43,7 +41,7 @@ final class UploadRetention: Sendable {
             count += ended.count
             while !ended.isEmpty {
                 try Task.checkCancellation()
-                let done = try await forget(ended, before: limit)
+                let done = try await forget(ended)
                 ended.removeFirst(done)
             }
         }
@@ -52,8 +50,8 @@ final class UploadRetention: Sendable {
     }
 
     /// - Returns: how many of the first have no row any more.
-    private func forget(_ places: [RetentionPlace], before limit: UnixTime) async throws -> Int {
-        try await database.write { connection in
+    private func forget(_ places: [RetentionPlace]) async throws -> Int {
+        try await database.write(mayUseReserve: true) { connection in
             let records = UploadRecords(connection)
             var (done, left) = (0, Self.batch)
             for place in places where left > 0 {

@@ -72,7 +72,7 @@ extension GetUploadRecoveryResponse {
             objectKey: upload.location.key, canRefreshCredentials: recovery.decision.canRefreshCredentials,
             restartAllowed: recovery.decision.isRestartAllowed, terminalReason: upload.abortReason ?? "",
             credentialRefreshCount: Int32(clamping: upload.refreshCount),
-            sessionExpireAtUnix: upload.sessionEndsAt.seconds, nextAction: recovery.decision.action,
+            sessionExpireAtUnix: recovery.sessionEndsAt.seconds, nextAction: recovery.decision.action,
             completedPartCount: Int32(clamping: recovery.object?.partCount ?? 0),
             ossObjectEtag: recovery.object?.etag ?? "")
     }

@@ -1,6 +1,7 @@
 import Accounts
 import Catalog
 import Database
+import GatewayAPI
 import ObjectStore
 import Platform
 import RPC

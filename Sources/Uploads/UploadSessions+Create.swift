@@ -1,5 +1,6 @@
 import Accounts
 import Database
+import GatewayAPI
 import ObjectStore
 import Platform
 import RPC
@@ -79,7 +80,7 @@ extension UploadSessions {
                 "\(IdempotencyKey.field) was used for another restart_from_upload_id: give each request a key of its own"
             )
         }
-        try checkRefreshable(use.upload, at: now, in: connection)
+        try checkRefreshable(use.upload, in: connection)
         return use.upload
     }
 

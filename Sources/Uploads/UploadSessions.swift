@@ -1,6 +1,7 @@
 import Accounts
 import Database
 import Events
+import GatewayAPI
 import ObjectStore
 import Platform
 import RPC
@@ -15,6 +16,8 @@ struct UploadSessions: Sendable {
     let store: ObjectStore
     let endpoint: StoreEndpoint
     let clock: any WallClock
+    /// What sessions are measured by.
+    let steady: SteadyClock
     let identifiers: Identifiers
     let configuration: UploadConfiguration
     var outbox = Outbox.closed
@@ -30,22 +33,23 @@ struct UploadSessions: Sendable {
     struct Recovery: Sendable {
         let upload: UploadRecord
         let decision: RecoveryDecision
+        /// When its session ends, as the wall clock has it now.
+        let sessionEndsAt: UnixTime
         /// What CompleteUpload is to be called with, where the decision says so.
         let object: (etag: String, partCount: Int)?
     }
 
     /// What a client that was interrupted has to do next.
     func recovery(of logicalID: String, for caller: KeyCaller) async throws -> Recovery {
-        let now = clock.now()
         let (upload, stored) = try database.read { connection in
             let upload = try Self.owned(
                 UploadRecords(connection).inForce(logicalID: logicalID), by: UploadOwner(caller.owner))
             return (upload, try store.progress(uploadID: upload.id, in: connection))
         }
-        let decision = RecoveryDecision(facts(upload, stored, at: now))
-        if decision.action == .continue && rules.slide(upload, at: now) != nil {
+        let decision = RecoveryDecision(facts(upload, stored))
+        if decision.action == .continue && rules.slide(upload, at: steady.now()) != nil {
             // Who is told to go on finds the session there.
-            try await database.write { try keepAlive(upload.id, at: now, in: $0) }
+            try await database.write { try keepAlive(upload.id, in: $0) }
         }
         let object: (String, Int)? =
             switch decision.status {
@@ -53,7 +57,9 @@ struct UploadSessions: Sendable {
             case .completing: stored.object.map { ($0.etag, $0.partCount) }
             default: nil
             }
-        return Recovery(upload: upload, decision: decision, object: object)
+        return Recovery(
+            upload: upload, decision: decision, sessionEndsAt: steady.wallTime(of: upload.sessionEndsAt), object: object
+        )
     }
 
     /// Fresh credentials for the same object; for a completed one, to read it.
@@ -64,10 +70,11 @@ struct UploadSessions: Sendable {
         let upload = try await database.write { connection in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
-            try checkRefreshable(upload, at: now, in: connection)
+            try checkRefreshable(upload, in: connection)
             upload.refreshCount += 1
-            if now < upload.sessionEndsAt, upload.state == .current {
-                upload.sessionEndsAt = rules.slide(upload, at: now) ?? upload.sessionEndsAt
+            let time = steady.now()
+            if time < upload.sessionEndsAt, upload.state == .current {
+                upload.sessionEndsAt = rules.slide(upload, at: time) ?? upload.sessionEndsAt
             }
             try records.update(upload)
             try audit(caller, upload, at: now, in: connection)
@@ -83,7 +90,7 @@ struct UploadSessions: Sendable {
         let owner = UploadOwner(caller.owner)
         try rate?.admit(owner)
         let now = clock.now()
-        return try await database.write { connection in
+        return try await database.write(mayUseReserve: true) { connection in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.inForce(logicalID: logicalID), by: owner)
             guard upload.state == .current else { return upload }
@@ -99,12 +106,12 @@ struct UploadSessions: Sendable {
     }
 
     /// - Throws: UPLOAD_NOT_REFRESHABLE where the upload gets no credentials any more.
-    func checkRefreshable(_ upload: UploadRecord, at now: UnixTime, in connection: Connection) throws {
+    func checkRefreshable(_ upload: UploadRecord, in connection: Connection) throws {
         guard upload.state != .superseded else {
             throw RPCError(.uploadNotRefreshable, "the upload was restarted under another upload id")
         }
         let stored = try store.progress(uploadID: upload.id, in: connection)
-        guard RecoveryDecision(facts(upload, stored, at: now)).canRefreshCredentials else {
+        guard RecoveryDecision(facts(upload, stored)).canRefreshCredentials else {
             throw RPCError(.uploadNotRefreshable, "the upload was aborted, or its session has ended")
         }
     }
@@ -125,14 +132,16 @@ struct UploadSessions: Sendable {
     func newUpload(
         _ id: String, of logicalID: String, owner: UploadOwner, isRestart: Bool, at now: UnixTime
     ) -> UploadRecord {
-        UploadRecord(
+        let beganAt = steady.now()
+        return UploadRecord(
             id: id, logicalID: logicalID, owner: owner,
             location: UploadLocation(
                 bucket: configuration.bucket, endpoint: endpoint.text, region: endpoint.region,
                 backend: configuration.backend, key: ObjectKey.of(uploadID: id, at: now),
                 partSize: configuration.partSize),
-            createdAt: now, isRestart: isRestart, state: .current,
-            sessionEndsAt: rules.end(createdAt: now, activeAt: now), isTouched: false, isSwept: false, refreshCount: 0)
+            createdAt: now, beganAt: beganAt, isRestart: isRestart, state: .current,
+            sessionEndsAt: rules.end(beganAt: beganAt, activeAt: beganAt), isTouched: false, isSwept: false,
+            refreshCount: 0)
     }
 
     func issue(_ upload: UploadRecord, for caller: KeyCaller) -> Issued {
@@ -149,20 +158,21 @@ struct UploadSessions: Sendable {
         try Audit.record(try caller.did(to: upload.auditName, in: connection), at: now, in: connection)
     }
 
-    private func keepAlive(_ uploadID: String, at now: UnixTime, in connection: Connection) throws {
+    private func keepAlive(_ uploadID: String, in connection: Connection) throws {
         let records = UploadRecords(connection)
         guard var upload = try records.upload(uploadID), upload.state == .current, !upload.isSwept,
-            let end = rules.slide(upload, at: now)
+            let end = rules.slide(upload, at: steady.now())
         else { return }
         upload.sessionEndsAt = end
         try records.update(upload)
     }
 
-    private func facts(_ upload: UploadRecord, _ stored: StoreProgress, at now: UnixTime) -> UploadFacts {
+    private func facts(_ upload: UploadRecord, _ stored: StoreProgress) -> UploadFacts {
         UploadFacts(
             isCompleted: upload.state == .completed, isAborted: upload.state == .aborted,
             hasWholeMultipartObject: stored.object?.isMultipart == true,
-            isPastItsEnd: upload.isSwept || upload.sessionEndsAt <= now || upload.location.endpoint != endpoint.text,
+            isPastItsEnd: upload.isSwept || upload.sessionEndsAt <= steady.now()
+                || upload.location.endpoint != endpoint.text,
             isLost: stored.isLost, isRestart: upload.isRestart,
             isTouched: upload.isTouched || stored.object != nil || stored.hasMultipart,
             hasMultipart: stored.hasMultipart, hasPart: stored.hasPart)

@@ -15,42 +15,41 @@ struct SweepPosition: Sendable, Hashable {
 struct UploadSweep: Sendable {
     let database: Database
     let store: ObjectStore
-    let clock: any WallClock
     let configuration: UploadConfiguration
     /// Uploads in one transaction: other writes wait meanwhile.
     var batch = 8
 
     /// - Returns: how many uploads were swept.
-    func run() async throws -> Int {
-        let now = clock.now()
+    func run(_ permit: DeletionPermit) async throws -> Int {
         var swept = 0
         var position = SweepPosition.start
         while !Task.isCancelled {
             let ended = try database.read { [position] connection in
-                try UploadRecords(connection).ended(by: now, after: position, limit: batch)
+                try UploadRecords(connection).ended(by: permit.steadyNow(), after: position, limit: batch)
             }
             guard let last = ended.last else { break }
             position = last
-            swept += try await database.write { connection in
-                try ended.count { try sweep($0.uploadID, at: now, in: connection) }
+            swept += try await database.write(mayUseReserve: true) { connection in
+                try ended.count { try sweep($0.uploadID, permit, in: connection) }
             }
         }
-        try await forgetIdempotencyKeys(at: now)
+        try await forgetIdempotencyKeys(permit)
         return swept
     }
 
-    private func forgetIdempotencyKeys(at now: UnixTime) async throws {
+    private func forgetIdempotencyKeys(_ permit: DeletionPermit) async throws {
         let limit = 1000
         var forgotten = limit
         while forgotten == limit, !Task.isCancelled {
-            forgotten = try await database.write { connection in
-                try UploadRecords(connection).forgetUses(until: IdempotencyKey.oldestUse(at: now), limit: limit)
+            forgotten = try await database.write(mayUseReserve: true) { connection in
+                try UploadRecords(connection).forgetUses(permit, limit: limit)
             }
         }
     }
 
     /// - Returns: `false` where the upload is to stay, by what the transaction sees.
-    private func sweep(_ uploadID: String, at now: UnixTime, in connection: Connection) throws -> Bool {
+    private func sweep(_ uploadID: String, _ permit: DeletionPermit, in connection: Connection) throws -> Bool {
+        let now = try permit.steadyNow()
         let records = UploadRecords(connection)
         guard var upload = try records.upload(uploadID), upload.state == .current, !upload.isSwept,
             upload.sessionEndsAt <= now
@@ -61,7 +60,7 @@ struct UploadSweep: Sendable {
         }
         upload.isSwept = true
         try records.update(upload)
-        try Audit.record(.byGateway("SweepUpload", on: upload.auditName), at: now, in: connection)
+        try Audit.record(.byGateway("SweepUpload", on: upload.auditName), at: permit.now(), in: connection)
         try store.discard(uploadID: upload.id, in: connection)
         return true
     }

@@ -15,24 +15,28 @@ public struct Uploads: Sendable {
     private let retention: UploadRetention
     private let database: Database
 
-    /// - Parameter endpoint: where clients reach the store; issued with every upload from now on. An upload that was
-    ///   issued another one is to be restarted.
+    /// - Parameters:
+    ///   - endpoint: where clients reach the store; issued with every upload from now on. An upload that was issued another
+    ///     one is to be restarted.
+    ///   - steady: what sessions are measured by.
     public init(
         database: Database, store: ObjectStore, endpoint: StoreEndpoint, keyring: Keyring, clock: any WallClock,
-        identifiers: Identifiers, outbox: Outbox = .closed, configuration: UploadConfiguration = UploadConfiguration()
+        steady: SteadyClock, identifiers: Identifiers, outbox: Outbox = .closed,
+        configuration: UploadConfiguration = UploadConfiguration()
     ) throws(UploadConfigurationError) {
         try configuration.check()
         service = UploadService(
             sessions: UploadSessions(
-                database: database, store: store, endpoint: endpoint, clock: clock, identifiers: identifiers,
-                configuration: configuration, outbox: outbox,
+                database: database, store: store, endpoint: endpoint, clock: clock, steady: steady,
+                identifiers: identifiers, configuration: configuration, outbox: outbox,
                 rate: configuration.callsPerMinute > 0
                     ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil))
         management = UploadManagementService(
-            listing: UploadListing(database: database, store: store), tokens: PageTokens(keyring: keyring))
+            listing: UploadListing(database: database, store: store, steady: steady),
+            tokens: PageTokens(keyring: keyring))
         self.database = database
-        retention = UploadRetention(database: database, clock: clock, days: configuration.recordDays)
-        sweeping = UploadSweep(database: database, store: store, clock: clock, configuration: configuration)
+        retention = UploadRetention(database: database, days: configuration.recordDays)
+        sweeping = UploadSweep(database: database, store: store, configuration: configuration)
     }
 
     /// Enters DataGatewayService.
@@ -48,21 +52,21 @@ public struct Uploads: Sendable {
     /// Removes what uploads stored whose session has ended; to be called at start and every few minutes.
     ///
     /// - Returns: how many uploads it swept.
-    public func sweep() async throws -> Int {
-        try await sweeping.run()
+    public func sweep(_ permit: DeletionPermit) async throws -> Int {
+        try await sweeping.run(permit)
     }
 
     /// Removes the records of uploads that ended long ago, once a day; to be called every few minutes.
     ///
     /// - Returns: how many uploads' it removed.
-    public func sweepRecords() async throws -> Int {
-        try await retention.run()
+    public func sweepRecords(_ permit: DeletionPermit) async throws -> Int {
+        try await retention.run(permit)
     }
 
     /// Removes counts of stored bytes, objects and uploads that are 0.
     ///
     /// - Returns: how many it removed.
     public func sweepUsage() async throws -> Int {
-        try await database.write { try UsageRecords($0).forgetEmpty(limit: 500) }
+        try await database.write(mayUseReserve: true) { try UsageRecords($0).forgetEmpty(limit: 500) }
     }
 }

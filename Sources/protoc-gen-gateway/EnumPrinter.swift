@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// Prints an open enum: a case for each number, one for all other numbers, and constants for aliases.
 struct EnumPrinter {

@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// A field as the generated code sees it.
 struct Field {

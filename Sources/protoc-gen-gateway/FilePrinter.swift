@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// Prints all that one `.proto` file declares.
 struct FilePrinter {

@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// Turns a request into the files of its response: one Swift file for each `.proto` file, in the order asked for.
 struct Generator {

@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// Prints a message: its properties, oneofs and nested types, and how it is read and written.
 struct MessagePrinter {

@@ -1,5 +1,5 @@
 import Foundation
-import Wire
+import Protobuf
 
 /// The protoc plugin: a CodeGeneratorRequest comes on standard input, the response goes to standard output.
 @main

@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// Prints a service: its methods' descriptors, the protocol that a server implements, and a client.
 struct ServicePrinter {

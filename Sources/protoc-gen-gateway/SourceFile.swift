@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// A `.proto` file with what its generated code depends on beside itself.
 struct SourceFile {

@@ -1,4 +1,4 @@
-import Wire
+import Protobuf
 
 /// Every message and enum of the request by its full name, e.g. `.archebase.auth.v1.User`.
 struct TypeIndex {

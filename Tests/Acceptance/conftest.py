@@ -97,6 +97,8 @@ def gateway(gateway_with, copy_root) -> Gateway:
     return gateway_with(
         {
             "uploads": {"part_size_bytes": PART_SIZE},
+            # The session's tests share tokens, and may take longer than one lives by default.
+            "auth": {"access_token_lifetime_seconds": 7200},
             "listeners": {"internal": "127.0.0.1:0"},
             "copy": {"destinations": roots},
         }

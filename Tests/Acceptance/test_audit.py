@@ -123,6 +123,9 @@ def test_every_call_that_changes_something_leaves_one_line(
             pass
     with walk.one_line("RotateSigningKey", actor="user:system/admin", organization="system"):
         call(identities.RotateSigningKey, stubs.auth.RotateSigningKeyRequest(), admin.token)
+    clock = stubs.gateway.ClockServiceStub(gateway.channel("admin"))
+    with walk.one_line("ConfirmClock", target="clock/0", actor="user:system/admin", organization="system"):
+        call(clock.ConfirmClock, stubs.gateway.ConfirmClockRequest(), admin.token)
 
     # Sites and keys.
     with walk.one_line("CreateSite", **by_boss):
@@ -191,7 +194,7 @@ def test_every_call_that_changes_something_leaves_one_line(
         location = boss.objects("RequestDownload", file_ids=[found.file_id]).files[0]
     with walk.one_line("CreateCopyJob", **by_boss):
         # Where it stays until it is canceled: the folder is missing.
-        destination = {"endpoint": f"file://{copy_root.with_name('absent')}"}
+        destination = {"endpoint": f"file://{copy_root.with_name('absent')}/{organization}"}
         job = boss.copies("CreateCopyJob", file_ids=[found.file_id], destination=destination, idempotency_key="k")
     with walk.no_line("CreateCopyJob"):
         boss.copies("CreateCopyJob", file_ids=[found.file_id], destination=destination, idempotency_key="k")

@@ -15,7 +15,7 @@ from support.certificates import Authority
 from support.commands import REFUSED, CommandLine
 from support.copies import Copies, Moto, free_port, secret_file
 from support.gateway import Gateway, eventually
-from support.monitoring import samples
+from support.monitoring import logged, samples
 from support.oss import Credentials
 from support.parties import Fleet, User, unique
 from support.raw import fetch_url
@@ -90,17 +90,28 @@ class Place:
         if name == "folder":
             path = self.folder / key
             return path.read_bytes() if path.exists() else None
-        if name == "moto":
-            client, bucket = self.moto.client, "copies"
-        else:
-            credentials = Credentials(
-                "data", f"http://{self.second.object_store}", "", "COPIER", SECRET, None, "", PART_SIZE
-            )
-            client, bucket = s3.client(credentials), "data"
+        client, bucket = self._client(name)
         try:
             return client.get_object(Bucket=bucket, Key=key)["Body"].read()
         except client.exceptions.NoSuchKey:
             return None
+
+    def _client(self, name: str):
+        """A client of a bucket, and its name."""
+        if name == "moto":
+            return self.moto.client, "copies"
+        credentials = Credentials(
+            "data", f"http://{self.second.object_store}", "", "COPIER", SECRET, None, "", PART_SIZE
+        )
+        return s3.client(credentials), "data"
+
+    def put(self, name: str, key: str, data: bytes) -> None:
+        """Has a destination have bytes that no copy wrote."""
+        if name == "folder":
+            (self.folder / key).write_bytes(data)
+        else:
+            client, bucket = self._client(name)
+            client.put_object(Bucket=bucket, Key=key, Body=data)
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +173,79 @@ def test_objects_are_copied(place, prefix, name):
     again = place.copies.create(file_ids, place.destination(name, prefix + "/{file_id}.mcap"))
     job = place.copies.finished(again.copy_job_id)
     assert (place.copies.status(again.copy_job_id), job.skipped_items) == ("SUCCEEDED", 3)
+
+
+@pytest.mark.parametrize("name", ["folder", "moto", "oss"])
+def test_only_what_copies_of_the_organization_wrote_is_written_over(place, prefix, name):
+    own, theirs = place.upload(content(1000)), place.upload(content(2000, seed=2))
+    first = place.copies.create([own], place.destination(name, prefix + "/own"))
+    place.copies.finished(first.copy_job_id)
+    again = place.copies.create([theirs], place.destination(name, prefix + "/own"))
+    place.copies.finished(again.copy_job_id)
+    assert place.copies.status(again.copy_job_id) == "SUCCEEDED"
+    assert place.found(name, prefix + "/own") == content(2000, seed=2)
+    # Somebody else's, though of the same destination.
+    place.put(name, prefix + "/theirs", b"somebody else's")
+    made = place.copies.create([own], place.destination(name, prefix + "/theirs"))
+    place.copies.finished(made.copy_job_id)
+    (item,) = place.copies.items(made.copy_job_id)
+    assert (place.copies.status(made.copy_job_id), item.error_code) == ("FAILED", "DESTINATION_OCCUPIED")
+    assert place.found(name, prefix + "/theirs") == b"somebody else's"
+
+
+def test_organizations_share_no_destination_without_a_word(gateway_with, login, stubs, tmp_path):
+    shared, listed = tmp_path / "shared", tmp_path / "listed"
+    for folder in (shared, listed):
+        folder.mkdir()
+    gateway = gateway_with(
+        {
+            "copy": {
+                "destinations": [
+                    {"kind": "directory", "root": str(shared)},
+                    {"kind": "directory", "root": str(listed), "organizations": ["acme"]},
+                ]
+            }
+        }
+    )
+    admin, password = login(gateway), "a password of some length"
+    users, files = {}, {}
+
+    def create(name: str) -> None:
+        admin.admin(
+            "CreateOrganization", organization=name, bootstrap_admin_user_name="boss", bootstrap_admin_password=password
+        )
+        users[name] = User.login(gateway, stubs, name, "boss", password)
+        Upload.create(Fleet.create(users[name]).uploader()).put(content(100, seed=len(users))).complete()
+        (files[name],) = (found.file_id for found in users[name].list_all())
+
+    def copy(name: str, folder, template: str) -> str:
+        copies = Copies(users[name])
+        destination = {"endpoint": f"file://{folder}", "key_template": template}
+        made = copies.create([files[name]], destination)
+        copies.finished(made.copy_job_id)
+        (item,) = copies.items(made.copy_job_id)
+        return item.error_code or copies.status(made.copy_job_id)
+
+    create("acme")
+    # Alone, as it always was.
+    assert copy("acme", shared, "a") == "SUCCEEDED"
+    create("other")
+    for name in users:
+        with refused(stubs, "INVALID_ARGUMENT", INVALID) as refusal:
+            copy(name, shared, "b")
+        assert f"go below file://{shared}/{name}/" in refusal.message
+        assert copy(name, shared, f"{name}/b") == "SUCCEEDED"
+        assert copy(name, shared / name, "c") == "SUCCEEDED"
+    with refused(stubs, "INVALID_ARGUMENT", INVALID):
+        copy("other", shared / "acme", "b")
+    assert copy("acme", listed, "b") == "SUCCEEDED"
+    with refused(stubs, "INVALID_ARGUMENT", INVALID) as refusal:
+        copy("other", listed, "other/b")
+    assert "copy.destinations" in refusal.message
+    gateway.stop()
+    gateway.start()
+    line = logged(gateway, event="a destination of copies is shared by organizations")
+    assert line["destination"] == f"file://{shared}"
 
 
 def test_a_folder_has_whole_files_only(place, prefix):
@@ -325,6 +409,45 @@ def test_a_redirect_is_not_followed(gateway_with, login, tmp_path):
         server.shutdown()
     assert item.error_code == "DESTINATION_REFUSED"
     assert {path for _, path in asked} == {f"/copies/{found.file_id}"}
+
+
+@pytest.mark.parametrize("kind, condition", [("s3", ("If-None-Match", "*")), ("oss", ("x-oss-forbid-overwrite", "true"))])
+def test_a_store_that_does_not_say_what_is_there_is_asked_not_to_write_over_it(
+    gateway_with, login, tmp_path, kind, condition
+):
+    asked = []
+
+    class WriteOnly(http.server.BaseHTTPRequestHandler):
+        def do_HEAD(self):
+            self.answer(403)
+
+        def do_PUT(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append(self.headers.get(condition[0]))
+            self.answer(412, b"<Error><Code>PreconditionFailed</Code><Message>it is there</Message></Error>")
+
+        def answer(self, status: int, body: bytes = b""):
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), WriteOnly) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        destination = {"endpoint": f"http://127.0.0.1:{server.server_port}", "bucket": "copies"}
+        key = {"access_key_id": "AK", "secret_file": secret_file(tmp_path, SECRET)}
+        admin = login(gateway_with({"copy": {"destinations": [{"kind": kind} | destination | key]}}))
+        Upload.create(Fleet.create(admin).uploader()).put(content(1000)).complete()
+        (found,) = admin.list_all()
+        copies = Copies(admin)
+        made = copies.create([found.file_id], destination)
+        copies.finished(made.copy_job_id)
+        (item,) = copies.items(made.copy_job_id)
+        server.shutdown()
+    assert (item.error_code, asked) == ("DESTINATION_OCCUPIED", [condition[1]])
 
 
 def test_some_items_fail(place, prefix):

@@ -13,6 +13,7 @@ from grpc_status import rpc_status
 
 from support import connect
 from support.refusal import DETAILS
+from support.services import LISTENERS
 
 UNKNOWN = "019aa000-0000-7000-8000-000000000000"
 
@@ -21,7 +22,6 @@ UNKNOWN = "019aa000-0000-7000-8000-000000000000"
 class Row:
     """A call that fails, and the detail code and status that it fails with."""
 
-    listener: str
     method: str
     status: str
     code: str
@@ -30,6 +30,10 @@ class Row:
     caller: str | None = None
     #: Sent instead of the method's own request with the fields.
     request: object | None = None
+
+    @property
+    def listener(self) -> str:
+        return LISTENERS[self.method.split("/")[0]]
 
     @property
     def service(self) -> str:
@@ -43,24 +47,31 @@ NOT_FOUND = ("NOT_FOUND", "DATA_GATEWAY_UPLOAD_NOT_FOUND")
 DEVICE = ("NOT_FOUND", "DATA_GATEWAY_DEVICE_NOT_FOUND")
 AUTH, DATA = "archebase.auth.v1", "archebase.data_gateway.v1"
 ROWS = [
-    Row("auth", f"{AUTH}.AuthService/ExchangeCredential", *CREDENTIAL, {"credential": "nonsense"}),
-    Row("auth", f"{AUTH}.SystemAuthService/ExchangeSystemCredential", *CREDENTIAL, {"credential": "nonsense"}),
+    Row(f"{AUTH}.AuthService/ExchangeCredential", *CREDENTIAL, {"credential": "nonsense"}),
+    Row(f"{AUTH}.SystemAuthService/ExchangeSystemCredential", *CREDENTIAL, {"credential": "nonsense"}),
     # A string that is no UTF-8 is all that Logout refuses.
-    Row("auth", "archebase.session.v1.SessionService/Logout", *INVALID, request=wrappers_pb2.BytesValue(value=b"\xff")),
-    Row("gateway", f"{DATA}.DataGatewayService/GetUploadRecovery", *NOT_FOUND, {"logical_upload_id": UNKNOWN}, "device"),
-    Row("gateway", f"{DATA}.DataGatewayObjectService/ListObjects", *INVALID, {"page_size": -1}, "admin"),
-    Row("gateway", f"{DATA}.DataGatewayCopyService/CreateCopyJob", *INVALID, {"file_ids": [""]}, "admin"),
-    Row("admin", f"{AUTH}.AdminAuthService/CreateSite", *INVALID, {"name": ""}, "admin"),
-    Row("admin", f"{AUTH}.UserAuthService/CreateUser", *INVALID, {"user_name": "x", "role": "czar"}, "admin"),
-    Row("admin", f"{AUTH}.IdentityManagementService/IssueSystemCredential", *UNAUTHENTICATED),
-    Row("admin", f"{AUTH}.AuditService/ListAuditLines", *INVALID, {"page_size": -1}, "admin"),
-    Row("admin", "archebase.meta.v1.DeviceManagementService/GetDevice", *INVALID, {"name": "nonsense"}, "admin"),
-    Row("admin", f"{DATA}.ObjectManagementService/ListBadObjects", *INVALID, {"page_size": -1}, "admin"),
-    Row("admin", f"{DATA}.UploadManagementService/ListUploads", *INVALID, {"page_size": -1}, "admin"),
-    Row("admin", f"{DATA}.BackupService/Backup", *UNAUTHENTICATED),
-    Row("admin", "archebase.events.v1.EventService/ListDeadLetters", *INVALID, {"page_size": -1}, "admin"),
-    Row("device-init", f"{DATA}.DeviceInitService/InitDevice", *DEVICE, {"device_id": "991231-999999"}),
-    Row("internal", f"{DATA}.InternalStorageService/ReadObject", *INVALID, {}, "admin"),
+    Row("archebase.session.v1.SessionService/Logout", *INVALID, request=wrappers_pb2.BytesValue(value=b"\xff")),
+    Row(f"{DATA}.DataGatewayService/GetUploadRecovery", *NOT_FOUND, {"logical_upload_id": UNKNOWN}, "device"),
+    Row(f"{DATA}.DataGatewayObjectService/ListObjects", *INVALID, {"page_size": -1}, "admin"),
+    Row(f"{DATA}.DataGatewayCopyService/CreateCopyJob", *INVALID, {"file_ids": [""]}, "admin"),
+    Row(f"{AUTH}.AdminAuthService/CreateSite", *INVALID, {"name": ""}, "admin"),
+    Row(f"{AUTH}.UserAuthService/CreateUser", *INVALID, {"user_name": "x", "role": "czar"}, "admin"),
+    Row(f"{AUTH}.IdentityManagementService/IssueSystemCredential", *UNAUTHENTICATED),
+    Row(f"{AUTH}.AuditService/ListAuditLines", *INVALID, {"page_size": -1}, "admin"),
+    Row("archebase.meta.v1.DeviceManagementService/GetDevice", *INVALID, {"name": "nonsense"}, "admin"),
+    Row(f"{DATA}.ObjectManagementService/ListBadObjects", *INVALID, {"page_size": -1}, "admin"),
+    Row(f"{DATA}.UploadManagementService/ListUploads", *INVALID, {"page_size": -1}, "admin"),
+    Row(f"{DATA}.BackupService/Backup", *UNAUTHENTICATED),
+    Row(
+        f"{DATA}.ClockService/ConfirmClock",
+        "FAILED_PRECONDITION",
+        "DATA_GATEWAY_FAILED_PRECONDITION",
+        {"step_seconds": 1},
+        "admin",
+    ),
+    Row("archebase.events.v1.EventService/ListDeadLetters", *INVALID, {"page_size": -1}, "admin"),
+    Row(f"{DATA}.DeviceInitService/InitDevice", *DEVICE, {"device_id": "991231-999999"}),
+    Row(f"{DATA}.InternalStorageService/ReadObject", *INVALID, {}, "admin"),
 ]
 every_service = pytest.mark.parametrize("row", ROWS, ids=[row.service for row in ROWS])
 
@@ -157,7 +168,7 @@ def test_the_bytes_read_as_both_messages(gateway, stubs, authorization, row):
 
 
 def test_an_error_without_a_code_has_no_details(gateway, admin):
-    row = Row("admin", f"{AUTH}.AdminAuthService/GetSite", "NOT_FOUND", "", {"site_id": 10**9})
+    row = Row(f"{AUTH}.AdminAuthService/GetSite", "NOT_FOUND", "", {"site_id": 10**9})
     error = by_grpc(gateway, row, {"authorization": f"Bearer {admin.token}"})
     assert error.code() is grpc.StatusCode.NOT_FOUND
     assert rpc_status.from_call(error) is None

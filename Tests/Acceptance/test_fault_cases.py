@@ -11,7 +11,7 @@ from support.gateway import eventually
 from support.oss import Credentials
 from support.parties import unique
 from support.raw import RawStore
-from support.stories import PART_SIZE, Lab, Refused, Stored, Story, Uploads, answer_of
+from support.stories import PART_SIZE, Lab, Refused, Stored, Story, Uploads
 from support.uploads import content
 
 LOG = "gateway.db-wal"
@@ -25,8 +25,7 @@ class Interrupted(Story):
     def tell(self) -> "Interrupted":
         self.whole = self._create()
         self.whole.object.put(content(5000, 1))
-        self.parted = self._create()
-        self.parted.multipart = answer_of(self.parted.object.store, "POST", [("uploads", "")]).text("UploadId")
+        self.parted = self.begin_parts()
         self.send(1, 1)
         self.send(2, 2)
         self.tool = self.lab.tools(unique("tools/object"))
@@ -35,7 +34,7 @@ class Interrupted(Story):
         return self
 
     def send(self, number: int, seed: int) -> None:
-        self._send(self.parted, number, content(PART_SIZE, seed))
+        self.send_part(self.parted, number, content(PART_SIZE, seed))
 
     def overwrite(self, what: str) -> None:
         """Puts other bytes in the place of what was acknowledged."""

@@ -12,16 +12,23 @@ import os
 import resource
 import signal
 import socket
+import sqlite3
+import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 
+import grpc
 import pytest
 
 from support.bystanders import Bystanders
-from support.gateway import STOP_TIMEOUT, Gateway, eventually
+from support.gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
 from support.monitoring import logged, metric
+from support.parties import Fleet, User, init_device
+from support.refusal import refused
+from support.uploads import Upload, content
 
 ATTACKER, ANOTHER = "127.0.0.2", "127.0.0.3"
 #: The bystanders' 99th percentile in the long form, milliseconds.
@@ -398,3 +405,141 @@ def test_half_sent_requests_keep_nobody_out(scene, is_full):
             with measured(bystanders, "half-sent requests"):
                 pass
         eventually(lambda: reached(gateway, "auth", "slow_request") > 0, seconds=90)
+
+
+# MARK: accounts and devices
+
+LOGIN = "/archebase.auth.v1.AuthService/Login"
+INIT = "/archebase.data_gateway.v1.DeviceInitService/InitDevice"
+PASSWORD = "a password of some length"
+
+
+def sign_in(gateway, password: str, source: str) -> tuple[int, str]:
+    """Login of the admin of `system` at the web listener from an address: the status, and the message of a refusal."""
+    host, port = gateway.listeners["web"].split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60, source_address=(source, 0))
+    try:
+        body = json.dumps({"organization": "system", "userName": "admin", "password": password})
+        connection.request("POST", LOGIN, body, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read()).get("message", "")
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("source", ["127.0.0.1", "127.0.0.9"], ids=["at home", "after a restart"])
+def test_wrong_passwords_of_strangers_keep_no_owner_out(scene, login, is_full, source):
+    bystanders = scene()
+    gateway = bystanders.gateway
+    if source != "127.0.0.1":
+        assert sign_in(gateway, ADMIN_PASSWORD, source) == (200, "")
+        gateway.stop()
+        gateway.start()
+        bystanders = Bystanders(gateway, login(gateway))
+        bystanders.serve(rounds=1)
+    ends = threading.Event()
+    seen: set[tuple[int, str]] = set()
+
+    def guess(attacker: str) -> None:
+        # As often as passwords can be hashed; more would slow down the bystanders in this process, not the gateway.
+        while not ends.wait(0.5):
+            seen.add(sign_in(gateway, "wrong", attacker))
+
+    # More than there are places in the queue of passwords.
+    attackers = [f"127.0.1.{number}" for number in range(1, 101 if is_full else 81)]
+    with ThreadPoolExecutor(len(attackers)) as pool:
+        try:
+            guesses = [pool.submit(guess, attacker) for attacker in attackers]
+            eventually(lambda: (503, "too many failed logins") in seen, seconds=60)
+            for _ in range(10):
+                assert sign_in(gateway, ADMIN_PASSWORD, source) == (200, "")
+            # Who never was there is as the attackers are.
+            assert sign_in(gateway, ADMIN_PASSWORD, ANOTHER)[0] == 503
+            bystanders.serve(rounds=1)
+            if is_full:
+                with measured(bystanders, "wrong passwords"):
+                    pass
+                assert sign_in(gateway, ADMIN_PASSWORD, source) == (200, "")
+        finally:
+            ends.set()
+        for guessing in guesses:
+            guessing.result()
+
+
+def ask_for_keys(gateway, stubs, device_ids: list[str]) -> None:
+    """InitDevice from the attacker's address, once for each."""
+    for start in range(0, len(device_ids), 50):
+        with Peer(gateway.listeners["device-init"], source=ATTACKER) as peer:
+            headers = call(peer.authority, INIT)
+            for number, device_id in enumerate(device_ids[start : start + 50]):
+                message = stubs.gateway.InitDeviceRequest(device_id=device_id).SerializeToString()
+                peer.raw(frame(HEADERS, END_HEADERS, 2 * number + 1, headers))
+                peer.raw(frame(DATA, END_STREAM, 2 * number + 1, b"\0" + len(message).to_bytes(4, "big") + message))
+            open_calls = len(device_ids[start : start + 50])
+            while open_calls and (got := peer.next()) is not None:
+                open_calls -= got.kind == HEADERS and bool(got.flags & END_STREAM)
+            assert open_calls == 0
+
+
+def test_calls_in_a_devices_name_keep_it_from_nothing(scene, stubs, is_full):
+    bystanders = scene()
+    gateway, fleet = bystanders.gateway, Fleet.create(bystanders.user)
+    device_id, waiting = fleet.register().device_id, fleet.register().device_id
+    init_device(gateway, stubs, device_id)
+    for _ in range(20 if is_full else 1):
+        ask_for_keys(gateway, stubs, [device_id] * 300)
+    assert init_device(gateway, stubs, device_id, "ReinitDevice").api_key
+    ask_for_keys(gateway, stubs, [f"990101-{number:06}" for number in range(20_000 if is_full else 400)])
+    assert init_device(gateway, stubs, waiting).api_key
+    bystanders.serve(rounds=1)
+    if is_full:
+        with measured(bystanders, "device ids"):
+            pass
+
+
+def test_unknown_ids_of_neighbors_leave_a_device_its_first_key(scene, stubs):
+    bystanders = scene()
+    gateway, fleet = bystanders.gateway, Fleet.create(bystanders.user)
+    waiting = fleet.register().device_id
+    for number in range(100):
+        with pytest.raises(grpc.RpcError):
+            init_device(gateway, stubs, f"990101-{number:06}")
+    assert init_device(gateway, stubs, waiting).api_key
+
+
+def test_nobody_writes_another_organizations_audit_lines_away(scene, stubs, is_full):
+    lines = 20_000 if is_full else 1000
+    bystanders = scene({"audit": {"max_lines": lines}})
+    gateway, admin = bystanders.gateway, bystanders.user
+    admin.admin(
+        "CreateOrganization", organization="acme", bootstrap_admin_user_name="boss", bootstrap_admin_password=PASSWORD
+    )
+    attacker = User.login(gateway, stubs, "acme", "boss", PASSWORD)
+    Upload.create(Fleet.create(attacker).uploader()).put(content(10)).complete()
+    (found,) = attacker.list_all()
+
+    def actions(**wanted: str) -> int:
+        with closing(sqlite3.connect(f"file:{gateway.data / 'gateway.db'}?mode=ro", uri=True)) as database:
+            where = " AND ".join(f"{name} = ?" for name in wanted)
+            return database.execute(f"SELECT count(*) FROM audit WHERE {where}", [*wanted.values()]).fetchone()[0]
+
+    before = actions(organization="system")
+    # Few threads: the bystanders' calls are timed beside them.
+    with ThreadPoolExecutor(4) as pool, measured(bystanders, "audit log") if is_full else nullcontext():
+        ids = [found.file_id]
+        calls = [pool.submit(attacker.objects, "RequestDownload", file_ids=ids) for _ in range(2 * lines + 100)]
+    for call in calls:
+        call.result()
+    # The sweep is made at a start, and once a minute.
+    gateway.stop()
+    gateway.start()
+    eventually(lambda: metric(gateway, "data_gateway_audit_overfull_organizations") == 1)
+    assert actions(organization="system") >= before
+    assert actions(organization="acme", action="RequestDownload") == 2 * lines + 100
+    with refused(stubs, "UNAVAILABLE", "DATA_GATEWAY_RATE_LIMITED"):
+        for _ in range(100):
+            attacker.objects("RequestDownload", file_ids=[found.file_id])
+    assert metric(gateway, "data_gateway_audit_refused_calls_total") == 1
+    assert attacker.list_all()
+    bystanders = Bystanders(gateway, admin)
+    bystanders.serve(rounds=1)

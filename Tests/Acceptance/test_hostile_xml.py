@@ -8,6 +8,7 @@ import pytest
 
 from support.copies import secret_file
 from support.gateway import Gateway
+from support.mutations import Mutations
 from support.oss import Credentials
 from support.parties import Fleet, Uploader
 from support.raw import Answer, RawStore
@@ -51,6 +52,12 @@ HOSTILE = {
     "a long name": completion(b"<" + b"a" * MIB + b"/>"),
     "a long comment": completion(b"<!--" + b"-a" * MIB),
 }
+#: What is put into documents.
+PIECES = [
+    b"<", b">", b"/>", b"</", b"<!--", b"-->", b"--", b"<?x?>", b"<?xml version='1.0'?>", b"<![CDATA[", b"]]>", b"&",
+    b"&lt;", b"&#0;", b"&#x41;", b"&#xD800;", b"&b;", b";", b"xmlns:a='b'", b"a:", b" a='1'", b"'", b'"', b"=",
+    b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"\xff", b"\xed\xa0\x80", b"\xef\xbf\xbe", b"\xef\xbb\xbf", b"\0", b"\r\n", b"<Part>",
+]  # fmt: skip
 HOSTILE_IDS = [name.replace(" ", "-") for name in HOSTILE]
 
 
@@ -152,40 +159,6 @@ def header_only(raw: RawStore, multipart: str, size: int) -> Answer:
         connection.close()
 
 
-class Mutations:
-    """Valid and hostile documents, changed at random from a fixed seed."""
-
-    PIECES = [
-        b"<", b">", b"/>", b"</", b"<!--", b"-->", b"--", b"<?x?>", b"<?xml version='1.0'?>", b"<![CDATA[", b"]]>", b"&",
-        b"&lt;", b"&#0;", b"&#x41;", b"&#xD800;", b"&b;", b";", b"xmlns:a='b'", b"a:", b" a='1'", b"'", b'"', b"=",
-        b"<!DOCTYPE a [<!ENTITY b 'c'>]>", b"\xff", b"\xed\xa0\x80", b"\xef\xbf\xbe", b"\xef\xbb\xbf", b"\0", b"\r\n", b"<Part>",
-    ]  # fmt: skip
-
-    def __init__(self, seed: int, documents: list[bytes]):
-        self.random = random.Random(seed)
-        self.documents = documents
-
-    def next(self) -> bytes:
-        draw = self.random
-        document = bytearray(draw.choice(self.documents))
-        for _ in range(draw.randrange(7)):
-            place = draw.randrange(len(document) + 1)
-            match draw.randrange(6):
-                case 0:
-                    document[place:place] = draw.choice(self.PIECES)
-                case 1:
-                    document[place : place + 1] = bytes([draw.randrange(256)])
-                case 2:
-                    del document[place : place + draw.randrange(1, 20)]
-                case 3:
-                    document[place:place] = document[place : place + draw.randrange(1, 60)]
-                case 4:
-                    document[place:place] = draw.choice(self.PIECES) * draw.randrange(1, 50)
-                case _:
-                    document[place:] = draw.choice(self.documents)[place:]
-        return bytes(document)
-
-
 def test_changed_documents(store, is_full):
     """No answer is a failure of the server's, and the process lives."""
     device = RawStore(Upload.create(store.uploader()).credentials)
@@ -208,7 +181,7 @@ def test_changed_documents(store, is_full):
         device.head("POST", [("uploadId", "NOPE")]),
         device.head("PUT", [("tagging", "")]),
     ]
-    mutations = Mutations(SEED, documents)
+    mutations = Mutations(random.Random(SEED), documents, PIECES)
     connection = http.client.HTTPConnection(device.address, timeout=20)
     seen: dict[int, int] = {}
     for number in range(FULL_REQUESTS if is_full else REQUESTS):

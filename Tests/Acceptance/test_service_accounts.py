@@ -2,22 +2,8 @@
 
 import pytest
 
-from support.parties import Fleet, User, call, unique
+from support.parties import Fleet, User, exchange_system_credential, issue_system_credential, unique
 from support.refusal import refused
-
-
-def issue(user: User, name: str) -> str:
-    """The system credential that `data-gateway user credential` shows."""
-    stubs = user.stubs
-    stub = stubs.auth.IdentityManagementServiceStub(user.gateway.channel("admin"))
-    return call(
-        stub.IssueSystemCredential, stubs.auth.IssueSystemCredentialRequest(user_name=name), user.token
-    ).credential
-
-
-def sign_in(gateway, stubs, credential: str):
-    stub = stubs.auth.SystemAuthServiceStub(gateway.channel("auth"))
-    return call(stub.ExchangeSystemCredential, stubs.auth.ExchangeSystemCredentialRequest(credential=credential))
 
 
 @pytest.fixture
@@ -26,7 +12,7 @@ def account(admin) -> str:
 
 
 def test_a_system_credential_opens_what_an_admin_of_the_system_may(gateway, stubs, admin, account):
-    reply = sign_in(gateway, stubs, issue(admin, account))
+    reply = exchange_system_credential(gateway, stubs, issue_system_credential(admin, account))
     assert (reply.token_type, reply.organization, reply.user_name) == ("Bearer", "system", account)
     service = User(gateway, stubs, reply.access_token)
     organization = unique("org")
@@ -43,21 +29,21 @@ def test_a_system_credential_opens_what_an_admin_of_the_system_may(gateway, stub
 
 @pytest.mark.parametrize("password", ["", "a password of some length"])
 def test_login_refuses_it(gateway, stubs, admin, account, password):
-    issue(admin, account)
+    issue_system_credential(admin, account)
     with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
         User.login(gateway, stubs, "system", account, password)
 
 
 def test_a_new_credential_ends_the_old_one_and_its_tokens(gateway, stubs, admin, account):
-    first = issue(admin, account)
-    service = User(gateway, stubs, sign_in(gateway, stubs, first).access_token)
-    second = issue(admin, account)
+    first = issue_system_credential(admin, account)
+    service = User(gateway, stubs, exchange_system_credential(gateway, stubs, first).access_token)
+    second = issue_system_credential(admin, account)
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
         service.admin("ListSites")
     for credential in (first, "nonsense", ""):
         with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):
-            sign_in(gateway, stubs, credential)
-    service.token = sign_in(gateway, stubs, second).access_token
+            exchange_system_credential(gateway, stubs, credential)
+    service.token = exchange_system_credential(gateway, stubs, second).access_token
     assert service.admin("ListSites") is not None
     admin.users("DeleteUser", user_name=account)
     with refused(stubs, "UNAUTHENTICATED", "DATA_GATEWAY_UNAUTHENTICATED"):
@@ -76,4 +62,4 @@ def test_only_the_system_has_them(admin, gateway, stubs):
     with refused(stubs, "PERMISSION_DENIED"):
         boss.users("CreateUser", user_name="robot", role="service")
     with refused(stubs, "PERMISSION_DENIED"):
-        issue(boss, "boss")
+        issue_system_credential(boss, "boss")

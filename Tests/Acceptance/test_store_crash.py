@@ -3,13 +3,13 @@
 import os
 import random
 import sqlite3
-import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from support.gateway import Gateway, eventually
+from support.loop import SmallDisk, Unavailable
 from support.oss import Part
 from support.parties import Fleet
 from support.raw import RawStore
@@ -123,13 +123,13 @@ def test_kills_lose_no_acknowledged_part_and_leave_no_file(gateway_with, login, 
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 48 MiB."""
-    path = tmp_path / "disk"
-    path.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "tmpfs", path], capture_output=True, text=True)
-    if mounted.returncode != 0:
-        pytest.skip(f"needs the right to mount a tmpfs: {mounted.stderr.strip()}")
-    yield path
-    subprocess.run(["umount", "--lazy", path], check=True)
+    disk = SmallDisk(tmp_path / "disk", 48 << 20)
+    try:
+        disk.__enter__()
+    except Unavailable as error:
+        pytest.skip(f"needs the right to mount a tmpfs: {error}")
+    yield disk.folder
+    disk.__exit__()
 
 
 def test_a_full_disk_is_told_and_got_over(binary, small_disk, login, stubs):

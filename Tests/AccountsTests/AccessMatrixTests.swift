@@ -1,3 +1,4 @@
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -33,7 +34,8 @@ import Wire
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",
-        "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey", "Backup",
+        "PresignObject", "ReadObject", "IssueSystemCredential", "RotateSigningKey", "Backup", "GetClock",
+        "ConfirmClock",
     ]
 
     @Test func everyCallerIsLetInWhereTheContractSays() async throws {

@@ -12,7 +12,7 @@ import Wire
         DataGatewayServiceMethods.all, DataGatewayObjectServiceMethods.all,
         DataGatewayCopyServiceMethods.all, DeviceInitServiceMethods.all, InternalStorageServiceMethods.all,
         DeviceManagementServiceMethods.all, ObjectManagementServiceMethods.all, UploadManagementServiceMethods.all,
-        BackupServiceMethods.all, EventServiceMethods.all,
+        BackupServiceMethods.all, ClockServiceMethods.all, EventServiceMethods.all,
         HealthMethods.all,
         ServerReflectionMethods.all, V1AlphaServerReflectionMethods.all,
     ]

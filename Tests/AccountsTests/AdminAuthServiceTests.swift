@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -281,16 +282,15 @@ import Wire
     @Test func keysAreMadeOnceAndTheNewestSigns() async throws {
         let world = try await World()
         let keys = world.directory + "/keys"
-        let now = world.clock.now()
         let folder = SigningKeyFolder(path: keys, lifetimeSeconds: 900)
-        let first = try folder.read(at: now)
-        #expect(try folder.read(at: now).current.id == first.current.id)
+        let first = try folder.read(world.clockGuard.permit())
+        #expect(try folder.read(world.clockGuard.permit()).current.id == first.current.id)
         try PrivateFile.write(ES256Key().privateKey.exposed, to: keys + "/es256-10")
-        let rotated = try folder.read(at: now)
+        let rotated = try folder.read(world.clockGuard.permit())
         #expect(rotated.current.id != first.current.id)
         #expect(rotated.older.map(\.id) == [first.current.id])
         try PrivateFile.write([1, 2, 3], to: keys + "/es256-11")
-        #expect(throws: SigningKeyError.self) { try folder.read(at: now) }
+        #expect(throws: SigningKeyError.self) { try folder.read(world.clockGuard.permit()) }
     }
 
     @Test func anOlderKeyVerifiesAndIsPublishedUntilItsTokensHaveEnded() async throws {
@@ -310,14 +310,14 @@ import Wire
         #expect(through.contains(reply.olderKeyIDs[0]) && through.contains(reply.keyID))
         // A restart finds what the rotation left.
         let folder = SigningKeyFolder(path: world.directory + "/keys", lifetimeSeconds: 900)
-        #expect(try folder.read(at: world.clock.now()).older.map(\.id) == reply.olderKeyIDs)
+        #expect(try folder.read(world.clockGuard.permit()).older.map(\.id) == reply.olderKeyIDs)
 
         world.clock.advance(seconds: 900 + SigningKeyFolder.leewaySeconds - 1)
         #expect(world.accounts.publicKeys == through)
         world.clock.advance(seconds: 1)
         let after = world.accounts.publicKeys
         #expect(!after.contains(reply.olderKeyIDs[0]) && after.contains(reply.keyID))
-        let read = try folder.read(at: world.clock.now())
+        let read = try folder.read(world.clockGuard.permit())
         #expect(read.current.id == reply.keyID && read.older.isEmpty)
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("es256-") }
         #expect(files.count == 1)

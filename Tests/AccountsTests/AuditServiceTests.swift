@@ -1,4 +1,6 @@
 import Database
+import Foundation
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -18,9 +20,11 @@ import Wire
             context: world.call(AuditServiceMethods.listAuditLines, token: token, organization: organization))
     }
 
-    private func write(_ lines: Int, _ world: World, organization: String = "acme") async throws {
+    private func write(_ lines: Int, _ world: World, organization name: String = "acme") async throws {
         let now = world.clock.now()
         try await world.database.write { connection in
+            let known = try OrganizationRecords.find(name: name, in: connection)?.reference
+            let organization = known ?? OrganizationReference(id: 1000, name: name)
             for index in 0..<lines {
                 let entry = AuditEntry(
                     actor: "device:\(index)", organization: organization, action: "CompleteUpload", target: "", peer: ""
@@ -126,7 +130,7 @@ import Wire
         world.clock.advance(seconds: 86_400)
         try await write(10, world)
         world.clock.advance(seconds: 86_400 + 61)
-        #expect(try await world.accounts.tidy() == 2501)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 2501)
         let left = try world.audit()
         #expect(left.count == 13)
         #expect(left.first == "device:0 acme CompleteUpload  OK 1")
@@ -136,21 +140,178 @@ import Wire
                 "gateway  PurgeAuditLog auditLines/1001-2000 OK 1000",
                 "gateway  PurgeAuditLog auditLines/2001-2501 OK 501",
             ])
-        #expect(try await world.accounts.tidy() == 0)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
         #expect(try world.audit().count == 13)
     }
 
-    @Test func noMoreLinesAreKeptThanThereMayBe() async throws {
-        let world = try await World { $0.auditLines = 1000 }
-        try await write(1000, world)
-        #expect(try await world.accounts.tidy() == 0)
-        #expect(try world.audit().count == 1000)
-        try await write(1, world)
-        for _ in 0..<2 {
-            _ = try await world.accounts.tidy()
-            let left = try world.audit()
-            #expect(left.count == 991)
-            #expect(left.last == "gateway  PurgeAuditLog auditLines/1-11 OK 11")
+    @Test func linesOfAWrongClockAreKeptForTheirTime() async throws {
+        let world = try await World { $0.auditDays = 2 }
+        try await write(5, world)
+        world.clock.step(seconds: 400 * 86_400)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
+        world.clock.step(seconds: -800 * 86_400)
+        #expect(world.clockGuard.permit() == nil)
+        try await write(7, world)
+        world.clock.step(seconds: 400 * 86_400)
+        world.clock.advance(seconds: 86_400)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
+        world.clock.advance(seconds: 86_400 + 61)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 12)
+    }
+
+    @Test func noMoreLinesOfAnOrganizationAreKeptThanThereMayBe() async throws {
+        let world = try await World {
+            $0.auditLines = 1000
+            $0.auditMinimumDays = 0
         }
+        try await write(5, world, organization: "another")
+        try await world.database.write { connection in
+            for index in 0..<1000 {
+                let entry = AuditEntry(actor: "gateway", action: "Sweep", target: "\(index)", peer: "")
+                try Audit.record(entry, at: world.clock.now(), in: connection)
+            }
+        }
+        let others = try world.audit()
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
+        let system = try await world.login().accessToken
+        _ = try await world.createOrganization("acme", token: system)
+        let acme = try world.audit().count - others.count
+        try await write(2500, world)
+        for _ in 0..<2 {
+            _ = try await world.accounts.tidy(world.clockGuard.permit())
+            let left = try world.audit()
+            #expect(Array(left.prefix(others.count)) == others)
+            #expect(left.filter { $0.contains(" acme ") }.count <= 1000)
+            #expect(left.count(where: { $0.hasPrefix("gateway acme PurgeAuditLog") }) == 2)
+        }
+        #expect(acme > 0)
+    }
+
+    @Test func youngLinesAreKeptHoweverManyThereAre() async throws {
+        let told = Lock<[[OrganizationReference]]>([])
+        let world = try await World {
+            $0.auditLines = 1000
+            $0.onAuditOverfull = { overfull in told.withLock { $0.append(overfull) } }
+        }
+        try await write(1500, world)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
+        #expect(world.accounts.auditPressure.overfullCount == 1)
+        world.clock.advance(seconds: 30 * 86_400 + 61)
+        #expect(try await world.accounts.tidy(world.clockGuard.permit()) > 500)
+        #expect(told.withLock { $0 } == [[OrganizationReference(id: 1000, name: "")], []])
+        #expect(try world.audit().count <= 1000)
+    }
+
+    @Test func callersWhoFillTheLogAreSlowedDown() async throws {
+        let world = try await World {
+            $0.auditLines = 1000
+            $0.auditedCallsUnderPressure = 3
+        }
+        let system = try await world.login().accessToken
+        let boss = try await world.createOrganization("acme", token: system)
+        _ = try await world.createUser("eve", role: "admin", token: boss)
+        let eve = try await world.login("eve", organization: "acme", password: "long enough")
+        try await write(2000, world)
+        _ = try await world.accounts.tidy(world.clockGuard.permit())
+        func call(_ method: MethodDescriptor, _ token: String) -> RPCError? {
+            do {
+                _ = try world.call(method, token: token)
+                return nil
+            } catch { return error as? RPCError }
+        }
+        for _ in 0..<3 { #expect(call(AdminAuthServiceMethods.createSite, eve.accessToken) == nil) }
+        #expect(call(AdminAuthServiceMethods.createSite, eve.accessToken)?.detail == .rateLimited)
+        #expect(await refusal { _ = try await world.refresh(eve.refreshToken) }?.status == .unavailable)
+        // Who looks is not, nor who has not made many.
+        #expect(call(AdminAuthServiceMethods.listSites, eve.accessToken) == nil)
+        #expect(call(AdminAuthServiceMethods.createSite, boss) == nil)
+        #expect(call(AdminAuthServiceMethods.createSite, system) == nil)
+        #expect(world.accounts.auditPressure.refusedCount == 2)
+    }
+
+    @Test func aCallAboutManyLeavesOneLineThatNamesEach() async throws {
+        let world = try await World()
+        let admin = try await world.login().accessToken
+        let context = try world.call(AdminAuthServiceMethods.createSite, token: admin)
+        let ids = (0..<1000).map { "file-\($0)" }
+        try await world.database.write { connection in
+            let caller = try Caller(context)
+            try Audit.record(caller.did(to: ids, of: "files"), at: world.clock.now(), in: connection)
+            try Audit.record(caller.did(to: ["file-7"], of: "files"), at: world.clock.now(), in: connection)
+        }
+        let lines = try await page(world, token: admin).lines.suffix(2)
+        #expect(lines.map(\.target) == ["files", "files/file-7"])
+        #expect(lines.map(\.ids) == [ids, []])
+        #expect(lines.map(\.count) == [1000, 1])
+        // As many lines as its bytes are worth.
+        let counted = try world.database.read { try AuditUsageRecords.lines(of: 1, in: $0) }
+        #expect(counted == Int64(3 + ids.joined(separator: " ").utf8.count / 200))
+    }
+
+    @Test func aDeletedOrganizationsLinesAreNotItsNamesakes() async throws {
+        let world = try await World()
+        let system = try await world.login().accessToken
+        _ = try await world.createOrganization("acme", token: system)
+        _ = try await world.adminService.deleteOrganization(
+            DeleteOrganizationRequest(organization: "acme"),
+            context: world.call(AdminAuthServiceMethods.deleteOrganization, token: system))
+        world.clock.advance(seconds: 1)
+        let boss = try await world.createOrganization("acme", token: system)
+        #expect(try await page(world, token: boss).lines.map(\.action) == ["Login"])
+        #expect(try await page(world, token: system).lines.count { $0.organization == "acme" } == 2)
+    }
+
+    @Test func linesOfAnOlderVersionAreThoseOfWhoHadTheName() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("audit-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let older = try Database(path: path + "/db", migrations: Array(Accounts.migrations.prefix(3)))
+        try older.writeBlocking { connection in
+            _ = try connection.execute(
+                """
+                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                VALUES (7, 'acme', '', 1, 1000, 1000), (8, 'other', '', 1, 500, 500)
+                """)
+            for (at, name) in [(900, "acme"), (1000, "acme"), (1001, "acme"), (501, "other"), (5000, "gone"), (1, "")] {
+                _ = try connection.execute(
+                    """
+                    INSERT INTO audit (at, actor, organization, action, target, peer, result)
+                    VALUES ($1, 'a', $2, 'b', '', '', 'OK')
+                    """, at, name)
+            }
+        }
+        older.close()
+        let newer = try Database(path: path + "/db", migrations: Accounts.migrations)
+        defer { newer.close() }
+        let ids = try newer.read { try $0.query("SELECT organization_id FROM audit ORDER BY id") { $0.int64(0) } }
+        #expect(ids == [0, 7, 7, 8, 0, 0])
+        #expect(try newer.read { try AuditUsageRecords.all(in: $0) }.map(\.lines) == [3, 2, 1])
+        #expect(throws: (any Error).self) {
+            try newer.writeBlocking { _ = try $0.execute("UPDATE audit SET actor = 'c'") }
+        }
+        #expect(throws: (any Error).self) { try newer.writeBlocking { _ = try $0.execute("DELETE FROM audit") } }
+    }
+
+    @Test func aSettingIsNotForTheNamesakeOfADeletedOrganization() async throws {
+        let world = try await World()
+        let system = try await world.login().accessToken
+        let named = ConfiguredOrganization(setting: "webhooks.a", name: "acme")
+        let record: @Sendable ([ConfiguredOrganization]) async throws -> [ConfiguredOrganization] = { all in
+            try await world.database.write { try ConfiguredOrganization.record(all, in: $0) }
+        }
+        #expect(try await record([named]) == [])
+        #expect(try await world.database.write { try named.id(in: $0) } == nil)
+        _ = try await world.createOrganization("acme", token: system)
+        #expect(try await world.database.write { try named.id(in: $0) } == 2)
+        _ = try await world.adminService.deleteOrganization(
+            DeleteOrganizationRequest(organization: "acme"),
+            context: world.call(AdminAuthServiceMethods.deleteOrganization, token: system))
+        _ = try await world.createOrganization("acme", token: system)
+        #expect(try await world.database.write { try named.id(in: $0) } == 2)
+        #expect(try await record([named]) == [named])
+        #expect(try await record([]) == [])
+        #expect(try await record([named]) == [])
+        #expect(try await world.database.write { try named.id(in: $0) } == 3)
     }
 }

@@ -1,3 +1,4 @@
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -147,6 +148,50 @@ import Wire
         #expect(await refusal { _ = try await world.login(host: "198.51.100.9") }?.status == .unavailable)
     }
 
+    @Test func addressesThatSignedInPassTheLimitOfTheAccount() async throws {
+        let world = try await World { $0.failedLoginsOfAccount = 3 }
+        _ = try await world.login(host: "2001:db8:1:2::1")
+        for round in 0..<3 {
+            for index in 0..<3 {
+                let host = "198.51.\(round).\(index)"
+                let error = await refusal { _ = try await world.login(password: "wrong", host: host) }
+                #expect(error?.status == (round == 0 ? .unauthenticated : .unavailable))
+            }
+            _ = try await world.login(host: "2001:db8:1:2::9")
+        }
+        #expect(await refusal { _ = try await world.login(host: "2001:db8:1:3::1") }?.status == .unavailable)
+    }
+
+    @Test func onlyTheLatestAddressesOfAUserAreKept() async throws {
+        let world = try await World()
+        for index in 0..<20 {
+            world.clock.advance(seconds: 1)
+            _ = try await world.login(host: "198.51.100.\(index)")
+        }
+        let kept = try world.database.read {
+            try $0.query("SELECT address FROM login_addresses ORDER BY last_login_at") { $0.text(0) }
+        }
+        #expect(kept == (4..<20).map { "198.51.100.\($0)" })
+    }
+
+    @Test func attemptsThatFoundTheQueueFullAreNotFailures() async throws {
+        let world = try await World {
+            $0.waitingPasswords = 1
+            $0.failedLoginsOfAccountFromAddress = 3
+        }
+        let busy = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<40 {
+                group.addTask {
+                    let error = await refusal { _ = try await world.login(host: "192.0.2.9") }
+                    return error?.message == "too many logins at once"
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(busy > 3)
+        _ = try await world.login(host: "192.0.2.9")
+    }
+
     @Test func failuresAreLimitedByAddress() async throws {
         let world = try await World { $0.failedLoginsOfAddress = 2 }
         for name in ["a", "b"] {
@@ -272,5 +317,14 @@ import Wire
         }
         #expect(await refusal { _ = try await world.refresh(successor) } != nil)
         #expect(try world.audit().filter { $0.contains("Logout") } == ["user:system/admin system Logout users/1 OK 1"])
+    }
+
+    @Test func aLoginWhileTheClockIsAheadEndsNoOtherSession() async throws {
+        let world = try await World()
+        let session = try await world.login().refreshToken
+        world.clock.step(seconds: 400 * 86_400)
+        _ = try await world.login()
+        world.clock.step(seconds: -400 * 86_400)
+        _ = try await world.refresh(session)
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Platform
 import RPC
 import Testing
@@ -53,17 +54,49 @@ import Testing
         #expect(throttle.take("new", at: later) != nil)
     }
 
+    @Test func throttleKeepsTheCountsOfKeysInUseWhenManyOthersCome() {
+        let throttle = Throttle(perMinute: 3, capacity: 100)
+        let now = UnixTime(seconds: 1000)
+        for _ in 0..<3 { #expect(throttle.take("victim", at: now) == nil) }
+        for key in 0..<10_000 { #expect(throttle.take("walked \(key)", at: now) == nil) }
+        #expect(throttle.take("victim", at: now) != nil)
+        #expect(throttle.keyCount <= 100)
+    }
+
     @Test func aHostOfIPv6IsLimitedWhateverItCallsItself() {
         let failures = LoginFailures(Accounts.Configuration())
         let now = UnixTime(seconds: 1000)
         func waits(_ peer: String) -> Bool {
-            failures.count(LoginFailures.Attempt(account: "acme/ann", peer: peer), at: now) != nil
+            let address = AddressRange.countedAsOne(peer)
+            return failures.count(.init(account: "acme/ann", address: address, isKnown: false), at: now) != nil
         }
         var number = 0
         while !waits("2001:db8:1:2::\(String(number, radix: 16))") { number += 1 }
         #expect(number < 100)
         #expect(waits("2001:db8:1:2:ffff::1"))
         #expect(!waits("2001:db8:1:3::1"))
+    }
+
+    @Test func ownersTakeTurnsAndWhoHasTheMostIsDisplaced() {
+        var queue = FairQueue<String>(capacity: 4)
+        for number in 1...4 { #expect(queue.append("a\(number)", of: "a") == nil) }
+        #expect(queue.append("a5", of: "a") == "a5")
+        #expect(queue.append("b1", of: "b") == "a4")
+        #expect(queue.append("b2", of: "b") == "a3")
+        #expect(queue.append("b3", of: "b") == "b3")
+        #expect(queue.append("c1", of: "c") != nil)
+        #expect(queue.count == 4)
+        let order = (0..<5).map { _ in queue.popFirst() }
+        #expect(order == ["a1", "b1", "c1", "a2", nil] || order == ["a1", "b1", "c1", "b2", nil])
+        #expect(queue.count == 0)
+    }
+
+    @Test func asManyOwnersAsPlacesKeepAnotherOut() {
+        var queue = FairQueue<Int>(capacity: 3)
+        for owner in 0..<3 { #expect(queue.append(owner, of: "\(owner)") == nil) }
+        #expect(queue.append(9, of: "another") == 9)
+        #expect(queue.popFirst() == 0)
+        #expect(queue.append(9, of: "another") == nil)
     }
 
     @Test func pageTokensOpenForTheirScopeOnly() {

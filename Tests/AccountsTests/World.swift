@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import HTTPTypes
 import Platform
 import Proto
 import RPC
@@ -14,17 +15,20 @@ final class World: Sendable {
     let directory: String
     let database: Database
     let clock = ManualClock()
+    let clockGuard: ClockGuard
     let accounts: Accounts
 
     init(_ configure: (inout Accounts.Configuration) -> Void = { _ in }) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("accounts-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: directory + "/keys", withIntermediateDirectories: true)
         database = try Database(path: directory + "/gateway.db", migrations: Accounts.migrations)
+        clockGuard = ClockGuard(clock: clock)
         var configuration = Accounts.Configuration()
         configure(&configuration)
         accounts = try Accounts(
             database: database, keyring: try Keyring.open(directory: directory + "/keys", create: true),
-            keysDirectory: directory + "/keys", clock: clock, identifiers: Identifiers(clock: clock),
+            keysDirectory: directory + "/keys", clock: clock, clockGuard: clockGuard,
+            identifiers: Identifiers(clock: clock),
             configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret(Self.adminPassword), keep: { _ in })
     }

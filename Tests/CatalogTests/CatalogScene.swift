@@ -16,6 +16,7 @@ final class CatalogScene: Sendable {
     let database: Database
     let store: ObjectStore
     let clock = ManualClock()
+    let clockGuard: ClockGuard
     let service: ObjectService
     let management: ObjectManagementService
     let removal: ObjectRemoval
@@ -37,6 +38,7 @@ final class CatalogScene: Sendable {
             directory: directory.appending(path: "store").path, database: database, keyring: keyring, clock: clock,
             configuration: stored)
         identifiers = Identifiers(clock: clock)
+        clockGuard = ClockGuard(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
         management = ObjectManagementService(
             removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
@@ -63,6 +65,11 @@ final class CatalogScene: Sendable {
                     """, id)
             }
         }
+    }
+
+    /// To sweep with. The test's clock must be a confirmed one.
+    var permit: DeletionPermit {
+        get throws { try #require(clockGuard.permit()) }
     }
 
     deinit {

@@ -1,3 +1,4 @@
+import GatewayAPI
 import ObjectStore
 import Platform
 import Proto
@@ -9,15 +10,16 @@ import Testing
 @Suite struct CopyPlaceTests {
     private func isListed(_ endpoint: String, bucket: String = "", region: String = "") throws -> Bool {
         let targets: [CopyTarget] = [
-            .folder(FolderTarget(root: "/srv/copies")),
-            .bucket(
-                BucketTarget(
-                    endpoint: try StoreEndpoint("https://s3.example.com"), bucket: "cold", region: "eu-1", dialect: .s3,
-                    credentials: SigningCredentials(accessKeyID: "AK", secret: Secret("s")), partSize: 5 << 20,
-                    authorities: nil)),
+            CopyTarget(.folder(FolderTarget(root: "/srv/copies"))),
+            CopyTarget(
+                .bucket(
+                    BucketTarget(
+                        endpoint: try StoreEndpoint("https://s3.example.com"), bucket: "cold", region: "eu-1",
+                        dialect: .s3, credentials: SigningCredentials(accessKeyID: "AK", secret: Secret("s")),
+                        partSize: 5 << 20, authorities: nil))),
         ]
         let place = CopyPlace(endpoint: endpoint, bucket: bucket, region: region)
-        return place.writer(among: targets, environment: CopyEnvironment(clock: ManualClock())) != nil
+        return targets.contains { place.writer(for: $0, CopyEnvironment(clock: ManualClock())) != nil }
     }
 
     @Test func foldersBelowARoot() throws {

@@ -106,10 +106,36 @@ import Testing
             job.state = .failed
             job.finishedAt = UnixTime(seconds: 100)
             try records.update(job)
-            #expect(try records.forget(finishedBefore: UnixTime(seconds: 100), limit: 10) == 0)
-            #expect(try records.forget(finishedBefore: UnixTime(seconds: 101), limit: 10) == 1)
+            let clock = ManualClock(UnixTime(seconds: 200))
+            let permit = try #require(ClockGuard(clock: clock).permit())
+            #expect(try records.forget(finishedFor: 100, permit, limit: 10) == 0)
+            clock.advance(seconds: 1)
+            #expect(try records.forget(finishedFor: 100, permit, limit: 10) == 1)
         }
         #expect(try database.read { try CopyRecords($0).item(0, of: "a") } == nil)
         #expect(try database.read { try CopyRecords($0).job("b", scope: 1)?.state } == .queued)
+    }
+
+    @Test func aPathIsOfWhoWroteItOrIsAboutTo() throws {
+        let scene = try Scene()
+        func claim(_ organizationID: Int64) throws -> CopyRecords.Claim {
+            try scene.database.writeBlocking { try CopyRecords($0).claim("p", organizationID: organizationID) }
+        }
+        try scene.add("a", items: 1)
+        #expect(try claim(1) == CopyRecords.Claim(organizationID: 1, isWritten: false))
+        #expect(try claim(2) == CopyRecords.Claim(organizationID: 1, isWritten: false))
+        // Nobody is at it any more.
+        _ = try scene.database.writeBlocking { try $0.execute("UPDATE copy_jobs SET finished_at = 1") }
+        #expect(try claim(2) == CopyRecords.Claim(organizationID: 2, isWritten: false))
+        try scene.database.writeBlocking { connection in
+            try CopyRecords(connection).noteWritten("p", organizationID: 1)
+            try CopyRecords(connection).release("p", organizationID: 1)
+        }
+        #expect(try claim(2) == CopyRecords.Claim(organizationID: 2, isWritten: false))
+        try scene.database.writeBlocking { connection in
+            try CopyRecords(connection).noteWritten("p", organizationID: 2)
+            try CopyRecords(connection).release("p", organizationID: 2)
+        }
+        #expect(try claim(1) == CopyRecords.Claim(organizationID: 2, isWritten: true))
     }
 }

@@ -12,11 +12,13 @@ import Testing
         scene = try Scene()
     }
 
-    private func workers(_ clock: any WallClock, onFailure: @escaping @Sendable () -> Void = {}) -> CopyWorkers {
+    private func workers(
+        _ clock: any WallClock, organizations: [String]? = nil, onFailure: @escaping @Sendable () -> Void = {}
+    ) -> CopyWorkers {
         var configuration = CopyConfiguration()
         configuration.workers = 1
         configuration.pause = .milliseconds(1)
-        configuration.destinations = [.folder(FolderTarget(root: scene.root))]
+        configuration.destinations = [CopyTarget(.folder(FolderTarget(root: scene.root)), organizations: organizations)]
         configuration.onFailure = { _ in onFailure() }
         return CopyWorkers(database: scene.database, store: scene.store, clock: clock, configuration: configuration)
     }
@@ -93,5 +95,77 @@ import Testing
         try await run(workers(SystemClock())) { try state == .succeeded }
         let item = try scene.database.read { try CopyRecords($0).item(0, of: "a") }
         #expect(item?.state == end && item?.copiedBytes == bytes)
+    }
+
+    /// Job `a` of the organization 1 and job `b` of another copy different bytes to the same key `k0`.
+    private func addRivals() throws {
+        _ = try scene.database.writeBlocking { connection in
+            try connection.execute(
+                """
+                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                VALUES (2, 'p', 'p', 1, 0, 0)
+                """)
+        }
+        try scene.add("a", items: 1)
+        try scene.add("b", items: 1, organizationID: 2, upload: "v")
+        try scene.store(Array("ours".utf8), uploadID: "u0")
+        try scene.store(Array("theirs".utf8), uploadID: "v0")
+    }
+
+    private func finish(_ workers: CopyWorkers, job: String) async throws -> CopyItem? {
+        try await run(workers) {
+            try scene.database.read { try CopyRecords($0).job(job, scope: nil)?.state.isFinished ?? true }
+        }
+        return try scene.database.read { try CopyRecords($0).item(0, of: job) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func noOrganizationWritesOverAnothersFile() async throws {
+        try addRivals()
+        let workers = workers(SystemClock(), organizations: ["o", "p"])
+        let mine = try await finish(workers, job: "a")
+        let theirs = try await finish(workers, job: "b")
+        #expect(mine?.state == .succeeded)
+        #expect((theirs?.state, theirs?.errorCode) == (.failed, "DESTINATION_OCCUPIED"))
+        #expect(try String(contentsOfFile: "\(scene.root)/k0", encoding: .utf8) == "ours")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anOrganizationWritesOverItsOwnFileAndOverNoOther() async throws {
+        try scene.add("a", items: 1)
+        try scene.store(Array("first".utf8), uploadID: "u0")
+        #expect(try await finish(workers(SystemClock()), job: "a")?.state == .succeeded)
+        try scene.add("b", items: 1, upload: "v")
+        try scene.store(Array("second".utf8), uploadID: "v0")
+        #expect(try await finish(workers(SystemClock()), job: "b")?.state == .succeeded)
+        #expect(try String(contentsOfFile: "\(scene.root)/k0", encoding: .utf8) == "second")
+
+        try Data("somebody's".utf8).write(to: URL(filePath: "\(scene.root)/k1"))
+        try scene.add("c", items: 2, upload: "w")
+        for upload in ["w0", "w1"] { try scene.store(Array(upload.utf8), uploadID: upload) }
+        #expect(try await finish(workers(SystemClock()), job: "c")?.state == .succeeded)
+        let second = try scene.database.read { try CopyRecords($0).item(1, of: "c") }
+        #expect(second?.errorCode == "DESTINATION_OCCUPIED")
+        #expect(try String(contentsOfFile: "\(scene.root)/k1", encoding: .utf8) == "somebody's")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func destinationsAreForTheOrganizationsThatTheyName() async throws {
+        try addRivals()
+        let workers = workers(SystemClock(), organizations: ["p"])
+        #expect(try await finish(workers, job: "a")?.errorCode == "DESTINATION_NOT_CONFIGURED")
+        #expect(try await finish(workers, job: "b")?.state == .succeeded)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func withoutNamesEachOfSeveralHasItsFolder() async throws {
+        try addRivals()
+        let workers = workers(SystemClock())
+        let item = try await finish(workers, job: "a")
+        #expect(item?.errorCode == "DESTINATION_NOT_CONFIGURED")
+        #expect(item?.errorMessage.hasSuffix("go below file://\(scene.root)/o/") == true)
+        let routes = try await scene.database.write { connection in
+            try ["", "/o", "/p", "/o2"].map { folder in
+                let place = CopyPlace(endpoint: "file://\(scene.root)\(folder)", bucket: "", region: "")
+                return try workers.route(to: place, of: 1, in: connection)?.objection(to: "k") == nil
+            }
+        }
+        #expect(routes == [false, true, false, false])
     }
 }

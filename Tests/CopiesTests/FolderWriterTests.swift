@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import Synchronization
 import Testing
 import Transfer
@@ -33,9 +34,9 @@ import Transfer
         let size = try #require(try FileManager.default.attributesOfItem(atPath: name)[.size] as? Int)
         let writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: size)
-        #expect(try await !writer.holds(item(source), source))
+        #expect(try await writer.found(item(source), source) == .nothing)
         let failure = await #expect(throws: (any Error).self) {
-            try await writer.write(item(source), source, progress)
+            try await writer.write(item(source), source, over: .nothing, replaces: true, progress)
         }
         #expect(failure.map { CopyFailure($0).code } == .destinationFailed)
     }
@@ -43,9 +44,29 @@ import Transfer
     @Test func whatIsThereIsFound() async throws {
         let writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: 100)
-        #expect(try await !writer.holds(item(source), source))
-        try await writer.write(item(source), source, progress)
-        #expect(try await writer.holds(item(source), source))
+        #expect(try await writer.found(item(source), source) == .nothing)
+        try await writer.write(item(source), source, over: .nothing, replaces: true, progress)
+        #expect(try await writer.found(item(source), source) == .same)
+    }
+
+    @Test func whatIsThereIsNotWrittenOverUnlessItMayBe() async throws {
+        let name = "\(scene.root)/k"
+        let writer = FolderWriter(root: scene.root, folders: [])
+        let source = try source(bytes: 100)
+        for place in ["file", "link"] {
+            switch place {
+            case "file": try Data("theirs".utf8).write(to: URL(filePath: name))
+            default: try FileManager.default.createSymbolicLink(atPath: name, withDestinationPath: "/nowhere")
+            }
+            #expect(try await writer.found(item(source), source) == .another)
+            let failure = await #expect(throws: CopyFailure.self) {
+                try await writer.write(item(source), source, over: .nothing, replaces: false, progress)
+            }
+            #expect(failure == .occupied)
+            try await writer.write(item(source), source, over: .nothing, replaces: true, progress)
+            #expect(try await writer.found(item(source), source) == .same)
+            try FileManager.default.removeItem(atPath: name)
+        }
     }
 
     /// The descriptors that were synced, as the paths they stand for.
@@ -73,9 +94,9 @@ import Transfer
         let synced = Synced()
         var writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: 100)
-        try await writer.write(nested(source), source, progress)
+        try await writer.write(nested(source), source, over: .nothing, replaces: true, progress)
         writer.synchronize = synced.call
-        #expect(try await writer.holds(nested(source), source))
+        #expect(try await writer.found(nested(source), source) == .same)
         let root = URL(filePath: scene.root).resolvingSymlinksInPath().path
         #expect(synced.paths.withLock { $0 } == ["/x/y/k", "", "/x", "/x/y"].map { root + $0 })
     }
@@ -84,9 +105,9 @@ import Transfer
         let synced = Synced()
         var writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: 100)
-        try await writer.write(nested(source), source, progress)
+        try await writer.write(nested(source), source, over: .nothing, replaces: true, progress)
         synced.error.withLock { $0 = EIO }
         writer.synchronize = synced.call
-        #expect(try await !writer.holds(nested(source), source))
+        #expect(try await writer.found(nested(source), source) == .another)
     }
 }

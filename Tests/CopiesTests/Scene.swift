@@ -39,15 +39,17 @@ final class Scene: Sendable {
 
     var root: String { directory.path }
 
-    func add(_ id: String, items: Int, key: String? = nil) throws {
+    func add(
+        _ id: String, items: Int, key: String? = nil, organizationID: Int64 = 1, upload: String = "u"
+    ) throws {
         try database.writeBlocking { [root] connection in
             let job = CopyJob(
-                id: id, organizationID: 1, userID: 7,
+                id: id, organizationID: organizationID, userID: 7,
                 place: CopyPlace(endpoint: "file://\(root)", bucket: "", region: ""), template: KeyTemplate(""),
                 state: .queued, createdAt: UnixTime(seconds: 1), reason: "", items: items,
                 size: Int64(items))
             let rows = (0..<items).map {
-                CopyItem(jobID: id, number: $0, fileID: "f\($0)", uploadID: "u\($0)", key: "k\($0)", size: 1)
+                CopyItem(jobID: id, number: $0, fileID: "f\($0)", uploadID: "\(upload)\($0)", key: "k\($0)", size: 1)
             }
             try CopyRecords(connection).insert(job, rows, idempotencyKey: key, digest: [1, 2])
         }

@@ -11,6 +11,7 @@ import Testing
     /// A write that says its name.
     private struct Named: PendingWrite {
         let name: String
+        let mayUseReserve = false
         func run(on connection: Connection) throws {}
         func takeEffect() {}
         func answer(_ failure: (any Error)?) {}

@@ -1,3 +1,6 @@
+import GatewayAPI
+import HTTPClient
+import HTTPTypes
 import Platform
 import Proto
 import RPC

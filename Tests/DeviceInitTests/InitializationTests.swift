@@ -1,4 +1,6 @@
 import Accounts
+import GatewayAPI
+import HTTPTypes
 import Platform
 import Proto
 import RPC
@@ -188,8 +190,43 @@ import Testing
             ])
     }
 
+    @Test func unknownIDsOfANeighborDoNotKeepADeviceFromItsFirstKey() async throws {
+        let world = try await World { $0.unknownIDsOfAddress = 5 }
+        try await world.register(id)
+        for index in 0..<49 { _ = await refusal { _ = try await world.initialize("260427-\(200_000 + index)") } }
+        let key = try await world.initialize(id).apiKey
+        _ = try await world.exchange(key)
+        // Who has no right to a key learns nothing: not even that there is such a device.
+        let known = await refusal { _ = try await world.initialize(id) }
+        let unknown = await refusal { _ = try await world.initialize("260427-300000") }
+        #expect(known == unknown)
+        #expect(known?.detail == .rateLimited)
+    }
+
+    @Test func whoWalksThroughManyIDsGetsNoKeyEither() async throws {
+        let world = try await World { $0.unknownIDsOfAddress = 5 }
+        try await world.register(id)
+        for index in 0..<50 { _ = await refusal { _ = try await world.initialize("260427-\(200_000 + index)") } }
+        #expect(await refusal { _ = try await world.initialize(id) }?.detail == .rateLimited)
+        _ = try await world.initialize(id, host: "198.51.100.1")
+    }
+
+    @Test func anOutsidersCallsDoNotKeepADeviceFromItsNewKey() async throws {
+        let world = try await World {
+            $0.callsOfDeviceFromAddress = 3
+            $0.reinitAllow = ["198.51.100.0/24"].compactMap(AddressRange.init)
+        }
+        try await world.register(id)
+        _ = try await world.initialize(id, host: "198.51.100.7")
+        for _ in 0..<20 {
+            _ = await refusal { _ = try await world.initialize(id) }
+            _ = await refusal { _ = try await world.reinitialize(id) }
+        }
+        _ = try await world.reinitialize(id, host: "198.51.100.7")
+    }
+
     @Test func callsForOneDeviceAreLimited() async throws {
-        let world = try await World { $0.callsOfDevice = 3 }
+        let world = try await World { $0.callsOfDeviceFromAddress = 3 }
         try await world.register(id)
         _ = try await world.initialize(id)
         for _ in 0..<2 { _ = try await world.reinitialize(id) }

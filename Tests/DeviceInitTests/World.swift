@@ -1,6 +1,7 @@
 import Accounts
 import Database
 import Foundation
+import HTTPTypes
 import Platform
 import Proto
 import RPC
@@ -27,6 +28,7 @@ final class World: Sendable {
         let keyring = try Keyring.open(directory: directory + "/keys", create: true)
         accounts = try Accounts(
             database: database, keyring: keyring, keysDirectory: directory + "/keys", clock: clock,
+            clockGuard: ClockGuard(clock: clock),
             identifiers: Identifiers(clock: clock))
         var configuration = DeviceInit.Configuration()
         configure(&configuration)

@@ -1,6 +1,6 @@
+import HTTPClient
 import Platform
 import Testing
-import Transfer
 
 @testable import Events
 

@@ -38,10 +38,32 @@ import Testing
     }
 
     @Test func wantsWhatItNames() {
-        #expect(webhook().wants(.uploadAborted, of: "acme"))
-        #expect(webhook([.uploadAborted]).wants(.uploadAborted, of: "acme"))
-        #expect(!webhook([.uploadAborted]).wants(.objectVerified, of: "acme"))
-        #expect(webhook([], "acme").wants(.objectVerified, of: "acme"))
-        #expect(!webhook([], "acme").wants(.objectVerified, of: "system"))
+        #expect(webhook().wants(.uploadAborted))
+        #expect(webhook([.uploadAborted]).wants(.uploadAborted))
+        #expect(!webhook([.uploadAborted]).wants(.objectVerified))
+    }
+
+    @Test func isForTheOrganizationThatHadItsNameFirst() throws {
+        let scene = try Scene()
+        func isFor(_ webhook: Webhook, _ id: Int64) throws -> Bool {
+            try scene.database.writeBlocking { try webhook.isFor(id, in: $0) }
+        }
+        func create(_ id: Int64, _ name: String) throws {
+            _ = try scene.database.writeBlocking { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                    VALUES ($1, $2, '', 1, 0, 0)
+                    """, id, name)
+            }
+        }
+        try create(1, "acme")
+        try create(2, "other")
+        #expect(try isFor(webhook(), 2))
+        #expect(try isFor(webhook([], "acme"), 1))
+        #expect(try !isFor(webhook([], "acme"), 2))
+        _ = try scene.database.writeBlocking { try $0.execute("DELETE FROM organizations WHERE id = 1") }
+        try create(3, "acme")
+        #expect(try !isFor(webhook([], "acme"), 3))
     }
 }

@@ -106,7 +106,7 @@ import Testing
         }
         configure(&configuration)
         return try await EventRetention(database: scene.database, clock: scene.clock, configuration: configuration)
-            .run()
+            .run(ClockGuard(clock: scene.clock).permit())
     }
 
     @Test func anEventGoesWithItsLastDelivery() async throws {

@@ -1,3 +1,4 @@
+import GatewayAPI
 import Proto
 import RPC
 import Testing

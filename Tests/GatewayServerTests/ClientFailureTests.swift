@@ -1,3 +1,4 @@
+import HTTPTypes
 import Proto
 import RPC
 import Testing

@@ -209,7 +209,7 @@ import Testing
         #expect(configuration.store.staticKeys.first?.secret.exposedText == "0123456789abcdef")
         #expect(configuration.copies.retention == 172_800)
         #expect(configuration.copies.destinations.count == 2)
-        guard case .bucket(let bucket) = configuration.copies.destinations.last else {
+        guard case .bucket(let bucket) = configuration.copies.destinations.last?.kind else {
             Issue.record("the second is no bucket")
             return
         }

@@ -98,7 +98,7 @@ final class Recorder: Sendable {
         (
             "",
             "a command is needed: serve, login, logout, init, upload, ls, download, site, device, user, object, copy, "
-                + "config, keys, events, audit, backup, restore, doctor",
+                + "config, clock, keys, events, audit, backup, restore, doctor",
             "data-gateway --help"
         ),
         ("device suite", "device suite needs a command: create, list, add, remove", "device suite --help"),

@@ -1,3 +1,4 @@
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -33,7 +34,7 @@ import Wire
         }
         client = RawClient(
             RPCServer(
-                router: router, limits: .small, json: JSONMapping(schema: try Schema(ProtoFiles.all)),
+                router: router, limits: .small, errors: .gateway, json: JSONMapping(schema: try Schema(ProtoFiles.all)),
                 crossOrigin: CrossOrigin(origins: ["https://app.example"])))
     }
 

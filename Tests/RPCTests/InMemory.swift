@@ -1,15 +1,25 @@
+import GatewayAPI
+import HTTPTypes
 import RPC
+import Synchronization
 import Wire
 
-/// A loop without a thread: its time stands still, and its tasks run where they are started.
+/// A loop without a thread: its time stands still, and its tasks run where they are started, unless they are held.
 final class StillLoop: CallLoop {
-    let executor: any TaskExecutor
+    var executor: any TaskExecutor { jobs }
+    private let jobs = InlineExecutor()
     let handlerTasks: HandlerTasks
     var now: UInt64 { 1_000_000_000 }
 
     init() {
-        executor = InlineExecutor()
-        handlerTasks = HandlerTasks(executor: executor)
+        handlerTasks = HandlerTasks(executor: jobs)
+    }
+
+    /// Runs the tasks that `action` starts after it, as a loop does that reads many calls in one piece.
+    func holdingTasks(_ action: () throws -> Void) rethrows {
+        jobs.hold()
+        defer { jobs.runHeld() }
+        try action()
     }
 
     deinit {
@@ -21,10 +31,24 @@ final class StillLoop: CallLoop {
     }
 }
 
-/// Runs each job at once, on the thread that enqueues it.
+/// Runs each job at once, on the thread that enqueues it, or when it holds no longer.
 private final class InlineExecutor: TaskExecutor {
+    private let held = Mutex<[UnownedJob]?>(nil)
+
     func enqueue(_ job: consuming ExecutorJob) {
-        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+        let job = UnownedJob(job)
+        let isHeld = held.withLock { held in
+            held?.append(job)
+            return held != nil
+        }
+        if !isHeld { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
+    func hold() { held.withLock { $0 = [] } }
+
+    func runHeld() {
+        let jobs = held.withLock { $0.take() }
+        for job in jobs ?? [] { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
@@ -61,9 +85,10 @@ final class RawClient: HTTP2SessionHost {
 
     private var session: HTTP2Session?
     private let connection: ServerConnection
+    let loop = StillLoop()
 
     convenience init(_ router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = .small) {
-        self.init(RPCServer(router: router, interceptors: interceptors, limits: limits))
+        self.init(RPCServer(router: router, interceptors: interceptors, limits: limits, errors: .gateway))
     }
 
     init(
@@ -71,7 +96,7 @@ final class RawClient: HTTP2SessionHost {
         settings: HTTP2Settings = HTTP2Settings()
     ) {
         connection = ServerConnection(
-            server: server, loop: StillLoop(), peer: PeerAddress(host: host, port: 4711), mayWait: mayWait)
+            server: server, loop: loop, peer: PeerAddress(host: host, port: 4711), mayWait: mayWait)
         session = HTTP2Session(role: .client, settings: settings, host: self)
     }
 

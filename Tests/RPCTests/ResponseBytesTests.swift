@@ -57,6 +57,19 @@ import Wire
         #expect(server.metrics.snapshot.handlers == 0)
     }
 
+    @Test func callsThatCameInOnePieceStartOneByOne() throws {
+        var limits = RPCLimits.small
+        limits.maxResponseBytesPerConnection = Self.size
+        let server = server(limits)
+        let client = unreading(server)
+        try client.loop.holdingTasks {
+            for _ in 0..<3 { _ = try client.call(body: message) }
+        }
+        #expect(server.metrics.snapshot.responseBytes < 2 * Self.size)
+        #expect(server.metrics.snapshot.handlers == 2)
+        #expect(server.metrics.snapshot.limits == ["response_bytes_per_connection": 2])
+    }
+
     @Test func whatWasReadIsNotCounted() throws {
         let server = server(.small)
         let reply = try RawClient(server).call(body: message)

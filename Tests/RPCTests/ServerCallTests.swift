@@ -1,3 +1,4 @@
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -276,16 +277,5 @@ import Wire
         let reply = try RawClient(router).call(body: message)
         #expect(reply["grpc-status"] == "14")
         #expect(reply["retry-after-ms"] == "1500")
-    }
-
-    /// Which status each detail code travels with.
-    @Test func everyDetailCodeHasItsStatus() {
-        let unauthenticated = DetailCode.allCases.filter { $0.status == .unauthenticated }
-        #expect(unauthenticated.count == 5)
-        for code in DetailCode.allCases {
-            #expect(code.status != .ok && code.status != .unknown && code.status != .resourceExhausted)
-        }
-        #expect(DetailCode.rateLimited.status == .unavailable)
-        #expect(DetailCode.uploadNotOwned.status == .permissionDenied)
     }
 }

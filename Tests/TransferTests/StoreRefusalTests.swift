@@ -2,6 +2,7 @@ import Network
 import Platform
 import Testing
 
+@testable import HTTPClient
 @testable import Transfer
 
 @Suite struct StoreRefusalTests {

@@ -1,3 +1,4 @@
+import GatewayAPI
 import Platform
 import RPC
 import Testing
@@ -74,7 +75,7 @@ struct CallRateTests {
         for _ in 0..<10 { last = try await device.create(restartFrom: last).uploadID }
         await expectRefusal(.uploadNotRefreshable) { try await device.create(hints: ["idempotency_key": "once"]) }
         scene.clock.advance(seconds: IdempotencyKey.lifetimeSeconds + 1)
-        _ = try await scene.uploads.sweep()
+        _ = try await scene.uploads.sweep(scene.permit)
         _ = try await device.create(restartFrom: last)
         let rows = try scene.database.read { try $0.query("SELECT id FROM uploads") { $0.text(0) } }
         #expect(rows.count == UploadRecords.keptSuperseded + 1 && !rows.contains(first.uploadID))

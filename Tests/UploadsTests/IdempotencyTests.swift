@@ -55,7 +55,7 @@ import Testing
         #expect(second != first)
         #expect(try await device.create(hints: key).uploadID == second)
         scene.clock.advance(seconds: 86_400)
-        _ = try await scene.uploads.sweep()
+        _ = try await scene.uploads.sweep(scene.permit)
         #expect(try scene.database.read { try $0.first("SELECT count(*) FROM upload_idempotency") { $0.int(0) } } == 0)
     }
 

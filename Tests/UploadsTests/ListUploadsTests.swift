@@ -16,7 +16,7 @@ struct ListUploadsTests {
         organization: Int64 = 1, isSystem: Bool = false, size: Int32 = 0, token: String = ""
     ) async throws -> ListUploadsResponse {
         let service = UploadManagementService(
-            listing: UploadListing(database: scene.database, store: scene.store),
+            listing: UploadListing(database: scene.database, store: scene.store, steady: scene.clockGuard.steady),
             tokens: PageTokens(keyring: Scene.keyring))
         let home = OrganizationReference(id: organization, name: "organization-\(organization)")
         let user = UserPrincipal(

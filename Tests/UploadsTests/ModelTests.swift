@@ -54,7 +54,7 @@ struct ModelTests {
         case 4 where try scene.record(uploadID).state == .current: try scene.store(uploadID, parts: 3)
         case 5: _ = try? await device.create(restartFrom: uploadID)
         case 6: scene.clock.advance(seconds: [10, 500, 1000, 6000].randomElement(using: &generator) ?? 0)
-        case 7: _ = try await scene.uploads.sweep()
+        case 7: _ = try await scene.uploads.sweep(scene.permit)
         case 8: _ = try? await device.complete(CompleteUploadRequest(uploadID: uploadID, fileSize: 1))
         default: _ = try await client.step()
         }

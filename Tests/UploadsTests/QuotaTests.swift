@@ -1,6 +1,7 @@
 import Accounts
 import Catalog
 import Database
+import GatewayAPI
 import ObjectStore
 import Platform
 import Proto
@@ -102,7 +103,7 @@ struct QuotaTests {
         case 9: try await caller.abort(logicalID)
         case 10:
             scene.clock.advance(seconds: [10, 50_000].randomElement(using: &generator) ?? 0)
-            _ = try await scene.uploads.sweep()
+            _ = try await scene.uploads.sweep(scene.permit)
         default:
             try scene.database.writeBlocking { [store = scene.store] connection in
                 let records = ObjectRecords(connection)

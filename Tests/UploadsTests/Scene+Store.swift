@@ -58,8 +58,7 @@ extension Scene {
         let decision = try decide(uploadID, by: caller)
         switch decision {
         case .allowed(_, true), .readOnly(true):
-            let now = clock.now()
-            try database.writeBlocking { [policy] in try policy.recordActivity(uploadID: uploadID, at: now, in: $0) }
+            try database.writeBlocking { [policy] in try policy.recordActivity(uploadID: uploadID, in: $0) }
         case .allowed, .readOnly, .denied, .noSuchUpload: break
         }
         return decision

@@ -20,6 +20,7 @@ final class Scene: Sendable {
     let database: Database
     let store: ObjectStore
     let clock = ManualClock()
+    let clockGuard: ClockGuard
     let identifiers: Identifiers
     let configuration: UploadConfiguration
     let uploads: Uploads
@@ -39,13 +40,15 @@ final class Scene: Sendable {
             directory: directory.appending(path: "store").path, database: database, keyring: Self.keyring, clock: clock,
             configuration: storeConfiguration)
         identifiers = Identifiers(clock: clock)
+        clockGuard = ClockGuard(clock: clock)
         var configuration = UploadConfiguration()
         configuration.partSize = Self.partSize
         configure(&configuration)
         self.configuration = configuration
         uploads = try Uploads(
             database: database, store: store, endpoint: StoreEndpoint(Self.endpoint),
-            keyring: Self.keyring, clock: clock, identifiers: identifiers, configuration: configuration)
+            keyring: Self.keyring, clock: clock, steady: clockGuard.steady, identifiers: identifiers,
+            configuration: configuration)
         try database.writeBlocking { connection in
             for organization in 1...2 {
                 try connection.execute(
@@ -71,6 +74,11 @@ final class Scene: Sendable {
         try? FileManager.default.removeItem(at: directory)
     }
 
+    /// To sweep with. The test's clock must be a confirmed one.
+    var permit: DeletionPermit {
+        get throws { try #require(clockGuard.permit()) }
+    }
+
     /// A gateway that was started again, with what its configuration became.
     func service(
         endpoint: String = Scene.endpoint, callsPerMinute: Int = 0,
@@ -81,12 +89,12 @@ final class Scene: Sendable {
         return UploadService(
             sessions: UploadSessions(
                 database: database, store: store, endpoint: try StoreEndpoint(endpoint), clock: clock,
-                identifiers: identifiers, configuration: configuration,
+                steady: clockGuard.steady, identifiers: identifiers, configuration: configuration,
                 rate: callsPerMinute > 0 ? CallRate(perMinute: callsPerMinute, clock: clock) : nil))
     }
 
     var policy: StoreAccessPolicy {
-        StoreAccessPolicy(store: store, clock: clock, configuration: configuration)
+        StoreAccessPolicy(store: store, clock: clock, steady: clockGuard.steady, configuration: configuration)
     }
 
     /// A device of site 1 with a live key, unless said otherwise.

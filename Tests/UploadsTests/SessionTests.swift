@@ -87,20 +87,20 @@ struct SessionTests {
         try scene.initiate(idle.uploadID, parts: 1)
         try scene.store(whole.uploadID, parts: 1)
         scene.clock.advance(seconds: 999)
-        #expect(try await scene.uploads.sweep() == 0)
+        #expect(try await scene.uploads.sweep(scene.permit) == 0)
         try scene.initiate(active.uploadID, parts: 1)
         try scene.touch(active.uploadID, by: device)
         scene.clock.advance(seconds: 1)
-        #expect(try await scene.uploads.sweep() == 1)
+        #expect(try await scene.uploads.sweep(scene.permit) == 1)
         #expect(try scene.snapshot(idle.uploadID).multiparts.isEmpty)
         #expect(try scene.snapshot(active.uploadID).multiparts.count == 1)
         #expect(try scene.snapshot(whole.uploadID).object != nil)
         #expect(try await device.recovery(idle.logicalUploadID).nextAction == .restart)
 
         scene.clock.advance(seconds: 300)
-        #expect(try await scene.uploads.sweep() == 1)
+        #expect(try await scene.uploads.sweep(scene.permit) == 1)
         #expect(try scene.snapshot(whole.uploadID).object == nil)
-        #expect(try await scene.uploads.sweep() == 0)
+        #expect(try await scene.uploads.sweep(scene.permit) == 0)
 
         scene.clock.advance(seconds: 400 * 86_400)
         for upload in [idle, whole] {
@@ -113,7 +113,7 @@ struct SessionTests {
     @Test func sweptStaysSweptWhenSessionsGrow() async throws {
         let created = try await device.create()
         scene.clock.advance(seconds: 1000)
-        _ = try await scene.uploads.sweep()
+        _ = try await scene.uploads.sweep(scene.permit)
         scene.clock.advance(seconds: -500)
         #expect(try await device.recovery(created.logicalUploadID).nextAction == .restart)
         #expect(try scene.decide(created.uploadID, by: device) == .noSuchUpload)
@@ -126,8 +126,7 @@ struct SessionTests {
         for _ in 0..<5 { _ = try await device.create() }
         scene.clock.advance(seconds: 1000)
         let sweep = UploadSweep(
-            database: scene.database, store: scene.store, clock: scene.clock, configuration: scene.configuration,
-            batch: 3)
-        #expect(try await sweep.run() == 5)
+            database: scene.database, store: scene.store, configuration: scene.configuration, batch: 3)
+        #expect(try await sweep.run(scene.permit) == 5)
     }
 }

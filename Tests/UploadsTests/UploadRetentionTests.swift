@@ -18,7 +18,7 @@ struct UploadRetentionTests {
     }
 
     private func retention() -> UploadRetention {
-        UploadRetention(database: scene.database, clock: scene.clock, days: 400)
+        UploadRetention(database: scene.database, days: 400)
     }
 
     private func count(_ table: String) throws -> Int {
@@ -45,15 +45,15 @@ struct UploadRetentionTests {
         for _ in 0..<10 { restarted = try await device.create(restartFrom: restarted.uploadID) }
         try await device.abort(aborted.logicalUploadID)
         scene.clock.advance(seconds: 20 * Self.day)
-        _ = try await scene.uploads.sweep()
+        _ = try await scene.uploads.sweep(scene.permit)
         scene.clock.advance(seconds: 380 * Self.day)
-        #expect(try await retention().run() == 0)
+        #expect(try await retention().run(scene.permit) == 0)
         #expect(try await device.recovery(swept.logicalUploadID).nextAction == .restart)
         #expect(try await device.recovery(aborted.logicalUploadID).nextAction == .abort)
         // The latest session can end is a week after it began.
         scene.clock.advance(seconds: 8 * Self.day)
         let kept = try await device.create()
-        #expect(try await retention().run() == 3)
+        #expect(try await retention().run(scene.permit) == 3)
         await expectRefusal(.uploadNotFound) { try await device.recovery(swept.logicalUploadID) }
         await expectRefusal(.uploadNotFound) { try await device.recovery(aborted.logicalUploadID) }
         await expectRefusal(.uploadNotFound) { try await device.create(restartFrom: first) }
@@ -65,17 +65,17 @@ struct UploadRetentionTests {
         let created = try await device.create()
         try await device.complete(scene.store(created.uploadID, parts: 1))
         scene.clock.advance(seconds: 1000 * Self.day)
-        #expect(try await retention().run() == 0)
+        #expect(try await retention().run(scene.permit) == 0)
         #expect(try await device.recovery(created.logicalUploadID).nextAction == .completeOnly)
         try delete(created.uploadID)
         scene.store.discards.drain()
         let removal = ObjectRemoval(database: scene.database, store: scene.store, clock: scene.clock)
         scene.clock.advance(seconds: 400 * Self.day)
-        #expect(try await removal.forgetDeleted(olderThanDays: 400) == 0)
-        #expect(try await retention().run() == 0)
+        #expect(try await removal.forgetDeleted(olderThanDays: 400, scene.permit) == 0)
+        #expect(try await retention().run(scene.permit) == 0)
         scene.clock.advance(seconds: 1)
-        #expect(try await removal.forgetDeleted(olderThanDays: 400) == 1)
-        #expect(try await retention().run() == 1)
+        #expect(try await removal.forgetDeleted(olderThanDays: 400, scene.permit) == 1)
+        #expect(try await retention().run(scene.permit) == 1)
         #expect(try count("uploads") == 0 && count("logical_uploads") == 0 && count("deleted_objects") == 0)
         #expect(try await scene.store.sweepUsage() == 1)
         #expect(try await scene.uploads.sweepUsage() == 2)
@@ -90,7 +90,7 @@ struct UploadRetentionTests {
         try await device.abort(lingering.logicalUploadID)
         try scene.initiate(lingering.uploadID)
         scene.clock.advance(seconds: 1000 * Self.day)
-        #expect(try await retention().run() == 0)
+        #expect(try await retention().run(scene.permit) == 0)
         #expect(try await device.recovery(open.logicalUploadID).nextAction == .restart)
         #expect(try count("uploads") == 2)
     }
@@ -101,12 +101,12 @@ struct UploadRetentionTests {
             let created = try await device.create()
             try await device.abort(created.logicalUploadID)
             scene.clock.advance(seconds: 408 * Self.day)
-            #expect(try await retention.run() == 1)
+            #expect(try await retention.run(scene.permit) == 1)
             let next = try await device.create()
             try await device.abort(next.logicalUploadID)
-            #expect(try await retention.run() == 0)
+            #expect(try await retention.run(scene.permit) == 0)
             scene.clock.advance(seconds: 408 * Self.day)
-            #expect(try await retention.run() == 1)
+            #expect(try await retention.run(scene.permit) == 1)
         }
     }
 

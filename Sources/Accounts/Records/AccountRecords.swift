@@ -112,6 +112,59 @@ enum AccountRecords {
                     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
                 CREATE INDEX audit_of_organization ON audit (organization, id);
                 """),
+        Migration(
+            name: "accounts-4",
+            sql: """
+                -- From where a user has signed in; address: one of IPv4, or a /64 of IPv6.
+                CREATE TABLE login_addresses (
+                    user_id INTEGER NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+                    address TEXT NOT NULL,
+                    last_login_at INTEGER NOT NULL,
+                    PRIMARY KEY (user_id, address)
+                ) STRICT;
+                """),
+        Migration(
+            name: "accounts-5",
+            sql: """
+                -- An organization by its id, 0 = none, beside the name that it had: another may have that name later. Lines from
+                -- before an organization was created are of one that had its name before.
+                ALTER TABLE audit ADD COLUMN organization_id INTEGER NOT NULL DEFAULT 0;
+                ALTER TABLE audit ADD COLUMN ids TEXT NOT NULL DEFAULT '';
+                DROP TRIGGER audit_is_append_only;
+                UPDATE audit SET organization_id = coalesce((
+                    SELECT o.id FROM organizations o WHERE o.name = audit.organization AND o.created_at <= audit.at), 0)
+                    WHERE organization <> '';
+                CREATE TRIGGER audit_is_append_only BEFORE UPDATE ON audit
+                    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+                DROP INDEX audit_of_organization;
+                CREATE INDEX audit_of_organization ON audit (organization_id, id);
+
+                -- lines: how many there are of an organization. They go only from its old end, below a mark that a purge moves on.
+                CREATE TABLE audit_usage (
+                    organization_id INTEGER PRIMARY KEY,
+                    lines INTEGER NOT NULL,
+                    purged_below INTEGER NOT NULL DEFAULT 0
+                ) STRICT;
+                INSERT INTO audit_usage (organization_id, lines)
+                    SELECT organization_id, count(*) FROM audit GROUP BY organization_id;
+                DROP TRIGGER audit_goes_from_its_old_end;
+                DROP TABLE audit_purge;
+                CREATE TRIGGER audit_goes_from_its_old_end BEFORE DELETE ON audit
+                    WHEN coalesce(
+                        OLD.id >= (SELECT purged_below FROM audit_usage WHERE organization_id = OLD.organization_id), 1)
+                    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+                """),
+        Migration(
+            name: "accounts-6",
+            sql: """
+                -- What names in the configuration meant when they first meant something.
+                CREATE TABLE configured_organizations (
+                    setting TEXT NOT NULL,
+                    name TEXT NOT NULL,
+                    organization_id INTEGER NOT NULL,
+                    PRIMARY KEY (setting, name)
+                ) STRICT;
+                """),
     ]
 }
 

@@ -48,8 +48,10 @@ enum OrganizationRecords {
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)
     }
 
-    static func name(id: Int64, in connection: Connection) throws -> String? {
-        try connection.first("SELECT name FROM organizations WHERE id = $1", id) { $0.text(0) }
+    static func reference(id: Int64, in connection: Connection) throws -> OrganizationReference? {
+        try connection.first("SELECT name FROM organizations WHERE id = $1", id) {
+            OrganizationReference(id: id, name: $0.text(0))
+        }
     }
 
     static func all(in connection: Connection) throws -> [OrganizationRecord] {

@@ -40,8 +40,8 @@ enum RefreshTokenRecords {
         try connection.execute("DELETE FROM refresh_tokens WHERE user_id = $1", userID)
     }
 
-    static func deleteExpired(userID: Int64, before now: UnixTime, in connection: Connection) throws {
+    static func deleteExpired(userID: Int64, _ permit: DeletionPermit, in connection: Connection) throws {
         try connection.execute(
-            "DELETE FROM refresh_tokens WHERE user_id = $1 AND expires_at <= $2", userID, now.microseconds)
+            "DELETE FROM refresh_tokens WHERE user_id = $1 AND expires_at <= $2", userID, try permit.now().microseconds)
     }
 }

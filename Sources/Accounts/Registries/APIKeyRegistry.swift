@@ -1,4 +1,5 @@
 import Database
+import GatewayAPI
 import Platform
 import RPC
 
@@ -85,7 +86,7 @@ struct APIKeyRegistry: Sendable {
 
     func delete(_ id: String, by caller: Caller) async throws {
         let now = clock.now()
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             _ = try APIKeyRecords.find(id: id, organizationID: caller.organization.id, in: connection)
                 .orNotFound("key \(id)")
             try APIKeyRecords.delete(id: id, in: connection)

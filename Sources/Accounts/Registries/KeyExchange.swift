@@ -1,4 +1,5 @@
 import Database
+import GatewayAPI
 import Platform
 import RPC
 

@@ -1,4 +1,6 @@
 import Database
+import GatewayAPI
+import HTTPTypes
 import Platform
 import RPC
 
@@ -19,8 +21,10 @@ struct Sessions: Sendable {
     let deferred: DeferredRecords
     let pepper: [UInt8]
     let configuration: Accounts.Configuration
+    let clockGuard: ClockGuard
     /// Attempts that failed.
     let failures: LoginFailures
+    let auditPressure: AuditPressure
 
     func login(
         organization: String, userName: String, password: Secret, peer: String, at now: UnixTime
@@ -29,29 +33,44 @@ struct Sessions: Sendable {
         guard FieldRules.isAccountName(organization), FieldRules.isAccountName(userName) else {
             throw Self.wrongPassword
         }
-        let attempt = LoginFailures.Attempt(account: "\(organization)/\(userName)", peer: peer)
+        let address = AddressRange.countedAsOne(peer)
+        let (found, isKnown) = try database.read { connection in
+            let user = try UserRecords.find(organization: organization, name: userName, in: connection)
+            // Asked for also where there is no such account.
+            let isKnown = try LoginAddressRecords.contain(address, userID: user?.id ?? 0, in: connection)
+            return (user, isKnown)
+        }
+        let attempt = LoginFailures.Attempt(account: "\(organization)/\(userName)", address: address, isKnown: isKnown)
         // Counted before the password is looked at and given back when it was right: otherwise many attempts at once
         // would all find the count low.
         if let wait = failures.count(attempt, at: now) {
             throw RPCError(bare: .unavailable, "too many failed logins", retryAfterMilliseconds: wait)
         }
-        let found = try database.read { try UserRecords.find(organization: organization, name: userName, in: $0) }
         // A service account has no password, and looks from here as if it did not exist.
         let user = found?.role == .service ? nil : found
-        let isRight = try await passwords.verify(password, against: user?.passwordHash)
+        let owner = isKnown ? Passwords.Owner.known(address: address) : .stranger(address: address)
+        let isRight: Bool
+        do {
+            isRight = try await passwords.verify(password, against: user?.passwordHash, for: owner)
+        } catch {
+            failures.giveBack(attempt)
+            throw error
+        }
         guard let user, isRight else {
             deferred.noteDenial("Login", Self.wrongPassword.code, host: peer, at: now)
             throw Self.wrongPassword
         }
         failures.giveBack(attempt)
-        let newHash = passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password) : nil
+        try auditPressure.admit(user.principal)
+        let newHash =
+            passwords.isOutdated(user.passwordHash) ? try await passwords.hash(password, for: owner) : nil
         return try await open(user, newHash: newHash, peer: peer, at: now)
     }
 
     private func open(_ user: UserRecord, newHash: String?, peer: String, at now: UnixTime) async throws -> Opened {
         let token = OpaqueToken(.refresh, id: identifiers.uuid())
         let record = self.record(token, family: token.id, userID: user.id, at: now)
-        let current = try await database.write { connection in
+        let current = try await database.write(mayUseReserve: true) { connection in
             // The password was read outside of this transaction: it may have been changed since.
             guard let current = try UserRecords.find(id: user.id, in: connection), current.epoch == user.epoch else {
                 throw Self.wrongPassword
@@ -59,9 +78,13 @@ struct Sessions: Sendable {
             if let newHash {
                 try UserRecords.replaceHash(id: user.id, old: user.passwordHash, new: newHash, in: connection)
             }
-            try RefreshTokenRecords.deleteExpired(userID: user.id, before: now, in: connection)
+            if let permit = clockGuard.permit() {
+                try RefreshTokenRecords.deleteExpired(userID: user.id, permit, in: connection)
+            }
             try RefreshTokenRecords.insert(record, in: connection)
             try UserRecords.noteLogin(id: user.id, at: now, in: connection)
+            try LoginAddressRecords.note(
+                AddressRange.countedAsOne(peer), userID: user.id, at: now, in: connection)
             try Audit.record(user.did("Login", peer: peer), at: now, in: connection)
             return try UserRecords.find(id: user.id, in: connection) ?? current
         }
@@ -71,8 +94,12 @@ struct Sessions: Sendable {
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
         guard let token = OpaqueToken(.refresh, text: text) else { throw Self.wrongRefreshToken }
         // A stranger's guess costs a read, not a commit.
-        guard try database.read({ try known(token, at: now, in: $0) }) != nil else { throw Self.wrongRefreshToken }
-        let opened = try await database.write { try rotate(token, peer: peer, at: now, in: $0) }
+        let user = try database.read { connection in
+            try known(token, at: now, in: connection).flatMap { try UserRecords.find(id: $0.userID, in: connection) }
+        }
+        guard let user else { throw Self.wrongRefreshToken }
+        try auditPressure.admit(user.principal)
+        let opened = try await database.write(mayUseReserve: true) { try rotate(token, peer: peer, at: now, in: $0) }
         guard let opened else {
             deferred.noteDenial("RefreshToken", Self.wrongRefreshToken.code, host: peer, at: now)
             throw Self.wrongRefreshToken
@@ -86,7 +113,7 @@ struct Sessions: Sendable {
             let record = try database.read({ try RefreshTokenRecords.find(id: token.id, in: $0) }),
             constantTimeEqual(record.digest, token.digest(pepper: pepper))
         else { return }
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             guard let user = try UserRecords.find(id: record.userID, in: connection) else { return }
             try RefreshTokenRecords.deleteFamily(record.family, in: connection)
             try Audit.record(user.did("Logout", peer: peer), at: now, in: connection)
@@ -122,7 +149,7 @@ struct Sessions: Sendable {
         guard isLostAnswer, let next, next.rotatedAt == nil else {
             try RefreshTokenRecords.deleteFamily(record.family, in: connection)
             let entry = AuditEntry(
-                actor: "nobody", organization: user.organization.name, action: "RefreshToken",
+                actor: "nobody", organization: user.organization, action: "RefreshToken",
                 target: "users/\(user.id)", peer: peer, result: "REUSED")
             try Audit.record(entry, at: now, in: connection)
             return nil
@@ -147,7 +174,7 @@ extension UserRecord {
     /// That they did something about their own sessions.
     func did(_ action: String, peer: String) -> AuditEntry {
         AuditEntry(
-            actor: "user:\(organization.name)/\(name)", organization: organization.name, action: action,
+            actor: "user:\(organization.name)/\(name)", organization: organization, action: action,
             target: "users/\(id)", peer: peer)
     }
 }

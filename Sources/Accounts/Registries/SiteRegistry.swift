@@ -51,7 +51,7 @@ struct SiteRegistry: Sendable {
 
     func delete(_ id: Int64, by caller: Caller) async throws {
         let now = clock.now()
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             _ = try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
                 .orNotFound("site \(id)")
             if let key = try APIKeyRecords.someKey(ofSite: id, in: connection) {

@@ -14,7 +14,7 @@ struct UserRegistry: Sendable {
             throw RPCError.permissionDenied("service accounts belong to the organization system alone")
         }
         var hash = ""
-        if let password { hash = try await passwords.hash(password) }
+        if let password { hash = try await passwords.hash(password, for: .organization(caller.organization.id)) }
         let now = clock.now()
         return try await database.write { [hash] connection in
             let user = try UserRecords.insert(
@@ -39,7 +39,7 @@ struct UserRegistry: Sendable {
     /// - Parameters: what is `nil` stays as it was. Either change ends the user's sessions and tokens.
     func updateUser(_ name: String, password: Secret?, role: Role?, by caller: Caller) async throws -> UserRecord {
         var hash: String?
-        if let password { hash = try await passwords.hash(password) }
+        if let password { hash = try await passwords.hash(password, for: .organization(caller.organization.id)) }
         let now = clock.now()
         return try await database.write { [hash] connection in
             let user = try user(name, of: caller, in: connection)
@@ -62,7 +62,7 @@ struct UserRegistry: Sendable {
 
     func deleteUser(_ name: String, by caller: Caller) async throws {
         let now = clock.now()
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             let user = try user(name, of: caller, in: connection)
             try checkAnotherAdmin(than: user, in: connection)
             try UserRecords.delete(id: user.id, in: connection)
@@ -87,7 +87,7 @@ struct UserRegistry: Sendable {
     func createOrganization(
         name: String, displayName: String, adminName: String, password: Secret, by caller: Caller
     ) async throws -> (OrganizationRecord, admin: UserRecord) {
-        let hash = try await passwords.hash(password)
+        let hash = try await passwords.hash(password, for: .organization(caller.organization.id))
         let now = clock.now()
         return try await database.write { connection in
             let organization = try OrganizationRecords.insert(
@@ -119,7 +119,7 @@ struct UserRegistry: Sendable {
     /// Its last user goes with it: the last admin cannot be deleted before.
     func deleteOrganization(_ name: String, by caller: Caller) async throws {
         let now = clock.now()
-        try await database.write { connection in
+        try await database.write(mayUseReserve: true) { connection in
             let organization = try OrganizationRecords.find(name: name, in: connection)
                 .orNotFound("organization \(name)")
             guard organization.kind != .system else {

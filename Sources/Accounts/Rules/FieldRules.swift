@@ -1,3 +1,4 @@
+import GatewayAPI
 import RPC
 
 /// What the fields of requests must look like. Each message names the field and the rule.

@@ -1,53 +1,52 @@
+import HTTPTypes
 import Platform
-import RPC
 
 /// How many logins may fail: for an account from one address, for an account from anywhere, and from one address.
 ///
-/// The first is the narrowest, so that a stranger's guesses do not lock the owner out.
+/// The first is the narrowest, and an address that has signed in to the account is not held up by the second: strangers' guesses
+/// do not lock the owner out.
 final class LoginFailures: Sendable {
     struct Attempt: Sendable {
         let account: String
-        let peer: String
+        /// The range of addresses that counts as one; see `AddressRange.countedAsOne`.
+        let address: String
+        /// Whether the address has signed in to the account.
+        let isKnown: Bool
 
-        init(account: String, peer: String) {
-            self.account = account
-            self.peer = AddressRange.countedAsOne(peer)
-        }
-
-        fileprivate var accountFromPeer: String { "\(account) \(peer)" }
+        fileprivate var accountFromAddress: String { "\(account) \(address)" }
     }
 
-    private let ofAccountFromPeer: Throttle
+    private let ofAccountFromAddress: Throttle
     private let ofAccount: Throttle
-    private let ofPeer: Throttle
+    private let ofAddress: Throttle
 
     init(_ configuration: Accounts.Configuration) {
-        ofAccountFromPeer = Throttle(perMinute: configuration.failedLoginsOfAccountFromAddress)
+        ofAccountFromAddress = Throttle(perMinute: configuration.failedLoginsOfAccountFromAddress)
         ofAccount = Throttle(perMinute: configuration.failedLoginsOfAccount)
-        ofPeer = Throttle(perMinute: configuration.failedLoginsOfAddress)
+        ofAddress = Throttle(perMinute: configuration.failedLoginsOfAddress)
     }
 
     /// Counts an attempt as if it had failed.
     ///
     /// - Returns: `nil` when it may be made; else the milliseconds to wait, and nothing is counted.
     func count(_ attempt: Attempt, at now: UnixTime) -> Int? {
-        if let wait = ofAccountFromPeer.take(attempt.accountFromPeer, at: now) { return wait }
-        if let wait = ofPeer.take(attempt.peer, at: now) {
-            ofAccountFromPeer.giveBack(attempt.accountFromPeer)
+        if let wait = ofAccountFromAddress.take(attempt.accountFromAddress, at: now) { return wait }
+        if let wait = ofAddress.take(attempt.address, at: now) {
+            ofAccountFromAddress.giveBack(attempt.accountFromAddress)
             return wait
         }
-        if let wait = ofAccount.take(attempt.account, at: now) {
-            ofAccountFromPeer.giveBack(attempt.accountFromPeer)
-            ofPeer.giveBack(attempt.peer)
+        if !attempt.isKnown, let wait = ofAccount.take(attempt.account, at: now) {
+            ofAccountFromAddress.giveBack(attempt.accountFromAddress)
+            ofAddress.giveBack(attempt.address)
             return wait
         }
         return nil
     }
 
-    /// The attempt did not fail.
+    /// Takes an attempt back that did not fail, or that the gateway had no time for.
     func giveBack(_ attempt: Attempt) {
-        ofAccountFromPeer.giveBack(attempt.accountFromPeer)
-        ofAccount.giveBack(attempt.account)
-        ofPeer.giveBack(attempt.peer)
+        ofAccountFromAddress.giveBack(attempt.accountFromAddress)
+        if !attempt.isKnown { ofAccount.giveBack(attempt.account) }
+        ofAddress.giveBack(attempt.address)
     }
 }

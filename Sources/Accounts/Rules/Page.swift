@@ -1,3 +1,4 @@
+import GatewayAPI
 import RPC
 
 /// One page of a list that is asked for with `page_size` and `page_token`.

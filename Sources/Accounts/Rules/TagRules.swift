@@ -1,3 +1,4 @@
+import GatewayAPI
 import RPC
 
 /// The limits of tags, wherever they come from: clients refuse a reply that breaks them.

@@ -14,12 +14,16 @@ public final class Throttle: Sendable {
 
     /// - Parameters:
     ///   - perMinute: how many may come in the long run, and at once after a quiet minute; above 0.
-    ///   - capacity: keys remembered at a time. Over it the full buckets go first, which forgets nothing.
+    ///   - capacity: keys remembered at a time. Over it the full buckets are forgotten, which changes nothing, and else those
+    ///     with the fewest counts: who walks through keys cannot have the counts of a key in use forgotten.
     public init(perMinute: Int, capacity: Int = 10_000) {
         burst = Double(perMinute)
         perMicrosecond = Double(perMinute) / 60_000_000
         self.capacity = capacity
     }
+
+    /// Keys remembered now.
+    var keyCount: Int { buckets.withLock { $0.count } }
 
     /// Counts one for `key`.
     ///
@@ -29,7 +33,7 @@ public final class Throttle: Sendable {
             var bucket = filled(buckets[key], now)
             if let wait = wait(bucket) { return wait }
             bucket.tokens -= 1
-            if buckets[key] == nil && buckets.count >= capacity { makeRoom(&buckets, now) }
+            if buckets[key] == nil && buckets.count >= capacity { evict(from: &buckets, now) }
             buckets[key] = bucket
             return nil
         }
@@ -58,9 +62,11 @@ public final class Throttle: Sendable {
         bucket.tokens >= 1 ? nil : Int(((1 - bucket.tokens) / perMicrosecond / 1000).rounded(.up))
     }
 
-    private func makeRoom(_ buckets: inout [String: Bucket], _ now: UnixTime) {
+    private func evict(from buckets: inout [String: Bucket], _ now: UnixTime) {
         buckets = buckets.filter { filled($0.value, now).tokens < burst }
-        // All in use: somebody walks through keys. Forgetting the others' counts is the lesser harm.
-        if buckets.count >= capacity { buckets.removeAll(keepingCapacity: true) }
+        guard buckets.count >= capacity else { return }
+        // Several at once, so that new keys do not cost a sort each.
+        let fullestFirst = buckets.sorted { filled($0.value, now).tokens > filled($1.value, now).tokens }
+        for (key, _) in fullestFirst.prefix(max(1, capacity / 8)) { buckets[key] = nil }
     }
 }

@@ -1,3 +1,4 @@
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -34,7 +35,8 @@ public struct AuditService: AuditServiceHandler {
 extension AuditRecord {
     fileprivate var message: AuditLine {
         AuditLine(
-            lineID: id, at: Timestamp(at), actor: entry.actor, organization: entry.organization, action: entry.action,
-            target: entry.target, peer: entry.peer, result: entry.result, count: Int64(entry.count))
+            lineID: id, at: Timestamp(at), actor: entry.actor, organization: entry.organization?.name ?? "",
+            action: entry.action,
+            target: entry.target, peer: entry.peer, result: entry.result, count: Int64(entry.count), ids: entry.ids)
     }
 }

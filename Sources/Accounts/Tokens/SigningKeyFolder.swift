@@ -47,17 +47,18 @@ struct SigningKeyFolder: Sendable {
     /// that never came to sign. To be called at a start.
     ///
     /// - Throws: ``SigningKeyError``.
-    func open(at now: UnixTime) throws -> SigningKeys {
+    func open(_ permit: DeletionPermit?) throws -> SigningKeys {
         for name in try FolderListing.names(in: path) where name.hasPrefix(Self.pendingPrefix) {
             try FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
-        return try read(at: now)
+        return try read(permit)
     }
 
-    /// The keys as their files are now; otherwise as ``open(at:)``.
+    /// The keys as their files are now; otherwise as ``open(_:)``.
     ///
+    /// - Parameter permit: `nil` = no key is removed because it has ended. It verifies nothing all the same.
     /// - Throws: ``SigningKeyError``.
-    func read(at now: UnixTime) throws -> SigningKeys {
+    func read(_ permit: DeletionPermit?) throws -> SigningKeys {
         let files = try self.files()
         guard let newest = files.last else {
             let key = ES256Key()
@@ -68,16 +69,16 @@ struct SigningKeyFolder: Sendable {
         for (file, next) in zip(files, files.dropFirst()) {
             let endsAt = next.since?.adding(seconds: lifetimeSeconds + Self.leewaySeconds)
             let key = SigningKey(try read(file), endsAt: endsAt)
-            if key.verifies(at: now) {
-                older.append(key)
-            } else {
+            if let permit, !key.verifies(at: try permit.now()) {
                 try FileManager.default.removeItem(atPath: "\(path)/\(file.name)")
+            } else {
+                older.append(key)
             }
         }
         return SigningKeys(current: SigningKey(try read(newest)), older: older)
     }
 
-    /// Makes a key; ``activate(_:at:)`` has it sign, ``discard(_:)`` removes it.
+    /// Makes a key; ``activate(_:at:_:)`` has it sign, ``discard(_:)`` removes it.
     func makePending() throws -> Pending {
         let key = ES256Key()
         let file = "\(path)/\(Self.pendingPrefix)\(Hex.lower(Random.bytes(8)))"
@@ -87,13 +88,13 @@ struct SigningKeyFolder: Sendable {
 
     /// Has a key sign from `now` on. One call at a time.
     ///
-    /// - Returns: all the keys, as ``read(at:)``.
-    func activate(_ pending: Pending, at now: UnixTime) throws -> SigningKeys {
+    /// - Returns: all the keys, as ``read(_:)``.
+    func activate(_ pending: Pending, at now: UnixTime, _ permit: DeletionPermit?) throws -> SigningKeys {
         let number = (try files().last?.number ?? 0) + 1
         try FileManager.default.moveItem(
             atPath: pending.file, toPath: "\(path)/\(Self.prefix)-\(number)-\(now.seconds)")
         try PrivateFile.synchronizeFolder(path)
-        return try read(at: now)
+        return try read(permit)
     }
 
     func discard(_ pending: Pending) {

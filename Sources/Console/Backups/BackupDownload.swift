@@ -1,5 +1,5 @@
 import Foundation
-import Network
+import HTTPTypes
 import Proto
 import Wire
 

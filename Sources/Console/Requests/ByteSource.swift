@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// Reads what a response's body gives, in pieces of the reader's choice.
 struct ByteSource {

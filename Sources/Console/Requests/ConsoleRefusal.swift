@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Wire
 
 /// Why the console does not answer a request; told as Connect tells a call's failure.

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// A browser's call on its way to the gateway, whose answer goes back as the console's.
 final class ForwardedCall: HTTPBodySink {

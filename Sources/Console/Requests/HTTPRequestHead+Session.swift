@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// What a browser says of a request beside what it asks for.
 extension HTTPRequestHead {

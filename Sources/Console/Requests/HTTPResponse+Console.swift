@@ -1,5 +1,5 @@
 import Foundation
-import Network
+import HTTPTypes
 
 extension HTTPResponse {
     /// What a page may do (CSP Level 3): run the console's own scripts and styles, talk to the console, and nothing else.

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// Takes the body of a request of the console's own, which is small, and answers it.
 final class SmallBody: HTTPBodySink {

@@ -1,3 +1,4 @@
+import HTTPClient
 import ObjectStore
 import Platform
 import Transfer
@@ -17,17 +18,22 @@ struct BucketWriter: DestinationWriter {
 
     func objection(to key: String) -> String? { nil }
 
-    func holds(_ item: CopyItem, _ source: CopySource) async throws -> Bool {
+    func path(of key: String) -> String {
+        "\(target.endpoint.text)/\(target.bucket)/\(key)"
+    }
+
+    func found(_ item: CopyItem, _ source: CopySource) async throws -> DestinationContent {
         let found: (size: Int64, etag: String, crc64: UInt64?)?
         do {
             found = try await store(item).head()
         } catch let refusal as StoreRefusal where refusal.status == 403 {
-            // A key that may only write: the object is written, as if there were none.
-            return false
+            // A key that may only write.
+            return .unknown
         }
-        guard let found, found.size == source.size else { return false }
-        if let crc64 = found.crc64 { return crc64 == source.crc64 }
-        return ETag.matches(found.etag, try await etag(of: item, source))
+        guard let found else { return .nothing }
+        guard found.size == source.size else { return .another }
+        if let crc64 = found.crc64 { return crc64 == source.crc64 ? .same : .another }
+        return ETag.matches(found.etag, try await etag(of: item, source)) ? .same : .another
     }
 
     /// What the store makes of an object that is sent as this one would be.
@@ -44,16 +50,20 @@ struct BucketWriter: DestinationWriter {
         return ETag.multipart(partMD5s: digests, .s3)
     }
 
-    func write(_ item: CopyItem, _ source: CopySource, _ progress: CopyProgress) async throws {
+    func write(
+        _ item: CopyItem, _ source: CopySource, over found: DestinationContent, replaces: Bool, _ progress: CopyProgress
+    ) async throws {
+        // Where the store says what is there that is known by now, and not every store knows such a condition.
+        let replaces = replaces || found != .unknown
         let store = try store(item)
         if source.size <= partSize(of: item) {
             let piece = try await piece(0..<source.size, of: source)
             guard piece.crc64 == source.crc64 else { throw Self.damaged }
-            _ = try await store.put(piece) { _ in }
+            _ = try await store.put(piece, replaces: replaces) { _ in }
             return try await progress.reached(source.size)
         }
         do {
-            try await sendParts(item, source, store, progress)
+            try await sendParts(item, source, store, replaces: replaces, progress)
         } catch let refusal as StoreRefusal where refusal.code == "NoSuchUpload" {
             // The next attempt begins another one.
             try await progress.began(nil)
@@ -62,7 +72,7 @@ struct BucketWriter: DestinationWriter {
     }
 
     private func sendParts(
-        _ item: CopyItem, _ source: CopySource, _ store: StoreClient, _ progress: CopyProgress
+        _ item: CopyItem, _ source: CopySource, _ store: StoreClient, replaces: Bool, _ progress: CopyProgress
     ) async throws {
         let multipart: CopyItem.Multipart
         var held: [Int: StorePart] = [:]
@@ -88,7 +98,7 @@ struct BucketWriter: DestinationWriter {
         }
         let whole = ContentDigest.crc64(of: parts.map { ($0.crc64 ?? 0, $0.size) })
         guard whole == source.crc64 else { throw Self.damaged }
-        _ = try await store.complete(multipart.id, parts: parts)
+        _ = try await store.complete(multipart.id, parts: parts, replaces: replaces)
     }
 
     func abandon(_ item: CopyItem) async throws {

@@ -1,3 +1,4 @@
+import GatewayAPI
 import ObjectStore
 import Proto
 import RPC
@@ -32,13 +33,9 @@ struct CopyPlace: Sendable, Hashable {
 
     private static let fileScheme = "file://"
 
-    /// What copies there; `nil` where none of `targets` is meant.
-    func writer(among targets: [CopyTarget], environment: CopyEnvironment) -> (any DestinationWriter)? {
-        targets.lazy.compactMap { writer(for: $0, environment) }.first
-    }
-
-    private func writer(for target: CopyTarget, _ environment: CopyEnvironment) -> (any DestinationWriter)? {
-        switch target {
+    /// The writer for a target; `nil` where this place is not for it.
+    func writer(for target: CopyTarget, _ environment: CopyEnvironment) -> (any DestinationWriter)? {
+        switch target.kind {
         case .folder(let target):
             guard endpoint.hasPrefix(Self.fileScheme) else { return nil }
             return folders(below: target.root).map { FolderWriter(root: target.root, folders: $0) }

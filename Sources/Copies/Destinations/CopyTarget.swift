@@ -1,10 +1,38 @@
+import Accounts
 import ObjectStore
 import Platform
 
 /// A place that the configuration lets jobs copy to.
-public enum CopyTarget: Sendable {
-    case folder(FolderTarget)
-    case bucket(BucketTarget)
+public struct CopyTarget: Sendable {
+    public enum Kind: Sendable {
+        case folder(FolderTarget)
+        case bucket(BucketTarget)
+    }
+
+    public let kind: Kind
+    /// Whose jobs may copy there; `nil` = everybody's, and where the gateway has several organizations each below a folder of
+    /// its name.
+    public let organizations: [ConfiguredOrganization]?
+
+    /// - Parameter organizations: by name.
+    public init(_ kind: Kind, organizations: [String]? = nil) {
+        self.kind = kind
+        self.organizations = organizations.map { names in
+            names.map { ConfiguredOrganization(setting: "copy.destinations \(kind.name)", name: $0) }
+        }
+    }
+
+    /// The target's name for people.
+    public var name: String { kind.name }
+}
+
+extension CopyTarget.Kind {
+    fileprivate var name: String {
+        switch self {
+        case .folder(let target): "file://\(target.root)"
+        case .bucket(let target): "\(target.endpoint.text)/\(target.bucket)"
+        }
+    }
 }
 
 /// A folder of this machine, and all below it. Requests name it `file:///path`.

@@ -12,6 +12,13 @@ final class Folder: Sendable {
         self.descriptor = descriptor
     }
 
+    /// Whether something has that name that is no folder.
+    func hasFile(_ name: String) -> Bool {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return errno != ENOENT }
+        return status.st_mode & S_IFMT != S_IFDIR
+    }
+
     deinit {
         close(descriptor)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import Transfer
 
 /// Copies into folders of this machine: first into a file of another name, then, whole and synced, to its name.
@@ -26,30 +27,38 @@ struct FolderWriter: DestinationWriter {
 
     /// What is there may be what a process wrote that was killed before it had made it durable: it counts once it is,
     /// with its name and those of the folders that lead to it.
-    func holds(_ item: CopyItem, _ source: CopySource) async throws -> Bool {
+    func found(_ item: CopyItem, _ source: CopySource) async throws -> DestinationContent {
         try await DiskWork.run {
             let names = Self.names(of: item.key)
-            // What cannot be read is written over: its trouble is not the source's.
+            // What cannot be read is another's: its trouble is not the source's.
             var way: [Folder] = []
             let below = folders + names.dropLast()
             guard let folder = try Folder.open(root, below, makes: false, visit: { way.append($0) }),
-                let file = try? FileReader(folder.path(of: names.last ?? "")),
+                folder.hasFile(names.last ?? "")
+            else { return .nothing }
+            guard let file = try? FileReader(folder.path(of: names.last ?? "")),
                 let status = try? file.status(), Int64(status.st_size) == source.size,
                 let digest = try? file.digest(of: 0..<source.size)
-            else { return false }
-            guard digest.crc64 == source.crc64, (try? file.synchronize(synchronize)) != nil else { return false }
+            else { return .another }
+            guard digest.crc64 == source.crc64, (try? file.synchronize(synchronize)) != nil else { return .another }
             for folder in way + [folder] { try folder.synchronize(synchronize) }
-            return true
+            return .same
         }
     }
 
-    func write(_ item: CopyItem, _ source: CopySource, _ progress: CopyProgress) async throws {
+    func path(of key: String) -> String {
+        "file://\(([root] + folders + [key]).joined(separator: "/"))"
+    }
+
+    func write(
+        _ item: CopyItem, _ source: CopySource, over found: DestinationContent, replaces: Bool, _ progress: CopyProgress
+    ) async throws {
         let names = Self.names(of: item.key)
         let (folder, partial) = try await DiskWork.run {
             guard let folder = try Folder.open(root, folders + names.dropLast(), makes: true) else {
                 throw CopyFailure(.destinationFailed, "the folder is gone", .passes)
             }
-            return (folder, try PartialFile(folder.path(of: item.partialName)))
+            return (folder, try PartialFile(folder.path(of: item.partialName), synchronize: synchronize))
         }
         // What an earlier attempt left may be less than it wrote, after a power loss, and then anything.
         for isLast in [false, true] {
@@ -59,6 +68,8 @@ struct FolderWriter: DestinationWriter {
                     try partial.truncate()
                     return false
                 }
+                // Of organizations one alone may write the name by now; against other programs it is a look, and no lock.
+                guard replaces || !folder.hasFile(names.last ?? "") else { throw CopyFailure.occupied }
                 try partial.finish(as: folder.path(of: names.last ?? ""))
                 return true
             }

@@ -1,6 +1,7 @@
 import Accounts
 import Catalog
 import Database
+import GatewayAPI
 import Platform
 import Proto
 import RPC
@@ -43,7 +44,7 @@ struct CopyJobs: Sendable {
                 }
                 return known.job
             }
-            try check(keys, at: place)
+            try check(keys, at: place, of: caller.organization, in: connection)
             guard try records.countUnfinished(organizationID: caller.organization.id) < configuration.jobs else {
                 throw RPCError(
                     .overloaded, "the organization has \(configuration.jobs) copy jobs that have not finished",
@@ -66,13 +67,17 @@ struct CopyJobs: Sendable {
         }
     }
 
-    private func check(_ keys: [String], at place: CopyPlace) throws(RPCError) {
-        guard let writer = workers.writer(for: place) else {
-            throw .invalidArgument("destination must be one that the gateway's configuration lists (copy.destinations)")
+    private func check(
+        _ keys: [String], at place: CopyPlace, of organization: OrganizationReference, in connection: Connection
+    ) throws {
+        guard let route = try workers.route(to: place, of: organization.id, in: connection) else {
+            throw RPCError.invalidArgument(
+                "destination must be one that the gateway's configuration lists (copy.destinations) for the organization"
+            )
         }
         for key in keys {
-            guard let objection = writer.objection(to: key) else { continue }
-            throw .invalidArgument("\(KeyTemplate.field) makes \(key), which cannot be there: \(objection)")
+            guard let objection = route.objection(to: key) else { continue }
+            throw RPCError.invalidArgument("\(KeyTemplate.field) makes \(key), which cannot be there: \(objection)")
         }
     }
 

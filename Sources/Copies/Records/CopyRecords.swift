@@ -56,7 +56,23 @@ struct CopyRecords {
                 CREATE INDEX copy_items_by_state ON copy_items (job_id, state, number);
                 CREATE INDEX copy_items_due ON copy_items (due_at) WHERE state = 1;
                 CREATE INDEX copy_items_copying ON copy_items (job_id) WHERE state = 2;
-                """)
+                """),
+        Migration(
+            name: "copies-2",
+            sql: """
+                -- path: the file or object, from the destination's root on. is_written: 0 while it is about to be.
+                CREATE TABLE copy_claims (
+                    path TEXT PRIMARY KEY,
+                    organization_id INTEGER NOT NULL,
+                    is_written INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                INSERT INTO copy_claims (path, organization_id, is_written)
+                    SELECT rtrim(j.endpoint, '/') || CASE j.bucket WHEN '' THEN '' ELSE '/' || j.bucket END
+                        || '/' || i.object_key, j.organization_id, 1
+                    FROM copy_jobs j JOIN copy_items i ON i.job_id = j.id WHERE i.state = 3
+                    ORDER BY j.created_at DESC
+                    ON CONFLICT DO NOTHING;
+                """),
     ]
 
     private static let columns = """
@@ -148,15 +164,16 @@ struct CopyRecords {
             """, now.microseconds, row: Self.job)
     }
 
-    /// Forgets jobs that finished before then, with their items.
+    /// Forgets jobs that finished so many seconds ago, with their items.
     ///
     /// - Returns: how many; fewer than `limit` when none is left.
-    func forget(finishedBefore time: UnixTime, limit: Int) throws -> Int {
-        try connection.execute(
+    func forget(finishedFor seconds: Int64, _ permit: DeletionPermit, limit: Int) throws -> Int {
+        let oldest = try permit.now().adding(seconds: -seconds)
+        return try connection.execute(
             """
             DELETE FROM copy_jobs WHERE id IN (
-                SELECT id FROM copy_jobs WHERE finished_at < $1 ORDER BY finished_at LIMIT $2)
-            """, time.microseconds, limit)
+                SELECT id FROM copy_jobs WHERE \(permit.isBefore("finished_at", "$1")) ORDER BY finished_at LIMIT $2)
+            """, oldest.microseconds, limit)
     }
 
     private static func job(_ row: Row) -> CopyJob {

@@ -1,16 +1,16 @@
 import Catalog
 import Database
+import HTTPClient
 import ObjectStore
 import Platform
-import Transfer
 
 /// One worker's attempt at one item, from its claim to what becomes of it.
 struct CopyAttempt: Sendable {
     /// As they were when the worker took the item.
     let job: CopyJob
     let item: CopyItem
-    /// `nil` where the configuration lists the destination no more.
-    let writer: (any DestinationWriter)?
+    /// `nil` where the configuration does not list the destination any more, or not for the organization.
+    let route: CopyRoute?
     let database: Database
     let store: ObjectStore
     let clock: any WallClock
@@ -35,19 +35,44 @@ struct CopyAttempt: Sendable {
     // MARK: copying
 
     private func copy() async throws -> CopyItemState {
-        guard let writer else {
+        guard let route else {
             throw CopyFailure(
                 .destinationNotConfigured, "the gateway's configuration lists the destination no more", .lasts)
         }
-        let source = try source()
-        if try await writer.holds(item, source) {
-            guard item.attempts > 1 else { return .skipped }
-            // What an attempt before this one sent, and did not hear of, is this job's work.
-            try await progress.reached(source.size)
-        } else {
-            try await writer.write(item, source, progress)
+        if let objection = route.objection(to: item.key) {
+            throw CopyFailure(.destinationNotConfigured, objection, .lasts)
         }
+        let writer = route.writer
+        let source = try source()
+        let path = writer.path(of: item.key)
+        let isOwn = try await claim(path)
+        for isLast in [false, true] {
+            let found = try await writer.found(item, source)
+            do {
+                switch found {
+                case .same where item.attempts == 1: return .skipped
+                // What an attempt before this one sent, and did not hear of, is this job's work.
+                case .same: try await progress.reached(source.size)
+                case .another where !isOwn: throw CopyFailure.occupied
+                case .nothing, .another, .unknown:
+                    try await writer.write(item, source, over: found, replaces: isOwn, progress)
+                }
+                break
+            } catch let failure as CopyFailure where failure == .occupied && found == .nothing && !isLast {
+                // Another job was faster. It may have put the same there.
+            }
+        }
+        try await database.write { try CopyRecords($0).noteWritten(path, organizationID: job.organizationID) }
         return .succeeded
+    }
+
+    /// Has no other organization write there.
+    ///
+    /// - Returns: whether this one wrote what is there.
+    private func claim(_ path: String) async throws -> Bool {
+        let claim = try await database.write { try CopyRecords($0).claim(path, organizationID: job.organizationID) }
+        guard claim.organizationID == job.organizationID else { throw CopyFailure.occupied }
+        return claim.isWritten
     }
 
     private var progress: CopyProgress {
@@ -106,6 +131,7 @@ struct CopyAttempt: Sendable {
 
     private func end(as state: CopyItemState, _ failure: CopyFailure? = nil) async throws {
         if state == .canceled || state == .failed { await clear() }
+        let path = state == .succeeded ? nil : route?.writer.path(of: item.key)
         let now = clock.now()
         let jobEnd = try await database.write { connection -> CopyJobState? in
             let records = CopyRecords(connection)
@@ -114,6 +140,7 @@ struct CopyAttempt: Sendable {
             item.errorCode = failure?.code.rawValue ?? ""
             item.errorMessage = failure?.message ?? ""
             try records.update(item)
+            if let path { try records.release(path, organizationID: job.organizationID) }
             guard var job = try records.job(job.id, scope: nil) else { return nil }
             let end = job.settle(try records.tally(of: job.id), at: now)
             try records.update(job)
@@ -157,7 +184,7 @@ struct CopyAttempt: Sendable {
 
     /// Clears away what attempts left at the destination. Where that fails, it stays there.
     private func clear() async {
-        guard let writer else { return }
+        guard let writer = route?.writer else { return }
         let begun = try? database.read { try CopyRecords($0).item(item.number, of: job.id) }
         // In a task of its own: this one may have been cancelled.
         await Task { try? await writer.abandon((begun ?? nil) ?? item) }.value

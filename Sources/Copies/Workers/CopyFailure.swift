@@ -1,3 +1,4 @@
+import HTTPClient
 import Transfer
 
 /// Why an item was not copied, and whether it may be later.
@@ -16,6 +17,8 @@ struct CopyFailure: Error, Sendable, Hashable {
         case destinationRefused = "DESTINATION_REFUSED"
         /// It could not store the bytes.
         case destinationFailed = "DESTINATION_FAILED"
+        /// Something is there that no copy of the organization wrote.
+        case destinationOccupied = "DESTINATION_OCCUPIED"
         case internalError = "INTERNAL_ERROR"
     }
 
@@ -51,7 +54,14 @@ struct CopyFailure: Error, Sendable, Hashable {
         }
     }
 
+    static let occupied = CopyFailure(
+        .destinationOccupied, "there is something that no copy of this organization wrote: use another key", .lasts)
+
     private init(_ refusal: StoreRefusal) {
+        if ["PreconditionFailed", "FileAlreadyExists"].contains(refusal.code) {
+            self = .occupied
+            return
+        }
         switch refusal.remedy {
         case .retry: self.init(.destinationUnavailable, "\(refusal)", .passes)
         case .sendAgain: self.init(.destinationFailed, "\(refusal)", .passes)

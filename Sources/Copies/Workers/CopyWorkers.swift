@@ -1,7 +1,7 @@
+import Accounts
 import Database
 import ObjectStore
 import Platform
-import Transfer
 
 /// Take items and copy them, so many at a time, until their task is cancelled.
 ///
@@ -35,9 +35,22 @@ final class CopyWorkers: Sendable {
         wake()
     }
 
-    /// What copies there; `nil` where the configuration does not list it.
-    func writer(for place: CopyPlace) -> (any DestinationWriter)? {
-        place.writer(among: configuration.destinations, environment: CopyEnvironment(clock: clock))
+    /// How an organization's items come to a place; `nil` where the configuration does not list it, or not for them.
+    ///
+    /// - Parameter connection: the writer's.
+    func route(
+        to place: CopyPlace, of organizationID: Int64, in connection: Connection
+    ) throws -> CopyRoute? {
+        for target in configuration.destinations {
+            guard try target.organizations?.contains(where: { try $0.id(in: connection) == organizationID }) ?? true,
+                let writer = place.writer(for: target, CopyEnvironment(clock: clock))
+            else { continue }
+            // Without a list the destination is everybody's.
+            let folder =
+                target.organizations == nil ? try Accounts.nameAmongOthers(organizationID, in: connection) : nil
+            return CopyRoute(writer: writer, prefix: folder.map { "\(target.name)/\($0)/" })
+        }
+        return nil
     }
 
     func run() async {
@@ -84,7 +97,7 @@ final class CopyWorkers: Sendable {
     private func claim(at now: UnixTime) async throws -> CopyAttempt? {
         // Looking costs no commit.
         guard try database.read({ try CopyRecords($0).next(at: now) }) != nil else { return nil }
-        let claimed = try await database.write { connection -> (CopyJob, CopyItem)? in
+        let claimed = try await database.write { connection -> (CopyJob, CopyItem, CopyRoute?)? in
             let records = CopyRecords(connection)
             guard var job = try records.next(at: now), var item = try records.nextItem(of: job.id, at: now) else {
                 return nil
@@ -98,11 +111,11 @@ final class CopyWorkers: Sendable {
             }
             try records.update(item)
             try records.setClaimed(job.id, at: now)
-            return (job, item)
+            return (job, item, try self.route(to: job.place, of: job.organizationID, in: connection))
         }
-        return claimed.map { job, item in
+        return claimed.map { job, item, route in
             CopyAttempt(
-                job: job, item: item, writer: writer(for: job.place), database: database, store: store, clock: clock,
+                job: job, item: item, route: route, database: database, store: store, clock: clock,
                 patience: configuration.patience, metrics: metrics)
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
+import HTTPClient
 import Platform
-import Transfer
 
 /// The folder in which a device keeps what it must not lose.
 public struct DeviceFolder: Sendable {

@@ -1,4 +1,4 @@
-import RPC
+import HTTPTypes
 
 /// Where a device finds the gateway: `archebase-endpoints.json`, as the SDKs write it.
 public struct Endpoints: Codable, Sendable, Hashable {

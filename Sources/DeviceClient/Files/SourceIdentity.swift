@@ -1,5 +1,5 @@
 import Foundation
-import Transfer
+import HTTPClient
 
 /// Which file is uploaded, and in which state: parts of it that were read at different times belong together only while
 /// this is the same.

@@ -1,3 +1,5 @@
+import GatewayAPI
+import HTTPTypes
 import Proto
 import RPC
 import Wire

@@ -1,7 +1,7 @@
+import HTTPClient
 import Platform
 import Proto
 import RPC
-import Transfer
 import Wire
 
 /// The calls of a device, in its name: the token is renewed in time, and trouble that passes is waited for.

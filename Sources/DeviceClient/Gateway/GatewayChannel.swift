@@ -1,5 +1,5 @@
+import HTTPTypes
 import Network
-import RPC
 import Wire
 
 /// The way to one listener of the gateway: a connection that is opened when a call needs one, and again when it broke.

@@ -1,3 +1,5 @@
+import GatewayAPI
+import HTTPClient
 import Proto
 import RPC
 import Transfer

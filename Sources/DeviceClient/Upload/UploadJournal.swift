@@ -1,6 +1,6 @@
 import Foundation
+import HTTPClient
 import Platform
-import Transfer
 
 /// The file that an upload's events are kept in: one line of JSON each, on the disk before the next step is taken.
 ///

@@ -1,3 +1,5 @@
+import GatewayAPI
+import HTTPClient
 import ObjectStore
 import Platform
 import Proto

@@ -1,4 +1,6 @@
 import Foundation
+import GatewayAPI
+import HTTPClient
 import Network
 import Platform
 import Proto

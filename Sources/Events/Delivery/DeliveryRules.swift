@@ -1,6 +1,5 @@
-import Network
+import HTTPClient
 import Platform
-import Transfer
 
 /// What an attempt's answer means. Pure: time and lot come in.
 struct DeliveryRules: Sendable {

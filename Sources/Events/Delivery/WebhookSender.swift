@@ -1,7 +1,6 @@
 import Database
-import Network
+import HTTPClient
 import Platform
-import Transfer
 
 /// Sends one webhook's events as they become due, several at once, and writes what came of it.
 ///

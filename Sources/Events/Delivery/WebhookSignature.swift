@@ -1,5 +1,5 @@
 import Foundation
-import Network
+import HTTPTypes
 import Platform
 
 /// How a receiver knows that a request is ours, whole and fresh: the header fields of Standard Webhooks 1.0

@@ -1,5 +1,5 @@
+import HTTPTypes
 import Proto
-import RPC
 import Wire
 
 /// Why a command did not do what it was asked for, as a sentence that a person can act on.

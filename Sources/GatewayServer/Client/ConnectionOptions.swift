@@ -1,4 +1,4 @@
-import RPC
+import HTTPTypes
 
 /// What every command says about its way to the gateway, and about its output.
 struct ConnectionOptions: Sendable {

@@ -1,5 +1,5 @@
+import HTTPTypes
 import Network
-import RPC
 import Wire
 
 /// A connection to one listener of a gateway; calls that fail say so for people.

@@ -1,7 +1,7 @@
+import HTTPTypes
 import Network
 import Platform
 import Proto
-import RPC
 import Wire
 
 /// A connection to one listener in the name of who is signed in.

@@ -68,6 +68,10 @@ enum Program {
                 CommandGroup(
                     "config", "Look at a gateway's configuration",
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
+            .group(
+                CommandGroup(
+                    "clock", "Look at the clock that a gateway deletes by, and confirm it",
+                    [.command(ClockShow.self), .command(ClockConfirm.self)])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
             .group(
                 CommandGroup(

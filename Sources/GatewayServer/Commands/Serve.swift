@@ -1,4 +1,4 @@
-import RPC
+import HTTPTypes
 
 /// `data-gateway serve`
 struct Serve: Command {

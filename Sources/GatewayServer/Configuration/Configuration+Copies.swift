@@ -31,6 +31,14 @@ extension Configuration {
     }
 
     private static func destination(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> CopyTarget {
+        let organizations = try entry.texts("organizations")
+        if organizations?.isEmpty == true { throw entry.wrong("organizations", "must name one organization at least") }
+        return CopyTarget(try destinationKind(&entry), organizations: organizations)
+    }
+
+    private static func destinationKind(
+        _ entry: inout ConfigurationEntry
+    ) throws(ConfigurationError) -> CopyTarget.Kind {
         switch try entry.choice("kind", as: DestinationKind.self) {
         case .directory:
             let root = try entry.text("root")

@@ -4,9 +4,11 @@ import Console
 import Copies
 import DeviceInit
 import Events
+import HTTPTypes
 import InternalStorage
 import Network
 import ObjectStore
+import Platform
 import RPC
 import Uploads
 
@@ -37,8 +39,12 @@ struct Configuration: Sendable {
     var internalAuthorities: String?
     var copies = CopyConfiguration()
     var store = ObjectStore.Configuration()
+    /// Disk space that is kept for deletions on a full disk; bytes, 0 = none.
+    var reserveBytes: Int64 = 32 << 20
     var objectStore = ObjectStoreServer.Configuration()
     var log = LogConfiguration()
+    /// For how many seconds a clock that stepped has to go right until it is believed.
+    var clockConfirmation = ClockGuard.defaultConfirmation
     var web = HTTPDaemon.Configuration()
     var ops = HTTPDaemon.Configuration()
     /// `nil` = there is none.
@@ -64,10 +70,10 @@ struct Configuration: Sendable {
         console = try Self.console(&reader, isOnLoopback: listeners[.web]?.isLoopback == true)
         accounts.accessTokenSeconds = try reader.integer(
             "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
-        accounts.auditDays = try reader.integer(
-            "audit.retention_days", default: accounts.auditDays, in: 1...36_500, unit: "days")
-        accounts.auditLines = try reader.integer(
-            "audit.max_lines", default: accounts.auditLines, in: 1000...1_000_000_000, unit: "lines")
+        try Self.audit(&reader, into: &accounts)
+        clockConfirmation =
+            try reader.integer(
+                "clock.confirmation_hours", default: clockConfirmation / 3600, in: 1...720, unit: "hours") * 3600
         uploads = try Self.uploads(&reader)
         catalog.deletedDays = uploads.recordDays
         // No session that was begun under this configuration misses its files.
@@ -75,6 +81,8 @@ struct Configuration: Sendable {
         publicEndpoint = try Self.publicEndpoint(&reader)
         store.minimumFreeBytes = try reader.integer(
             "object_store.min_free_bytes", default: store.minimumFreeBytes, in: 0...(1 << 50), unit: "bytes")
+        reserveBytes = try reader.integer(
+            "database.reserve_bytes", default: reserveBytes, in: 0...(1 << 40), unit: "bytes")
         store.directIO = try reader.flag("object_store.direct_io", default: true) ? .probe : .off
         let isReinitSet = reader.contains("device_init.reinit")
         deviceInit.reinit = try reader.choice("device_init.reinit", default: ReinitPolicy.open)

@@ -35,6 +35,19 @@ struct ConfigurationEntry {
         return text
     }
 
+    /// A list of texts that are not empty; `nil` where there is none.
+    mutating func texts(_ name: String) throws(ConfigurationError) -> [String]? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        guard case .list(let elements) = value else { throw wrong(name, "must be a list of texts") }
+        var texts: [String] = []
+        for element in elements {
+            guard case .text(let text) = element, !text.isEmpty else { throw wrong(name, "must be a list of texts") }
+            texts.append(text)
+        }
+        return texts
+    }
+
     /// One of a few words, which must be there.
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, as type: Choice.Type = Choice.self

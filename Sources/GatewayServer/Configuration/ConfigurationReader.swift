@@ -1,4 +1,4 @@
-import RPC
+import HTTPTypes
 
 /// What is wrong with the configuration: names the key, and the rule it breaks.
 struct ConfigurationError: Error, CustomStringConvertible {

@@ -1,9 +1,11 @@
+import Database
 import ObjectStore
 import RPC
 
 /// What the gateway as a whole is and has.
 struct GatewayMetrics: MetricSource {
     let state: ServingState
+    let database: Database
     let store: ObjectStore
     let certificates: GatewayCertificates
 
@@ -17,6 +19,14 @@ struct GatewayMetrics: MetricSource {
             .gauge(
                 "data_gateway_store_min_free_bytes", "Below so many, no new upload is taken.",
                 [([], Int(store.minimumFreeBytes))]),
+            .gauge(
+                "data_gateway_store_folders_to_reconcile",
+                "Data folders, of 256, that are still to be compared with the database after an unclean end.",
+                [([], store.foldersToReconcile)]),
+            .gauge(
+                "data_gateway_disk_reserve_released",
+                "Whether the disk was full and only calls that make space are taken: 1 or 0.",
+                [([], database.isReserveReleased ? 1 : 0)]),
             .gauge(
                 "data_gateway_tls_certificate_expiry_seconds", "When the certificate ends, in Unix time.",
                 certificates.expiry.map { [([], Int($0.seconds))] } ?? []),

@@ -2,6 +2,8 @@ import Backup
 import Console
 import DeviceClient
 import Foundation
+import GatewayAPI
+import HTTPTypes
 import Network
 import Platform
 import Proto
@@ -23,6 +25,7 @@ final class Gateway: Sendable {
     private let certificates: GatewayCertificates
     private let web: HTTPDaemon
     private let ops: HTTPDaemon
+    private let reconciling: Task<Void, Never>
     private let housekeeping: Task<Void, Never>
     private let scrubbing: Task<Void, Never>
     private let delivery: Task<Void, Never>
@@ -57,7 +60,8 @@ final class Gateway: Sendable {
             let server = RPCServer(
                 router: router,
                 interceptors: [AccessLog(listener: name), configuration.trustedProxies, authenticator],
-                limits: configuration.rpcLimits(of: name), json: json, crossOrigin: configuration.crossOrigin)
+                limits: configuration.rpcLimits(of: name), errors: .gateway, json: json,
+                crossOrigin: configuration.crossOrigin)
             served.append(
                 ListenerMetrics.Listener(
                     name: name, metrics: server.metrics, daemon: name == .web ? configuration.web.metrics : nil,
@@ -103,9 +107,11 @@ final class Gateway: Sendable {
             handler: OpsHandler(
                 state: state,
                 metrics: [
-                    GatewayMetrics(state: state, store: rooms.store, certificates: certificates),
+                    GatewayMetrics(
+                        state: state, database: rooms.database, store: rooms.store, certificates: certificates),
                     ListenerMetrics(listeners: served), rooms.storeRequests, sweeps, rooms.catalog.scrubMetrics,
-                    rooms.events.metrics, rooms.copies.metrics, ProcessMetrics(),
+                    rooms.events.metrics, rooms.copies.metrics, rooms.accounts.auditPressure,
+                    ClockMetrics(clockGuard: rooms.clock.clockGuard), ProcessMetrics(),
                 ]))
         addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
         addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
@@ -119,16 +125,18 @@ final class Gateway: Sendable {
                 ["listener": name.rawValue, "address": "\(addresses[name] ?? address)"], level: .warning)
         }
         scrubbing = Task {
+            await rooms.store.finishReconciliation()
             // Beside a database of another age an object's row may be wrong, and its bytes right.
-            if !rooms.store.reconciliation.isForeign { await rooms.catalog.scrub() }
+            if !rooms.store.isForeign { await rooms.catalog.scrub() }
         }
         delivery = Task { await rooms.events.run() }
         copying = Task { await rooms.copies.run() }
+        reconciling = Task { await ReconciliationReport(store: rooms.store).run() }
         housekeeping = Task {
             await Housekeeping(
-                accounts: rooms.accounts, uploads: rooms.uploads, catalog: rooms.catalog, events: rooms.events,
-                copies: rooms.copies, store: rooms.store, directUploadIdle: configuration.uploads.sessionTotal,
-                metrics: sweeps
+                database: rooms.database, clock: rooms.clock, accounts: rooms.accounts, uploads: rooms.uploads,
+                catalog: rooms.catalog, events: rooms.events, copies: rooms.copies, store: rooms.store,
+                directUploadIdle: configuration.uploads.sessionTotal, metrics: sweeps
             ).run()
         }
     }
@@ -204,7 +212,7 @@ final class Gateway: Sendable {
         scrubbing.cancel()
         delivery.cancel()
         copying.cancel()
-        rooms.store.stopRemovals()
+        rooms.store.stopBackgroundWork()
         await withTaskGroup(of: Void.self) { group in
             for listener in rpcListeners {
                 group.addTask { await listener.stop(limit: .seconds(Self.drainLimit)) }
@@ -212,6 +220,7 @@ final class Gateway: Sendable {
             group.addTask { [rooms] in await Self.blocking { rooms.storeServer.stop(drainingFor: Self.drainLimit) } }
             group.addTask { [web] in await Self.blocking { web.stop(drainingFor: Self.drainLimit) } }
         }
+        await reconciling.value
         await housekeeping.value
         await scrubbing.value
         await delivery.value

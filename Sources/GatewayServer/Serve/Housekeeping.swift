@@ -1,14 +1,18 @@
 import Accounts
 import Catalog
 import Copies
+import Database
 import Events
 import ObjectStore
+import Platform
 import Uploads
 
 /// What is done once a minute while the gateway serves: writing what is written late, and removing what is past its time.
 struct Housekeeping: Sendable {
     private static let interval = Duration.seconds(60)
 
+    let database: Database
+    let clock: ClockKeeper
     let accounts: Accounts
     let uploads: Uploads
     let catalog: Catalog
@@ -19,21 +23,18 @@ struct Housekeeping: Sendable {
     let directUploadIdle: Int64
     let metrics: SweepMetrics
 
-    /// Says what the start found out of order, then works until its task is cancelled.
+    /// Works until its task is cancelled.
     func run() async {
-        report()
         while !Task.isCancelled {
-            await sweep(.auditLines) { try await accounts.tidy() }
-            await sweep(.events) { try await events.tidy() }
-            await sweep(.copyJobs) { try await copies.sweep() }
+            database.restoreReserve()
+            let permit = await clock.permit()
+            await sweep(.auditLines) { try await accounts.tidy(permit) }
+            await sweep(.events) { try await events.tidy(permit) }
+            if let permit { await sweep(.copyJobs) { try await copies.sweep(permit) } }
             // Over a store that the database is too old for, nothing may be removed: it may be the only copy.
-            if !store.reconciliation.isForeign {
-                await sweep(.uploads) { try await uploads.sweep() }
-                await sweep(.objects) { try await catalog.applyRetention() }
-                await sweep(.uploadRecords) { try await uploads.sweepRecords() }
-                await sweep(.deletedObjects) { try await catalog.sweepDeleted() }
+            if !store.isForeign {
+                if let permit { await sweepAged(permit) }
                 await sweep(.usage) { try await store.sweepUsage() + uploads.sweepUsage() }
-                await sweep(.multiparts) { try await store.sweepDirectMultiparts(idleFor: directUploadIdle) }
                 await sweep(.rows) { try await store.sweepDiscards() }
                 await sweep(.files) { try await store.sweepRemovals() }
             }
@@ -41,40 +42,24 @@ struct Housekeeping: Sendable {
         }
     }
 
+    private func sweepAged(_ permit: DeletionPermit) async {
+        await sweep(.uploads) { try await uploads.sweep(permit) }
+        await sweep(.objects) { try await catalog.applyRetention(permit) }
+        await sweep(.uploadRecords) { try await uploads.sweepRecords(permit) }
+        await sweep(.deletedObjects) { try await catalog.sweepDeleted(permit) }
+        await sweep(.multiparts) { try await store.sweepDirectMultiparts(idleFor: directUploadIdle, permit) }
+    }
+
     private func sweep(_ kind: SweepMetrics.Kind, _ run: () async throws -> Int) async {
         do {
             let swept = try await run()
             metrics.swept(kind, count: swept)
             if swept > 0 { Log.write("\(kind.rawValue) swept", ["count": "\(swept)"]) }
+        } catch is ClockStepped {
+            // The guard told the log; the next round begins with what it knows then.
         } catch {
             metrics.failed(kind)
             Log.write("sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)
         }
-    }
-
-    private func report() {
-        let reconciliation = store.reconciliation
-        if reconciliation.isForeign {
-            Log.write(
-                "store and database differ in age",
-                [
-                    "consequence": "nothing is swept; was an older backup of one restored beside the other?",
-                    "remedy": "data-gateway doctor",
-                ], level: .warning)
-        }
-        for failure in reconciliation.failures {
-            Log.write("part of the store could not be examined", ["error": failure], level: .error)
-        }
-        if reconciliation.failureCount > reconciliation.failures.count {
-            let count = reconciliation.failureCount - reconciliation.failures.count
-            Log.write("more of the store could not be examined", ["count": "\(count)"], level: .error)
-        }
-        guard reconciliation.removed + reconciliation.quarantined + reconciliation.lost > 0 else { return }
-        Log.write(
-            "store put in order",
-            [
-                "removed": "\(reconciliation.removed)", "quarantined": "\(reconciliation.quarantined)",
-                "lost": "\(reconciliation.lost)",
-            ])
     }
 }

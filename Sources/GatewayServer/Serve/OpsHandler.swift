@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import RPC
 
 /// The ops listener: whether the process lives, whether it takes calls, and what it counted.

@@ -16,6 +16,7 @@ import Uploads
 /// The capabilities, made and joined to each other over one database and one object store.
 struct Rooms: Sendable {
     let database: Database
+    let clock: ClockKeeper
     let accounts: Accounts
     let events: Events
     let deviceInit: DeviceInit
@@ -31,7 +32,7 @@ struct Rooms: Sendable {
 
     static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
-        + Events.migrations + Copies.migrations
+        + Events.migrations + Copies.migrations + ClockRecords.migrations
 
     init(
         _ configuration: Configuration, directory: DataDirectory, state: ServingState, certificates: GatewayCertificates
@@ -44,11 +45,25 @@ struct Rooms: Sendable {
             Log.write("the database takes no more writes: restart to recover", ["error": "\(error)"], level: .error)
             state.stopServing()
         }
+        options.reserveBytes = configuration.reserveBytes
+        options.reserveMargin = configuration.store.minimumFreeBytesForBodies
+        options.onReserveChange = { isHeld in
+            if isHeld { return Log.write("there is space on the disk again", ["consequence": "everything is served"]) }
+            Log.write(
+                "the disk is full: its reserve is released",
+                [
+                    "consequence": "only deletions, sign-ins, downloads and sweeps are served",
+                    "remedy": "delete objects, or make the disk bigger",
+                ], level: .warning)
+        }
         database = try Database(
             path: directory.database, migrations: Self.migrations, options: options)
+        self.clock = try ClockKeeper(
+            database: database, clock: clock, confirmation: configuration.clockConfirmation)
+        let clockGuard = self.clock.clockGuard
         accounts = try Accounts(
             database: database, keyring: keyring, keysDirectory: directory.keys, clock: clock,
-            identifiers: identifiers, configuration: configuration.accounts)
+            clockGuard: clockGuard, identifiers: identifiers, configuration: configuration.accounts)
         events = Events(
             database: database, keyring: keyring, clock: clock, identifiers: identifiers,
             configuration: configuration.events)
@@ -57,7 +72,7 @@ struct Rooms: Sendable {
             configuration: configuration.deviceInit)
         store = try ObjectStore(
             directory: directory.store, database: database, keyring: keyring, clock: clock,
-            configuration: configuration.store)
+            permit: clockGuard.permit(), configuration: configuration.store)
         let address = configuration.address(.objectStore)
         var surface = configuration.objectStore
         // Where the endpoint is a name, clients put the bucket before it.
@@ -65,7 +80,8 @@ struct Rooms: Sendable {
         surface.publicAuthority = configuration.publicEndpoint?.authority
         surface.daemon.observers = [HTTPAccessLog(listener: .objectStore), storeRequests]
         surface.daemon.certificates = certificates[.objectStore]
-        let policy = StoreAccessPolicy(store: store, clock: clock, configuration: configuration.uploads)
+        let policy = StoreAccessPolicy(
+            store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
             host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface)
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
@@ -73,7 +89,8 @@ struct Rooms: Sendable {
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
         uploads = try Uploads(
             database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
-            identifiers: identifiers, outbox: events.outbox, configuration: configuration.uploads)
+            steady: clockGuard.steady, identifiers: identifiers, outbox: events.outbox,
+            configuration: configuration.uploads)
         catalog = Catalog(
             database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
             configuration: configuration.catalog)
@@ -90,6 +107,35 @@ struct Rooms: Sendable {
             Log.write(
                 "first administrator",
                 ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
+        }
+        try await checkOrganizations(of: configuration)
+    }
+
+    /// Records which organizations the configuration means, and warns of what does not work as it may have been meant.
+    private func checkOrganizations(of configuration: Configuration) async throws {
+        let destinations = configuration.copies.destinations
+        let named =
+            configuration.events.webhooks.compactMap(\.configuredOrganization)
+            + destinations.flatMap { $0.organizations ?? [] }
+        let reused = try await database.write(mayUseReserve: true) { try ConfiguredOrganization.record(named, in: $0) }
+        for named in reused {
+            Log.write(
+                "the configuration names an organization that was deleted, and another has its name now",
+                [
+                    "setting": named.setting, "organization": named.name,
+                    "consequence": "the setting is not for the new one",
+                    "remedy": "take the setting out, restart, and put it in again",
+                ], level: .warning)
+        }
+        guard try database.read({ try Accounts.hasSeveralOrganizations(in: $0) }) else { return }
+        for destination in destinations where destination.organizations == nil {
+            Log.write(
+                "a destination of copies is shared by organizations",
+                [
+                    "destination": destination.name,
+                    "consequence": "each may copy below a folder of its name only",
+                    "remedy": "say in copy.destinations whose it is: organizations",
+                ], level: .warning)
         }
     }
 
@@ -119,6 +165,7 @@ struct Rooms: Sendable {
             catalog.registerManagement(in: &router)
             uploads.registerManagement(in: &router)
             backup.register(in: &router)
+            ClockService(keeper: clock).register(in: &router)
             events.register(in: &router)
         case .internalStorage:
             internalStorage.register(in: &router)
@@ -138,6 +185,7 @@ struct Rooms: Sendable {
     /// Writes what is written late only, and closes the database.
     func close() {
         accounts.deferred.flush(at: SystemClock().now())
+        store.close()
         database.close()
     }
 }

@@ -21,8 +21,9 @@ struct ServiceManager: Sendable {
         watchdogInterval = isMeant && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// Runs `body`, which may take longer than the manager waits for a start (`TimeoutStartSec`): a large store is looked
-    /// through after an unclean end. Asks for 90 more seconds now and again until `body` returns.
+    /// Runs `body`, which may take longer than the manager waits for a start (`TimeoutStartSec`): the log of a
+    /// database is made durable after an unclean end, and a migration rewrites its tables. Asks for 90 more seconds now and
+    /// again until `body` returns.
     ///
     /// - Parameter interval: time between two requests.
     func starting<T>(every interval: DispatchTimeInterval = .seconds(30), _ body: () async throws -> T) async rethrows

@@ -1,5 +1,6 @@
 import Accounts
 import Console
+import HTTPTypes
 import Network
 
 /// The web listener: calls over HTTP/1.1, the console, and the public keys of access tokens, for whoever wants to verify

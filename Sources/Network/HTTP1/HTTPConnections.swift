@@ -1,5 +1,5 @@
+import HTTPTypes
 import Platform
-import RPC
 
 /// The connections that a daemon has open.
 final class HTTPConnections: Sendable {

@@ -1,6 +1,7 @@
 import CMicrohttpd
 import Dispatch
 import Glibc
+import HTTPTypes
 import Platform
 import RPC
 import Synchronization

@@ -1,5 +1,6 @@
 import CMicrohttpd
 import Glibc
+import HTTPTypes
 
 /// One request and its answer, from the request line to the last byte sent. Used by its connection's thread only.
 final class HTTPExchange {

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// What every request must pass before anything else looks at it.
 ///
 /// libmicrohttpd 0.9.75 takes requests that another server on the way could read differently (request smuggling), so

@@ -1,5 +1,6 @@
 import CMicrohttpd
 import Glibc
+import HTTPTypes
 
 /// The header section of a request as libmicrohttpd hands it out, and whether that is all that the client sent.
 ///

@@ -1,5 +1,6 @@
 import CMicrohttpd
 import Glibc
+import HTTPTypes
 
 extension HTTPResponse {
     /// This answer as libmicrohttpd's object, which the caller destroys; nil when it could not be made.

@@ -1,5 +1,6 @@
 import CUV
 import Foundation
+import HTTPTypes
 import RPC
 
 /// The part of a listener that is on one loop: takes connections, and holds them.

@@ -1,5 +1,5 @@
+import HTTPTypes
 import Platform
-import RPC
 
 /// How many connections a listener may have, over all its loops: in all, and of one address.
 final class ConnectionLimits: Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import RPC
+import HTTPTypes
 
 /// Why a listener cannot be opened. The description says what is in the way.
 public struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {

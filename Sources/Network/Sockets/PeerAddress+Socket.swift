@@ -1,5 +1,5 @@
 import Glibc
-import RPC
+import HTTPTypes
 
 extension PeerAddress {
     /// `HOST:PORT`, an IPv6 host in brackets; `nil` for anything else. The host is not looked up here.

@@ -1,5 +1,6 @@
 import CUV
 import Foundation
+import HTTPTypes
 import RPC
 import Wire
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import RPC
 
 /// One address where RPCs are served: a listening socket on every loop, and the connections that came by it.

@@ -12,7 +12,7 @@ public protocol AccessPolicy: Sendable {
     func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String?
 
     /// The upload was touched by a data-plane request. Called when a decision said so.
-    func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws
+    func recordActivity(uploadID: String, in transaction: Connection) throws
 }
 
 public enum AccessDecision: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 /// A request to an object store as its client sends it: signed with version 4, in the Authorization field.

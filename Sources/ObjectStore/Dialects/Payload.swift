@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 /// A request's body as it is to be taken.

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// What the signatures are made over: the request without its body.
 struct SignedRequest {

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import XML
 
 /// What OSS and S3 do not share: how a request is signed, what it asks for, how its body is framed, and the words of the

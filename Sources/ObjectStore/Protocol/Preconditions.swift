@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 /// The conditions that a GET or HEAD names (RFC 9110, section 13).

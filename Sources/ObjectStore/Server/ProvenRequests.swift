@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 /// A presigned request whose signature was found right, with what was read from it.

@@ -14,8 +14,7 @@ struct StoreAccess {
     init(
         _ claims: CredentialClaims, chunkSignatures: ChunkSignatures?, store: ObjectStore, policy: any AccessPolicy
     ) throws {
-        let now = store.clock.now()
-        guard now < claims.expiresAt else {
+        guard store.clock.now() < claims.expiresAt else {
             throw StoreError(.securityTokenExpired, "The security token you provided has expired.")
         }
         decision = try store.database.read { try policy.decide(claims, in: $0) }
@@ -25,8 +24,8 @@ struct StoreAccess {
         case .allowed(_, let needsActivity), .readOnly(let needsActivity):
             if needsActivity {
                 let uploadID = claims.uploadID
-                try store.database.writeBlocking(for: claims.subject.workOwner) {
-                    try policy.recordActivity(uploadID: uploadID, at: now, in: $0)
+                try store.database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) {
+                    try policy.recordActivity(uploadID: uploadID, in: $0)
                 }
             }
         }

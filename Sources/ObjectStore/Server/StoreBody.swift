@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// A body on its way into the store.
 final class StoreBody: HTTPBodySink {

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 /// What a static key signed: any object below its prefix, and the bucket as far as that reaches.

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 /// The store's HTTP surface: authenticates a request, reads what it asks for, and has the store do it.
@@ -59,8 +59,9 @@ struct StoreHandler: HTTPRequestHandler {
         switch operation {
         case .getObject, .headObject:
             try access.requireRead()
-            let object = try store.object(access.claims)
-            return .respond(try answers.object(object, store.data, asked: head.fields))
+            return try store.withObject(access.claims) { object in
+                .respond(try answers.object(object, store.data, asked: head.fields))
+            }
         case .listParts(let id, let marker, let limit):
             try access.requireRead()
             let page = try store.listParts(id, access.claims, after: marker, limit: limit)

@@ -9,7 +9,7 @@ extension DataDirectory {
         do throws(PrivateFile.Failure) {
             try PrivateFile.write(facts, to: factsPath(of: fileID))
         } catch {
-            throw .last()
+            throw StorageFailure(errno: error.code)
         }
     }
 
@@ -19,14 +19,16 @@ extension DataDirectory {
         try calls.synchronizeFolder("\(path)/facts/\(fileID.prefix(2))")
     }
 
-    /// Removes what a process left of facts that it was writing when it ended; see ``PrivateFile/isUnfinished(_:)``. Nobody
-    /// may be writing facts meanwhile.
-    ///
-    /// - Returns: how many files it removed.
-    @discardableResult
-    func removeUnfinishedFacts(inFolder folder: String) throws(StorageFailure) -> Int {
-        let path = "\(path)/facts/\(folder)"
-        return try Self.names(in: path).count { PrivateFile.isUnfinished($0) && unlink("\(path)/\($0)") == 0 }
+    /// The names of what processes left of facts that they were writing when they ended, and of what this one is writing; see
+    /// ``PrivateFile/isUnfinished(_:)``.
+    func unfinishedFacts(inFolder folder: String) throws(StorageFailure) -> [String] {
+        try Self.names(in: "\(path)/facts/\(folder)").filter(PrivateFile.isUnfinished)
+    }
+
+    /// Removes one of them. Nobody may be writing facts of that file meanwhile.
+    func removeUnfinishedFacts(_ name: String) {
+        // Where that fails, the next start after an unclean end does it.
+        unlink("\(path)/facts/\(name.prefix(2))/\(name)")
     }
 
     /// Nil also where the disk cannot read them: they are a second copy of what the database says.
@@ -35,7 +37,7 @@ extension DataDirectory {
     }
 
     /// The files that have some, in one of the ``folders``.
-    func factsIDs(inFolder folder: String) throws(StorageFailure) -> [String] {
+    func factsIDs(inFolder folder: String) throws -> [String] {
         try files(at: "\(path)/facts/\(folder)").map(\.fileID)
     }
 

@@ -25,6 +25,7 @@ struct DataDirectory: Sendable {
     /// Whether data files are written past the page cache.
     let writesDirectly: Bool
     let calls: FileCalls
+    let pending = PendingFiles()
 
     /// Makes what is missing; the names are durable when it returns.
     init(path: String, directIO: DirectIO = .off, calls: FileCalls = FileCalls()) throws {
@@ -52,8 +53,13 @@ struct DataDirectory: Sendable {
     /// A new, empty file; its name becomes durable when the file is synced. To be kept, or sealed, once a row speaks of it.
     func create() throws -> NewFile {
         let fileID = Hex.lower(Random.bytes(16))
+        pending.add(fileID)
         let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
-        guard descriptor >= 0 else { throw StorageFailure.last() }
+        guard descriptor >= 0 else {
+            let failure = StorageFailure.last()
+            pending.remove(fileID)
+            throw failure
+        }
         return NewFile(fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)), in: self)
     }
 
@@ -124,22 +130,37 @@ struct DataDirectory: Sendable {
     }
 
     /// All data files of one of the ``folders``, or an error: what could not be looked at is not left out.
-    func files(inFolder folder: String) throws(StorageFailure) -> [Entry] {
-        try files(at: "\(path)/data/\(folder)")
+    ///
+    /// - Parameter goOn: called for each file; throws where the listing is to end.
+    func files(inFolder folder: String, _ goOn: () throws -> Void = {}) throws -> [Entry] {
+        try files(at: "\(path)/data/\(folder)", goOn)
     }
 
-    func quarantined() throws(StorageFailure) -> [Entry] {
+    /// A digest of when names last came to or left each of the ``folders``, without a look at what is in them; `nil` where
+    /// the disk does not say.
+    func foldersDigest() -> String? {
+        var times: [UInt8] = []
+        for folder in Self.folders {
+            var status = stat()
+            guard stat("\(path)/data/\(folder)", &status) == 0 else { return nil }
+            times += Array("\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec) ".utf8)
+        }
+        return Hex.lower(Digest.sha256(times))
+    }
+
+    func quarantined() throws -> [Entry] {
         try files(at: quarantinePath)
     }
 
-    func files(at path: String) throws(StorageFailure) -> [Entry] {
+    func files(at path: String, _ goOn: () throws -> Void = {}) throws -> [Entry] {
         var entries: [Entry] = []
         for name in try Self.names(in: path) where Self.isFileID(name) {
+            try goOn()
             var status = stat()
             guard lstat("\(path)/\(name)", &status) == 0 else {
                 // Removed since it was listed.
                 if errno == ENOENT { continue }
-                throw .last()
+                throw StorageFailure.last()
             }
             let modified = Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
             entries.append(

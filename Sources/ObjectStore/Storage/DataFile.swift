@@ -1,6 +1,6 @@
 import CLinux
 import Glibc
-import Network
+import HTTPTypes
 import Platform
 
 /// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
@@ -101,6 +101,7 @@ final class DataFile: @unchecked Sendable {
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StorageFailure) {
+        if !isDirect { CachedPages.drop(Int(offset)..<Int(offset) + bytes.count, of: descriptor) }
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])

@@ -26,6 +26,7 @@ final class NewFile {
         do {
             let value = try write()
             isPending = false
+            data.pending.remove(id)
             return value
         } catch DatabaseError.writerEnded {
             isPending = false
@@ -37,7 +38,8 @@ final class NewFile {
     func abandon() {
         guard isPending else { return }
         isPending = false
-        // Where even that fails, the next start does it.
-        _ = try? data.remove(id)
+        // Where even that fails, the file stays pending, and the next start looks for it.
+        guard (try? data.remove(id)) != nil else { return }
+        data.pending.remove(id)
     }
 }

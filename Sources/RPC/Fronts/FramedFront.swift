@@ -25,7 +25,7 @@ class FramedFront: CallFront {
     }
 
     override func receiveEnd(deliver: (UnsafeRawBufferPointer, Bool) -> Void) throws(RPCError) {
-        if deframer.isWithinMessage { throw .invalidArgument("the request ends within a message") }
+        if deframer.isWithinMessage { throw .invalidRequest("the request ends within a message") }
     }
 
     /// The field that says how messages are compressed.

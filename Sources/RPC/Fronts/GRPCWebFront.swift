@@ -24,12 +24,12 @@ final class GRPCWebFront: FramedFront {
         do {
             return try text?.decode(data)
         } catch {
-            throw .invalidArgument("the request is no base64, which its content type says it is")
+            throw .invalidRequest("the request is no base64, which its content type says it is")
         }
     }
 
     override func receiveEnd(deliver: (UnsafeRawBufferPointer, Bool) -> Void) throws(RPCError) {
-        if text?.isWithinGroup == true { throw .invalidArgument("the request ends within a group of base64") }
+        if text?.isWithinGroup == true { throw .invalidRequest("the request ends within a group of base64") }
         try super.receiveEnd(deliver: deliver)
     }
 

@@ -9,11 +9,11 @@ enum MessageCodec {
     /// A client's message in the encoding that methods read; `nil` where it is in that already.
     func decode(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8]? {
         guard case .json(let mapping, let input, _) = self else { return nil }
-        if message.isEmpty { throw .invalidArgument("the request is empty: without any field it is {}") }
+        if message.isEmpty { throw .invalidRequest("the request is empty: without any field it is {}") }
         do {
             return try mapping.encode([UInt8](message), as: input)
         } catch {
-            throw .invalidArgument("the request is no \(input) in JSON: \(error.explanation)")
+            throw .invalidRequest("the request is no \(input) in JSON: \(error.explanation)")
         }
     }
 

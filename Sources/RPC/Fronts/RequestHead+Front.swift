@@ -72,7 +72,7 @@ extension RequestHead {
             request.fault = readConnect("compression", query.compression)
             message = query.message
         } catch {
-            request.fault = .invalidArgument(error.rawValue)
+            request.fault = .invalidRequest(error.rawValue)
         }
         return ConnectUnaryFront(request, isCompressed: encoding != nil, message: message)
     }
@@ -85,11 +85,11 @@ extension RequestHead {
         // What gRPC's own fields say does not count.
         (timeout, encoding, fault) = (nil, nil, .none)
         if let version = metadata["connect-protocol-version"], version != "1" {
-            return .invalidArgument("connect-protocol-version must be 1")
+            return .invalidRequest("connect-protocol-version must be 1")
         }
         if let text = metadata["connect-timeout-ms"] {
             timeout = ConnectTimeout.parse(text)
-            if timeout == nil { return .invalidArgument("connect-timeout-ms must be 1 to 10 digits") }
+            if timeout == nil { return .invalidRequest("connect-timeout-ms must be 1 to 10 digits") }
         }
         guard let name, !name.isEmpty, name != "identity" else { return nil }
         encoding = MessageEncoding(rawValue: name)

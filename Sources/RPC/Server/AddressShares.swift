@@ -1,3 +1,4 @@
+import HTTPTypes
 import Platform
 
 /// The addresses that have connections or calls at a listener, each with what it holds there.

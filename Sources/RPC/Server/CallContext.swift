@@ -1,3 +1,4 @@
+import HTTPTypes
 import Platform
 import Wire
 
@@ -70,22 +71,4 @@ public struct CallTraffic: Sendable, Hashable {
     public var bytesSent = 0
     /// From the header section's end to the status, in nanoseconds.
     public var duration: UInt64 = 0
-}
-
-/// A socket's address, as text: `127.0.0.1:50051`, `[::1]:50051`.
-public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
-    /// Without brackets.
-    public let host: String
-    public let port: Int
-
-    public init(host: String, port: Int) {
-        self.host = host
-        self.port = port
-    }
-
-    public static let unknown = PeerAddress(host: "", port: 0)
-
-    public var description: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
 }

@@ -46,6 +46,13 @@ public final class HandlerTasks: @unchecked Sendable {
     fileprivate func arrived() { isWaking = false }
 
     fileprivate func next() -> ServerCall? {
+        while let call = takeFirst() {
+            if call.mayBegin() { return call }
+        }
+        return nil
+    }
+
+    private func takeFirst() -> ServerCall? {
         if front.isEmpty {
             swap(&front, &back)
             front.reverse()

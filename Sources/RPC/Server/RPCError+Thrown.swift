@@ -1,22 +1,20 @@
 import Wire
 
 extension RPCError {
-    /// What a client is told of an error that a handler threw. This is the one table from errors to statuses.
-    init(thrown error: any Error, by method: MethodDescriptor) {
+    /// What a client is told of an error that ended a call of that method. This is the one table from errors to statuses.
+    init(_ error: any Error, of method: MethodDescriptor, policy: ErrorPolicy) {
         switch error {
         case let error as RPCError:
             self = error
+            if let condition, detail == nil { detail = policy.detail(condition, method) }
         case let error as any RPCErrorConvertible:
             self = error.rpcError
-            if detail == .internalError && method.service.hasPrefix("archebase.auth.") { detail = .authInternalError }
+            if status == .internalError, detail != nil { detail = policy.detail(.internalError, method) ?? detail }
         case is CancellationError:
             self.init(bare: .cancelled, "the call was cancelled")
-        case _ where method.service.hasPrefix("archebase.auth."):
-            self.init(.authInternalError, "internal error")
-        case _ where method.service.hasPrefix("archebase."):
-            self.init(.internalError, "internal error")
         default:
             self.init(bare: .internalError, "internal error")
+            detail = policy.detail(.internalError, method)
         }
     }
 }
@@ -37,7 +35,7 @@ extension MessageEncoding.Failure {
     var rpcError: RPCError {
         switch self {
         case .malformed:
-            .invalidArgument("a compressed message is not in the format that its header field says")
+            .invalidRequest("a compressed message is not in the format that its header field says")
         case .tooLong(let limit):
             RPCError(bare: .resourceExhausted, "a compressed message holds more than the limit of \(limit) bytes")
         }

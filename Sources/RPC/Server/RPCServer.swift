@@ -50,6 +50,8 @@ public final class RPCServer: Sendable {
     public let limits: RPCLimits
     public let metrics: ServerMetrics
     let addresses = AddressShares()
+    /// The detail codes of the errors that the server makes by itself.
+    let errors: ErrorPolicy
     /// How messages are written in JSON; `nil` = they are not, and who asks for it is refused.
     public let json: JSONMapping?
     /// Which pages of other origins may call; `nil` = none.
@@ -57,12 +59,14 @@ public final class RPCServer: Sendable {
 
     public init(
         router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = RPCLimits(),
-        metrics: ServerMetrics = ServerMetrics(), json: JSONMapping? = nil, crossOrigin: CrossOrigin? = nil
+        metrics: ServerMetrics = ServerMetrics(), errors: ErrorPolicy = .bare, json: JSONMapping? = nil,
+        crossOrigin: CrossOrigin? = nil
     ) {
         self.router = router
         self.interceptors = interceptors
         self.limits = limits
         self.metrics = metrics
+        self.errors = errors
         self.json = json
         self.crossOrigin = crossOrigin
     }

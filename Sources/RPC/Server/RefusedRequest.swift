@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// A request that is no call of any method here, for the log.
 public struct RefusedRequest: Sendable, Hashable {
     public enum Reason: String, Sendable, Hashable, CaseIterable {

@@ -78,10 +78,10 @@ public struct Router: MethodRegistry, Sendable {
             StreamingMethod<Input, Output>(descriptor: method) { requests, responses, context in
                 var only: Input?
                 for try await request in requests {
-                    guard only == nil else { throw RPCError.invalidArgument("\(method.path) takes one message") }
+                    guard only == nil else { throw RPCError.invalidRequest("\(method.path) takes one message") }
                     only = request
                 }
-                guard let only else { throw RPCError.invalidArgument("\(method.path) takes one message") }
+                guard let only else { throw RPCError.invalidRequest("\(method.path) takes one message") }
                 try await handler(only, responses, context)
             })
     }

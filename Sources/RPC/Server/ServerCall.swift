@@ -159,7 +159,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     /// One client may hold as many messages, unfinished or inflated from a few bytes, as it has streams: there is a bound
     /// on what all of a listener's hold. What is small is not worth the count.
     private func countHeld() {
-        guard case .open(let context, _) = state else { return }
+        guard case .open = state else { return }
         let held = (head.front?.heldBytes ?? deframer.gatheredBytes) + (driver?.heldBytes ?? 0)
         let change = (held > 4096 ? held : 0) - counted
         guard change != 0 else { return }
@@ -169,12 +169,12 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         let addressHasRoom = address.requestBytes.add(change, limit: limits.maxRequestBytesPerAddress)
         guard change > 0, !listenerHasRoom || !addressHasRoom else { return }
         server.metrics.limitReached(listenerHasRoom ? "request_bytes_per_address" : "request_bytes")
-        fail(RPCError.overloaded(context.method, "the calls under way hold too many bytes of requests"))
+        fail(RPCError.overloaded("the calls under way hold too many bytes of requests"))
     }
 
     /// Ends the call where a message that has begun to arrive comes more slowly than clients have to send.
     func checkRate(at now: UInt64) {
-        guard case .open(let context, _) = state, !hasReceivedEnd, !holdsWindow,
+        guard case .open = state, !hasReceivedEnd, !holdsWindow,
             (head.front?.heldBytes ?? deframer.gatheredBytes) > 0
         else {
             arriving = nil
@@ -187,9 +187,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         let least = Double(limits.minimumRate) * Double(elapsed) / 1e9
         if Double(traffic.bytesReceived - start.received) >= least { return arriving = (now, traffic.bytesReceived) }
         server.metrics.limitReached("slow_request")
-        fail(
-            RPCError.overloaded(
-                context.method, "the request arrives more slowly than \(limits.minimumRate) bytes a second"))
+        fail(RPCError.overloaded("the request arrives more slowly than \(limits.minimumRate) bytes a second"))
     }
 
     private func deliver(_ message: UnsafeRawBufferPointer, isCompressed: Bool, to driver: CallDriver) {
@@ -237,7 +235,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
                 try front.receiveEnd { [self] in deliver($0, isCompressed: $1, to: driver) }
                 guard case .open = state else { return }
             } else if deframer.isWithinMessage {
-                throw .invalidArgument("the request ends within a message")
+                throw .invalidRequest("the request ends within a message")
             }
             driver.receiveEnd(for: self)
         } catch {
@@ -269,12 +267,12 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
             place = try CallPlace(waits: waits, on: connection, of: address)
         } catch {
             server.metrics.limitReached(error.limit)
-            fail(RPCError.overloaded(context.method, error.message))
+            fail(RPCError.overloaded(error.message))
             return
         }
         if waits { limitWaiting(context) }
         connection.handlers += 1
-        connection.start(self)
+        connection.loop.handlerTasks.run(self)
     }
 
     /// The share of the caller's address: the connection's, unless a proxy has passed the call on.
@@ -309,6 +307,9 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         }
     }
 
+    /// Whether the handler may begin now. If not, the connection runs it later.
+    func mayBegin() -> Bool { connection.mayBegin(self) }
+
     /// Runs the handler, unless the call is over already.
     nonisolated(nonsending) func handle(in task: HandlerTask) async {
         if case .open(let context, _) = state, let driver {
@@ -330,7 +331,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
     func send(_ frame: [UInt8]) {
         guard case .open(let context, let hasResponded) = state else { return }
         guard hasRoom(for: frame, context.method) else {
-            return fail(RPCError.overloaded(context.method, "too many answers wait to be read: read them first"))
+            return fail(RPCError.overloaded("too many answers wait to be read: read them first"))
         }
         traffic.messagesSent += 1
         if let front = head.front { return send(frame, by: front, context) }
@@ -373,7 +374,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
 
     private func fail(_ error: any Error) {
         guard case .open(let context, let hasResponded) = state else { return }
-        let refusal = RPCError(thrown: error, by: context.method)
+        let refusal = RPCError(error, of: context.method, policy: server.errors)
         if let front = head.front {
             put(front.failure(refusal, context))
         } else if hasResponded {
@@ -385,7 +386,7 @@ final class ServerCall: HTTP2Stream, @unchecked Sendable {
         } else {
             respondAndFinish(ResponseHeaders.trailersOnly(refusal, context.trailingMetadata))
         }
-        end(refusal.status, error)
+        end(refusal.status, error is RPCError ? refusal : error)
     }
 
     // MARK: another front than gRPC's
@@ -455,7 +456,7 @@ extension RequestHead.Fault {
     fileprivate func check() throws(RPCError) {
         switch self {
         case .badTimeout:
-            throw .invalidArgument("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
+            throw .invalidRequest("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
         case .encoding:
             throw .unimplemented("grpc-encoding must be identity, gzip or deflate")
         case .none, .tooLarge, .notPost:

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Wire
 
 /// The server's side of one connection.
@@ -97,15 +98,20 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     // MARK: handlers
 
-    /// Has the call's handler run: soon, or when enough of the answers before it has been sent.
-    func start(_ call: ServerCall) {
-        guard queuedBytes >= server.limits.maxResponseBytesPerConnection else { return loop.handlerTasks.run(call) }
+    /// Whether the call's handler may begin. If not, it is run again when enough of the answers before it have been sent.
+    ///
+    /// Asked when the loop comes to the call, not when the call arrives: a client may send many in one piece, before the
+    /// first of them has an answer.
+    func mayBegin(_ call: ServerCall) -> Bool {
+        guard session != nil, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
         server.metrics.limitReached("response_bytes_per_connection")
         delayed.append(call)
+        return false
     }
 
     private func startDelayed() {
-        guard !delayed.isEmpty, queuedBytes < server.limits.maxResponseBytesPerConnection else { return }
+        guard !delayed.isEmpty else { return }
+        guard session == nil || queuedBytes < server.limits.maxResponseBytesPerConnection else { return }
         let calls = delayed
         delayed = []
         for call in calls { loop.handlerTasks.run(call) }

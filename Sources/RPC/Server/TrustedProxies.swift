@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Finds out where a call came from that proxies have passed on: the last address of `x-forwarded-for` that is none of
 /// theirs. Whoever is not listed is not believed, and stands for itself.
 public struct TrustedProxies: Interceptor {

@@ -29,7 +29,7 @@ private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
     override func receive(
         message: UnsafeRawBufferPointer, wasCompressed: Bool, for call: ServerCall
     ) throws(RPCError) {
-        guard !hasInput else { throw .invalidArgument("\(call.path) takes one message") }
+        guard !hasInput else { throw .invalidRequest("\(call.path) takes one message") }
         try input.merge(request: message)
         hasInput = true
         self.wasCompressed = wasCompressed
@@ -41,7 +41,7 @@ private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
     override func receiveEnd(for call: ServerCall) { call.run() }
 
     nonisolated(nonsending) override func handle(_ call: ServerCall, _ context: CallContext) async throws {
-        guard hasInput else { throw RPCError.invalidArgument("\(context.method.path) takes one message") }
+        guard hasInput else { throw RPCError.invalidRequest("\(context.method.path) takes one message") }
         context.requestWasCompressed = wasCompressed
         var request = Input()
         swap(&request, &input)
@@ -68,7 +68,7 @@ extension Message {
         do {
             try merge(decoding: bytes)
         } catch {
-            throw .invalidArgument("the request is no valid \(Self.fullName): \(error)")
+            throw .invalidRequest("the request is no valid \(Self.fullName): \(error)")
         }
     }
 }

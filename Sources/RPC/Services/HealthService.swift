@@ -1,4 +1,4 @@
-import Proto
+import CommonProto
 import Wire
 
 /// `grpc.health.v1.Health` of one listener.

@@ -1,4 +1,4 @@
-import Proto
+import CommonProto
 import Wire
 
 /// `grpc.reflection.v1.ServerReflection`: what a listener serves, for tools that were not compiled against it.

@@ -1,5 +1,6 @@
 import Foundation
-import Network
+import HTTPClient
+import HTTPTypes
 import ObjectStore
 import Platform
 

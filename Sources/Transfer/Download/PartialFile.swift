@@ -1,4 +1,5 @@
 import Foundation
+import HTTPClient
 import ObjectStore
 import Platform
 
@@ -10,18 +11,23 @@ public final class PartialFile: @unchecked Sendable {
 
     private let path: String
     private let descriptor: Int32
+    private let synchronize: @Sendable (Int32) -> Int32
     public private(set) var size: Int64 = 0
     private var digest = ContentDigest()
 
     /// Opens what an earlier run left, and reads it; nobody else writes to it meanwhile.
-    public init(_ path: String) throws {
+    ///
+    /// - Parameter synchronize: fsync(2); a test puts its own here.
+    public init(_ path: String, synchronize: @escaping @Sendable (Int32) -> Int32 = { fsync($0) }) throws {
         self.path = path
+        self.synchronize = synchronize
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Failure.last("open", path) }
         // From here on a failure ends it by `deinit`.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure("another process writes to", path) }
         do {
             let file = try FileReader(path)
+            try forgetUnwritten(size: Int(try file.status().st_size))
             let whole = 0..<Int64(try file.status().st_size)
             guard let digest = try file.digest(of: whole) else {
                 throw Failure("cannot read", path, "it became shorter")
@@ -35,6 +41,13 @@ public final class PartialFile: @unchecked Sendable {
 
     deinit {
         close(descriptor)
+    }
+
+    /// Keeps only bytes that are on the disk: an earlier run may have ended because a sync failed, and the page cache would
+    /// pass the bytes of that sync off as written.
+    private func forgetUnwritten(size: Int) throws {
+        guard synchronize(descriptor) == 0 else { return try truncate() }
+        CachedPages.drop(0..<size, of: descriptor)
     }
 
     public var crc64: UInt64 { digest.crc64 }
@@ -63,8 +76,15 @@ public final class PartialFile: @unchecked Sendable {
     }
 
     /// Makes the bytes durable, then gives them their name, and makes that durable.
+    ///
+    /// - Throws: `LocalFailure`. Where the bytes cannot be made durable, none of them is kept: a second sync would succeed
+    ///   without writing them.
     public func finish(as final: String) throws {
-        guard fsync(descriptor) == 0 else { throw Failure.last("write", path) }
+        guard synchronize(descriptor) == 0 else {
+            let failure = Failure.last("write", path)
+            try truncate()
+            throw failure
+        }
         guard rename(path, final) == 0 else { throw Failure.last("rename", path) }
         do {
             try PrivateFile.synchronizeFolder(Path.folder(of: final))

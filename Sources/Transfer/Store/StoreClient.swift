@@ -1,4 +1,5 @@
-import Network
+import HTTPClient
+import HTTPTypes
 import ObjectStore
 import Platform
 import XML
@@ -78,10 +79,15 @@ public struct StoreClient: Sendable {
     }
 
     /// - Returns: the object's ETag.
-    public func put(_ piece: Piece, sent: @escaping @Sendable (Int) -> Void) async throws -> String {
+    ///
+    /// - Parameter replaces: whether an object that is there already is written over; otherwise the store refuses that.
+    public func put(
+        _ piece: Piece, replaces: Bool = true, sent: @escaping @Sendable (Int) -> Void
+    ) async throws -> String {
         let body: HTTPRequest.Body = piece.range.isEmpty ? .bytes([]) : .file(piece.file, piece.range)
         return try Self.checked(
-            try await send("PUT", [], fields: piece.fields, body: body, sent: sent), crc64: piece.crc64)
+            try await send("PUT", [], fields: guarded(piece.fields, replaces), body: body, sent: sent),
+            crc64: piece.crc64)
     }
 
     /// Every part that the store holds, page by page.
@@ -98,9 +104,11 @@ public struct StoreClient: Sendable {
 
     /// - Parameter parts: in their order.
     /// - Returns: the object's ETag.
-    public func complete(_ multipartID: String, parts: [StorePart]) async throws -> String {
+    public func complete(
+        _ multipartID: String, parts: [StorePart], replaces: Bool = true
+    ) async throws -> String {
         let reply = try await send(
-            "POST", [("uploadId", multipartID)], fields: ["Content-Type": "application/xml"],
+            "POST", [("uploadId", multipartID)], fields: guarded(["Content-Type": "application/xml"], replaces),
             body: .bytes(Self.completion(of: parts)))
         // What OSS found only after it had begun its answer comes with status 200.
         let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
@@ -139,6 +147,17 @@ public struct StoreClient: Sendable {
         } catch let refusal as StoreRefusal where refusal.status == 404 {
             return nil
         }
+    }
+
+    /// With the condition that no object is written over, where none is to be.
+    private func guarded(_ fields: HTTPFields, _ replaces: Bool) -> HTTPFields {
+        var fields = fields
+        guard !replaces else { return fields }
+        switch object.dialect {
+        case .oss: fields.append("x-oss-forbid-overwrite", "true")
+        case .s3: fields.append("If-None-Match", "*")
+        }
+        return fields
     }
 
     private func send(

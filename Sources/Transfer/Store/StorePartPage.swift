@@ -1,3 +1,4 @@
+import HTTPClient
 import XML
 
 /// A page of an object store's answer to ListParts.

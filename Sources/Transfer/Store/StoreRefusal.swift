@@ -1,4 +1,4 @@
-import Network
+import HTTPClient
 import ObjectStore
 import Platform
 import XML

@@ -16,13 +16,13 @@ public struct ProtobufReader: ~Copyable {
     @usableFromInline var depthLeft: Int
 
     @inlinable
-    init(start: UnsafeRawPointer, count: Int) {
+    package init(start: UnsafeRawPointer, count: Int) {
         cursor = start
         end = start + count
         depthLeft = Self.depthLimit
     }
 
-    @inlinable var remaining: Int { end - cursor }
+    @inlinable package var remaining: Int { end - cursor }
 
     /// The next field's tag (number << 3 | wire type), or `nil` at the end of the message.
     @inlinable
@@ -45,7 +45,7 @@ public struct ProtobufReader: ~Copyable {
 
     @inlinable
     @inline(__always)
-    mutating func varint() throws(DecodingError) -> UInt64 {
+    package mutating func varint() throws(DecodingError) -> UInt64 {
         if cursor != end {
             let byte = cursor.load(as: UInt8.self)
             if byte < 0x80 {
@@ -100,7 +100,7 @@ public struct ProtobufReader: ~Copyable {
 
     @inlinable
     @inline(__always)
-    mutating func fixed<Bits: FixedWidthInteger>(_ type: Bits.Type) throws(DecodingError) -> Bits {
+    package mutating func fixed<Bits: FixedWidthInteger>(_ type: Bits.Type) throws(DecodingError) -> Bits {
         guard remaining >= MemoryLayout<Bits>.size else { throw .truncated }
         let bits = cursor.loadUnaligned(as: Bits.self)
         cursor += MemoryLayout<Bits>.size
@@ -110,7 +110,7 @@ public struct ProtobufReader: ~Copyable {
     /// The bytes of a length-delimited field; valid while the reader's buffer is.
     @inlinable
     @inline(__always)
-    mutating func delimited() throws(DecodingError) -> UnsafeRawBufferPointer {
+    package mutating func delimited() throws(DecodingError) -> UnsafeRawBufferPointer {
         let count = try length()
         let bytes = UnsafeRawBufferPointer(start: cursor, count: count)
         cursor += count
@@ -176,7 +176,7 @@ public struct ProtobufReader: ~Copyable {
 
     /// Passes over the value that follows `tag`.
     @usableFromInline
-    mutating func skip(_ tag: UInt32) throws(DecodingError) {
+    package mutating func skip(_ tag: UInt32) throws(DecodingError) {
         switch tag & 7 {
         case WireType.varint: _ = try varint()
         case WireType.fixed64: _ = try fixed(UInt64.self)

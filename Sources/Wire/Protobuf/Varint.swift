@@ -12,7 +12,7 @@ public enum Varint {
 }
 
 extension [UInt8] {
-    mutating func append(varint value: UInt64) {
+    package mutating func append(varint value: UInt64) {
         var rest = value
         while rest >= 0x80 {
             append(UInt8(truncatingIfNeeded: rest) | 0x80)

@@ -3,12 +3,11 @@
 import json
 import os
 import select
-import struct
 import subprocess
 from pathlib import Path
 
-from support import h2raw
-from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer
+from support.counters import Counters
+from support.unary import UnaryChannel
 
 START_TIMEOUT = 30
 #: 50 bytes.
@@ -46,44 +45,17 @@ class EchoServer:
         self.process.stdout.close()
 
 
-class AllocationCount:
-    """What a program that was started with `environment` has asked of its allocator so far."""
+def allocations_per_call(binary: Path, directory: Path, warm_up: int = 200, calls: int = 1000) -> float:
+    """Of call after call on one connection: each a read and a write. directory: for the counters' files; it is made."""
+    counters = Counters(binary.with_name("libcounters.so"), directory)
+    with EchoServer(binary, environment=counters.environment) as server, UnaryChannel(server.address) as channel:
 
-    def __init__(self, library: Path, file: Path):
-        file.write_bytes(bytes(8))
-        self._file = file
-        self.environment = {"LD_PRELOAD": str(library), "ALLOCATIONS_FILE": str(file)}
+        def call() -> None:
+            assert channel.call("/benchmark.Echo/Say", MESSAGE[5:]) == MESSAGE[5:]
 
-    @property
-    def value(self) -> int:
-        return struct.unpack("=Q", self._file.read_bytes())[0]
-
-
-def allocations_per_call(binary: Path, file: Path, warm_up: int = 200, calls: int = 1000) -> float:
-    """Of call after call on one connection, as a client makes them that keeps HPACK's table: each a read and a write."""
-    count = AllocationCount(binary.with_name("liballocations.so"), file)
-    with EchoServer(binary, environment=count.environment) as server, Peer(server.address) as peer:
-        fields = [
-            (":method", "POST"), (":scheme", "http"), (":path", "/benchmark.Echo/Say"), (":authority", peer.authority),
-            ("content-type", "application/grpc"), ("te", "trailers"),
-        ]  # fmt: skip
-        # Entered into the table by the first call, the last of them at its first place behind the static ones.
-        entered = b"".join(b"\x40" + h2raw.string(name) + h2raw.string(value) for name, value in fields)
-        known = bytes(0x80 | (61 + len(fields) - index) for index in range(len(fields)))
-        streams = iter(range(1, 2**31, 2))
-
-        def call(head: bytes) -> None:
-            stream = next(streams)
-            request = h2raw.frame(HEADERS, END_HEADERS, stream, head) + h2raw.frame(DATA, END_STREAM, stream, MESSAGE)
-            peer.raw(request)
-            assert peer.expect(DATA, stream).payload == MESSAGE
-            peer.expect_end(stream)
-
-        peer.window_update(0, 2**30)
-        call(entered)
-        for _ in range(warm_up):
-            call(known)
-        before = count.value
+        for _ in range(1 + warm_up):
+            call()
+        before = counters.allocations
         for _ in range(calls):
-            call(known)
-        return (count.value - before) / calls
+            call()
+        return (counters.allocations - before) / calls

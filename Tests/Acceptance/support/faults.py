@@ -1,6 +1,6 @@
 """A gateway whose disk can be made to fail, and whose power can be cut: faults/faults.c, preloaded and steered.
 
-A client whose clock is wrong: faults/clock.c. A file that the disk cannot read: faults/sector.c.
+A process whose clock is wrong, or is set while it runs: faults/clock.c. A file that the disk cannot read: faults/sector.c.
 """
 
 import errno
@@ -77,6 +77,21 @@ def _build(name: str, *sources: str) -> Path:
 def wrong_clock(seconds: int) -> dict[str, str]:
     """The environment of a process whose clock is ahead by so many seconds."""
     return {"LD_PRELOAD": str(_build("clock", "clock.c")), "CLOCK_AHEAD": str(seconds)}
+
+
+class Clock:
+    """The clock of a process that gets `environment`: what is added to the wall clock, and to the time since boot."""
+
+    def __init__(self, directory: Path):
+        path = directory / "clock.control"
+        path.write_bytes(bytes(16))
+        self._file = open(path, "r+b", buffering=0)
+        self.environment = {"LD_PRELOAD": str(_build("clock", "clock.c")), "CLOCK_CONTROL": str(path)}
+
+    def set(self, wall: int, boot: int = 0) -> None:
+        """Both in seconds."""
+        self._file.seek(0)
+        self._file.write(struct.pack("<2q", wall, boot))
 
 
 def bad_sector(file: Path, offset: int, error: int) -> dict[str, str]:

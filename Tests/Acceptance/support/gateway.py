@@ -34,8 +34,8 @@ class Gateway:
         self.config.write_text(json.dumps(config or {}, indent=2))
         #: What the program is started by; `data` and `config` are paths as the program sees them.
         self.wrapper: list[str] = []
-        #: Variables of the process beside this one's own.
-        self.environment: dict[str, str] = {}
+        #: Variables of the process beside this one's own. Hundreds of data directories stay until the run's end.
+        self.environment: dict[str, str] = {"DATA_GATEWAY_DATABASE__RESERVE_BYTES": "65536"}
         self.listeners: dict[str, str] = {}
         self.process: subprocess.Popen | None = None
         #: How the process ended that was killed last; -9 where it had not ended by itself.

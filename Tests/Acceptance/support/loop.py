@@ -1,4 +1,4 @@
-"""A real file system on a disk that can be full below it, as a thin volume is: ext4 on a loop device on a tmpfs."""
+"""Real file systems of a test's own: a small one, and one on a disk that can be full below it, as a thin volume is."""
 
 import os
 import shutil
@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 MIB = 1 << 20
+PAGE = os.sysconf("SC_PAGESIZE")
 SIZE, POOL_SIZE = 64 * MIB, 128 * MIB
 
 
@@ -26,8 +27,41 @@ def _undo(*command) -> None:
     subprocess.run([str(part) for part in command], capture_output=True, timeout=30)
 
 
+class SmallDisk:
+    """A tmpfs of `size` bytes at `folder`, which other programs can fill, too. To be used in a `with`."""
+
+    def __init__(self, folder: Path, size: int):
+        self.folder, self._size = folder, size
+        self._filling = folder / "filling"
+
+    def __enter__(self) -> "SmallDisk":
+        if os.geteuid() != 0:
+            raise Unavailable("only root may mount")
+        self.folder.mkdir()
+        _run("mount", "-t", "tmpfs", "-o", f"size={self._size}", "tmpfs", self.folder)
+        return self
+
+    def __exit__(self, *_) -> None:
+        _undo("umount", "--lazy", self.folder)
+
+    def fill(self) -> None:
+        """Writes until not one page is free."""
+        with open(self._filling, "ab", buffering=0) as file:
+            for size in (MIB, 4096):
+                try:
+                    while file.write(bytes(size)):
+                        pass
+                except OSError:
+                    pass
+
+    @property
+    def free_bytes(self) -> int:
+        status = os.statvfs(self.folder)
+        return status.f_bavail * status.f_frsize
+
+
 class ThinDisk:
-    """`folder` is the file system; `fill` takes the room below it, `free` gives it back.
+    """ext4 on a loop device on a tmpfs. `folder` is the file system; `fill` takes the room below it, `free` gives it back.
 
     To be used in a `with`, which takes everything down again.
     """
@@ -47,7 +81,7 @@ class ThinDisk:
             self._ends.callback(_undo, "umount", "--lazy", self._pool)
             with open(self._image, "wb") as image:
                 image.truncate(SIZE)
-            _run("mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", self._image)
+            _run("mkfs.ext4", "-q", "-b", str(PAGE), "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", self._image)
             # All of it has room, what mkfs left as holes as well: the file system's own journal must not be what fails.
             with open(self._image, "r+b") as image:
                 os.posix_fallocate(image.fileno(), 0, SIZE)
@@ -64,6 +98,9 @@ class ThinDisk:
         folder.mkdir()
         device = _run("losetup", "--find", "--show", image)
         self._ends.callback(_undo, "losetup", "--detach", device)
+        # A request of one page is written or fails. Of a larger one that finds the pool full after its first page, the
+        # loop device says that all of it was written.
+        Path(f"/sys/block/{Path(device).name}/queue/max_sectors_kb").write_text(str(PAGE // 1024))
         _run("mount", "-t", "ext4", device, folder)
         self._ends.callback(_undo, "umount", "--lazy", folder)
 
@@ -80,7 +117,7 @@ class ThinDisk:
                 pass
             # The last pages that a whole MiB found no room for.
             try:
-                while file.write(bytes(4096)):
+                while file.write(bytes(PAGE)):
                     pass
             except OSError:
                 pass

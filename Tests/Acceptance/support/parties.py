@@ -112,6 +112,19 @@ def exchange(gateway, stubs, credential: str):
     return call(stub.ExchangeCredential, stubs.auth.ExchangeCredentialRequest(credential=credential))
 
 
+def issue_system_credential(user: User, name: str) -> str:
+    """What `data-gateway user credential` shows for the service account of that name."""
+    stub = user.stubs.auth.IdentityManagementServiceStub(user.gateway.channel("admin"))
+    request = user.stubs.auth.IssueSystemCredentialRequest(user_name=name)
+    return call(stub.IssueSystemCredential, request, user.token).credential
+
+
+def exchange_system_credential(gateway, stubs, credential: str):
+    """ExchangeSystemCredential: the token of a service account."""
+    stub = stubs.auth.SystemAuthServiceStub(gateway.channel("auth"))
+    return call(stub.ExchangeSystemCredential, stubs.auth.ExchangeSystemCredentialRequest(credential=credential))
+
+
 @dataclass
 class Uploader:
     """The holder of an API key, as the deployed SDKs behave on the control plane."""

@@ -6,6 +6,7 @@ What was acknowledged has to be there. What was answered with an error, or not a
 import hashlib
 import http.client
 import sqlite3
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from .webhooks import SECRET, Receiver
 PART_SIZE = 65536
 STATIC_KEY = ("TOOLS", "a secret of the tools")
 PASSWORD = "a password of some length"
+#: How long tokens are used; seconds.
+TOKENS_FOR = 300
 #: What a client may be told about a disk that fails; it tries again then.
 TRANSIENT = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL)
 
@@ -197,16 +200,20 @@ class Story:
         self._complete(attempt, data, attempt.object.put(data))
 
     def _parts(self) -> None:
-        attempt = self._create()
-        attempt.multipart = answer_of(attempt.object.store, "POST", [("uploads", "")]).text("UploadId")
+        attempt = self.begin_parts()
         pieces = {1: content(PART_SIZE, 3), 2: content(PART_SIZE, 4), 3: content(300, 5)}
-        self._send(attempt, 1, pieces[1])
-        self._send(attempt, 2, content(PART_SIZE, 6))
-        self._send(attempt, 2, pieces[2])
-        self._send(attempt, 3, pieces[3])
+        self.send_part(attempt, 1, pieces[1])
+        self.send_part(attempt, 2, content(PART_SIZE, 6))
+        self.send_part(attempt, 2, pieces[2])
+        self.send_part(attempt, 3, pieces[3])
         self._finish(attempt, pieces)
 
-    def _send(self, attempt: Attempt, number: int, piece: bytes) -> None:
+    def begin_parts(self) -> Attempt:
+        attempt = self._create()
+        attempt.multipart = answer_of(attempt.object.store, "POST", [("uploads", "")]).text("UploadId")
+        return attempt
+
+    def send_part(self, attempt: Attempt, number: int, piece: bytes) -> None:
         contents = attempt.parts.setdefault(number, {None})
         contents.add(piece)
         query = [("partNumber", str(number)), ("uploadId", attempt.multipart)]
@@ -279,6 +286,7 @@ class Story:
 
     def check(self) -> None:
         """All that was acknowledged is there, and nothing is half there."""
+        self.lab.renew_tokens()
         calls = {"GetSite": self.user.admin, "GetUser": self.user.users}
         for method, fields in self.names:
             assert calls.get(method, self.user.devices)(method, **fields)
@@ -356,7 +364,7 @@ class Story:
                     (pieces[number],) = contents
                 else:
                     pieces[number] = content(PART_SIZE, number)
-                    self._send(attempt, number, pieces[number])
+                    self.send_part(attempt, number, pieces[number])
             if pieces:
                 self._finish(attempt, pieces)
                 attempt.object.check()
@@ -401,6 +409,7 @@ class Lab:
         self._login = login
         self.user: User | None = None
         self.uploader: Uploader | None = None
+        self._signed_in_at = 0.0
 
     @property
     def copies(self) -> Path:
@@ -411,6 +420,7 @@ class Lab:
         if self.user is None:
             self.user = self._login(self.gateway)
             self.uploader = Fleet.create(self.user).uploader()
+            self._signed_in_at = time.monotonic()
         return self
 
     def close(self) -> None:
@@ -421,7 +431,15 @@ class Lab:
         self.receiver.close()
 
     def story(self) -> Story:
+        self.renew_tokens()
         return Story(self)
+
+    def renew_tokens(self) -> None:
+        """Signs in again where the tokens may end soon; a long test outlasts them."""
+        if time.monotonic() - self._signed_in_at > TOKENS_FOR:
+            self.user.token = self._login(self.gateway).token
+            self.uploader.sign_in()
+            self._signed_in_at = time.monotonic()
 
     def tools(self, key: str) -> Stored:
         """An object that the static key may write."""

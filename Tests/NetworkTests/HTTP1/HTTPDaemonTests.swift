@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import HTTPTestClient
+import HTTPTypes
 import Network
 import RPC
 import Testing

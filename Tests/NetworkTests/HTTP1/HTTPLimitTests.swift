@@ -1,5 +1,6 @@
 import Glibc
 import HTTPTestClient
+import HTTPTypes
 import RPC
 import Testing
 

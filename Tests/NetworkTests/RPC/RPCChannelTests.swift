@@ -1,4 +1,5 @@
 import Glibc
+import HTTPTypes
 import Network
 import RPC
 import Testing

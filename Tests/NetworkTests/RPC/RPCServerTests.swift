@@ -1,3 +1,5 @@
+import GatewayAPI
+import HTTPTypes
 import Network
 import Proto
 import RPC

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Network
 import Platform
 import Testing

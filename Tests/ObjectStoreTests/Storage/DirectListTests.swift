@@ -13,7 +13,7 @@ import Testing
 
         func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? { nil }
 
-        func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {}
+        func recordActivity(uploadID: String, in transaction: Connection) throws {}
     }
 
     /// One page looks at so many rows; what it ends with must lead on behind all of it.

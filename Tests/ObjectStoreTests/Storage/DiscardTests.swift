@@ -55,7 +55,7 @@ struct DiscardTests {
 
     @Test(arguments: [(40_000, 0), (3, 10_000), (600, 3)])
     func noTransactionDeletesMoreThanABatch(multiparts: Int, parts: Int) throws {
-        test.store.stopRemovals()
+        test.store.stopBackgroundWork()
         try insert(multiparts: multiparts, parts: parts)
         #expect(try usage() == Int64(multiparts * parts * 10))
         // Each row has at most two of usage and one scheduled file with it.
@@ -75,6 +75,46 @@ struct DiscardTests {
         #expect(try count("store_multiparts") == 0 && count("store_parts") == 0 && usage() == 0)
     }
 
+    @Test func noTransactionReleasesMoreFilesThanABatch() throws {
+        test.store.stopBackgroundWork()
+        try insert(multiparts: 1, parts: 10_000)
+        try test.database.writeBlocking { try StoreRecords($0).markCompleted("upload-1-1") }
+        let completed = try changes { connection in
+            let released = try StoreRecords(connection).releaseFiles(ofPartsOf: "upload-1-1", limit: Discards.inline)
+            #expect(released.files.count == Discards.inline && !released.isDone)
+        }
+        #expect(completed == Discards.inline + 1)
+        var files = Discards.inline
+        while try test.database.read({ try StoreRecords($0).hasReleases() }) {
+            let released = try test.database.writeBlocking {
+                try StoreRecords($0).continueRelease(limit: Discards.batch)?.files.count ?? 0
+            }
+            #expect(released <= Discards.batch)
+            files += released
+        }
+        #expect(files == 5000)
+        let left = try test.database.read {
+            try $0.first("SELECT count(*) FROM store_parts WHERE file_id IS NOT NULL") { $0.int(0) }
+        }
+        #expect(try left == 0 && count("store_parts") == 10_000)
+    }
+
+    @Test func theFilesOfPartsSentTwiceGoAfterTheirComplete() throws {
+        let client = test.client()
+        let id = try client.initiate()
+        let count = 2 * Discards.inline
+        for seed in 1...2 {
+            for number in 1...count {
+                let body = content(Int(TestStore.partSize), seed: UInt64(seed * 1000 + number))
+                #expect(try client.part(number, of: id, body).status == 200)
+            }
+        }
+        #expect(try test.files().count == count + 1)
+        #expect(try client.completeAll(id).status == 200)
+        #expect(try test.files().count == 1)
+        #expect(try self.count("store_releases") == 0)
+    }
+
     @Test func whatIsLeftGoesInTheBackground() throws {
         try insert(multiparts: 500, parts: 3)
         try insert(multiparts: 2, parts: 1, uploadID: "upload-2")
@@ -86,7 +126,7 @@ struct DiscardTests {
     }
 
     @Test func whatAStopLeftGoesAfterTheNextStart() throws {
-        test.store.stopRemovals()
+        test.store.stopBackgroundWork()
         try insert(multiparts: 500, parts: 0)
         try test.database.writeBlocking { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
         test.store.discards.drain()
@@ -97,7 +137,7 @@ struct DiscardTests {
     }
 
     @Test func whatIsMarkedIsNotSeen() throws {
-        test.store.stopRemovals()
+        test.store.stopBackgroundWork()
         let client = test.client()
         let id = try client.initiate()
         #expect(try client.part(1, of: id, content(10)).status == 200)

@@ -93,7 +93,7 @@ struct DurabilityTests {
         try store.restart()
         #expect(try store.files().isEmpty)
         #expect(store.store.reconciliation == StoreReconciliation())
-        #expect(try store.database.read { try StoreRecords($0).scheduledRemovals() }.isEmpty)
+        #expect(try store.database.read { try StoreRecords($0).scheduledRemovals(after: "", limit: 100) }.isEmpty)
     }
 
     @Test func marksWhatIsLost() throws {
@@ -203,7 +203,7 @@ struct DurabilityTests {
         for _ in 0..<3 { #expect(throws: PrivateFile.Failure.self) { try store.restart() } }
         try FileManager.default.removeItem(atPath: fresh)
         try store.restart()
-        #expect(!store.store.reconciliation.isForeign)
+        #expect(!store.store.isForeign)
         #expect(try store.client().get() == content(10))
     }
 
@@ -241,7 +241,7 @@ struct DurabilityTests {
         try change(store, "UPDATE store_identity SET generation = generation - 1")
         for _ in 0..<2 {
             try store.restart()
-            #expect(store.store.reconciliation == StoreReconciliation(isForeign: true))
+            #expect(store.store.isForeign)
             #expect(try store.files().count == 2)
         }
         try change(store, "UPDATE store_identity SET generation = generation + 1")
@@ -256,7 +256,7 @@ struct DurabilityTests {
         let aside = store.directory.appending(path: "aside")
         try FileManager.default.moveItem(at: folder, to: aside)
         try store.restart()
-        #expect(store.store.reconciliation == StoreReconciliation(isForeign: true))
+        #expect(store.store.isForeign)
         try FileManager.default.removeItem(at: folder)
         try FileManager.default.moveItem(at: aside, to: folder)
         try store.restart()

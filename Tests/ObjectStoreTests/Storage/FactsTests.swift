@@ -93,7 +93,7 @@ import Testing
         }
         #expect(try await store.store.sweepRemovals() == 1)
         #expect(try store.files().isEmpty)
-        let waiting = try store.database.read { try StoreRecords($0).scheduledRemovals() }
+        let waiting = try store.database.read { try StoreRecords($0).scheduledRemovals(after: "", limit: 100) }
         #expect(waiting.isEmpty)
     }
 
@@ -119,7 +119,8 @@ import Testing
     @Test func unsyncedFactsAreNotAcknowledged() async throws {
         var configuration = ObjectStore.Configuration()
         configuration.calls.synchronizeFolder = { (_) throws(PrivateFile.Failure) in
-            throw PrivateFile.Failure(reason: "Input/output error")
+            errno = EIO
+            throw PrivateFile.Failure.last()
         }
         let store = try TestStore(configuration)
         _ = try store.client().put(content(10))

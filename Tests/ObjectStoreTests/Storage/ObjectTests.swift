@@ -39,6 +39,46 @@ struct ObjectTests {
         #expect(try client.get() == Array("abcdefg".utf8))
     }
 
+    @Test(arguments: ["PUT", "DELETE"])
+    func readsWhatIsThereOnceTheFileItLookedForIsGone(method: String) throws {
+        let store = try TestStore()
+        let client = store.client()
+        _ = try client.put(content(100, seed: 1))
+        var reads = 0
+        let size = Result {
+            try store.store.withObject(client.claims) { object in
+                reads += 1
+                if reads == 1 {
+                    if method == "PUT" {
+                        _ = try client.put(content(50, seed: 2))
+                    } else {
+                        _ = try store.store.database.writeBlocking { connection in
+                            try StoreRecords(connection).deleteObject(uploadID: client.claims.uploadID)
+                        }
+                    }
+                    store.store.removals.drain()
+                    try store.store.data.remove(object.fileID)
+                }
+                return try store.store.data.open(object.fileID, for: .reading).size()
+            }
+        }
+        if method == "PUT" {
+            #expect(try size.get() == 50)
+        } else {
+            #expect(throws: StoreError.noSuchKey) { try size.get() }
+        }
+    }
+
+    @Test func aFileThatIsGoneFromUnderItsObjectIsMissing() throws {
+        let store = try TestStore()
+        let client = store.client()
+        _ = try client.put(content(100))
+        try store.files().forEach { try store.store.data.remove($0) }
+        #expect(throws: StorageFailure.missing) {
+            try store.store.withObject(client.claims) { try store.store.data.open($0.fileID, for: .reading).size() }
+        }
+    }
+
     @Test func replacesAnObject() throws {
         let store = try TestStore()
         let client = store.client()

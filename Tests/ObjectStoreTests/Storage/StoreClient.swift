@@ -1,4 +1,5 @@
 import HTTPTestClient
+import HTTPTypes
 import Network
 import Platform
 

@@ -26,7 +26,7 @@ final class TestStore {
             return bytesLeft.withLock { $0 }.flatMap { used + bytes > $0 ? "you may have \($0) bytes" : nil }
         }
 
-        func recordActivity(uploadID: String, at time: UnixTime, in transaction: Connection) throws {
+        func recordActivity(uploadID: String, in transaction: Connection) throws {
             touched.withLock { $0.append(uploadID) }
         }
     }
@@ -62,10 +62,16 @@ final class TestStore {
     }
 
     /// As a new process would: nothing is kept but the folder and the database.
-    func restart() throws {
+    ///
+    /// - Parameters:
+    ///   - isClean: whether the process before it stopped, or was killed.
+    ///   - between: runs when no process has the folder.
+    func restart(isClean: Bool = false, between: () throws -> Void = {}) throws {
         server.stop(drainingFor: 0)
+        if isClean { store.close() }
         store.discards.drain()
         store.removals.drain()
+        try between()
         store = try Self.open(directory, database, clock, configuration)
         server = try Self.serve(store, policy, configure)
     }
@@ -103,10 +109,13 @@ final class TestStore {
     private static func open(
         _ directory: URL, _ database: Database, _ clock: ManualClock, _ configuration: ObjectStore.Configuration
     ) throws -> ObjectStore {
-        try ObjectStore(
+        let store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), clock: clock,
-            configuration: configuration)
+            permit: ClockGuard(clock: clock).permit(), configuration: configuration)
+        store.reconciler.drain()
+        store.factsWriter.drain()
+        return store
     }
 
     private static func serve(

@@ -1,5 +1,4 @@
 import Platform
-import Transfer
 
 @testable import Uploads
 

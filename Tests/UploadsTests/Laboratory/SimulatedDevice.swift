@@ -1,3 +1,4 @@
+import GatewayAPI
 import ObjectStore
 import Platform
 import Proto

@@ -1,4 +1,5 @@
 import Accounts
+import HTTPTypes
 import Platform
 import Proto
 import RPC
@@ -44,14 +45,14 @@ final class SimulatedGateway {
         UploadService(
             sessions: UploadSessions(
                 database: world.scene.database, store: store, endpoint: try StoreEndpoint(Scene.endpoint),
-                clock: world.scene.clock, identifiers: world.scene.identifiers, configuration: world.configuration))
+                clock: world.scene.clock, steady: world.scene.clockGuard.steady, identifiers: world.scene.identifiers,
+                configuration: world.configuration))
     }
 
     func sweep() async throws {
         _ = try await UploadSweep(
-            database: world.scene.database, store: store, clock: world.scene.clock,
-            configuration: world.configuration
-        ).run()
+            database: world.scene.database, store: store, configuration: world.configuration
+        ).run(world.scene.permit)
         _ = try await store.sweepRemovals()
     }
 
@@ -165,7 +166,9 @@ final class SimulatedGateway {
     // MARK: what the store's server does with a header and a body
 
     private var policy: StoreAccessPolicy {
-        StoreAccessPolicy(store: store, clock: world.scene.clock, configuration: world.configuration)
+        StoreAccessPolicy(
+            store: store, clock: world.scene.clock, steady: world.scene.clockGuard.steady,
+            configuration: world.configuration)
     }
 
     private func access(_ credentials: TemporaryCredentials?) throws -> StoreAccess {

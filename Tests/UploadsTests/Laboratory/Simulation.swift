@@ -1,7 +1,6 @@
 import DeviceClient
 import Platform
 import Proto
-import Transfer
 
 @testable import ObjectStore
 @testable import Uploads
@@ -116,7 +115,7 @@ final class Simulation {
             network.removeAll { if case .rest = $0.content { true } else { false } }
             try gateway.restart()
             let found = world.store.reconciliation
-            guard !found.isForeign, found.lost == 0, found.quarantined == 0 else {
+            guard !world.store.isForeign, found.lost == 0, found.quarantined == 0 else {
                 throw Violation(rule: "a start finds nothing out of order", found: "\(found)")
             }
             try check()

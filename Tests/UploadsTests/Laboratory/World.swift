@@ -48,6 +48,7 @@ final class World {
         store = try ObjectStore(
             directory: scene.directory.appending(path: "store").path, database: scene.database,
             keyring: Scene.keyring, clock: scene.clock, configuration: Self.storeConfiguration)
+        store.reconciler.drain()
     }
 
     func device() throws -> Caller {

@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import GRPCWire
 
 @Suite struct GRPCTimeoutTests {
     private func parse(_ text: String) -> Int64? {

@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import GRPCWire
 
 @Suite struct MessageDeframerTests {
     private func frame(_ message: [UInt8], flag: UInt8 = 0) -> [UInt8] {

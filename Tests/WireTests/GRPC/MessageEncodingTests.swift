@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import GRPCWire
 
 @Suite struct MessageEncodingTests {
     private func compress(_ bytes: [UInt8], _ encoding: MessageEncoding) -> [UInt8] {

@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import GRPCWire
 
 struct RichStatusTests {
     @Test func statusComesFirstAndTheDetailAgainAsAny() {

@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import HTTP2
 
 @Suite struct FrameHeadsTests {
     /// A preface of three bytes; DATA of two on stream 1, an empty RST_STREAM on 3 with the reserved bit, DATA of 256.

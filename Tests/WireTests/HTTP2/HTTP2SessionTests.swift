@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import HTTP2
 
 /// A server's session over bytes that a test writes by hand.
 private final class Server: HTTP2SessionHost {

@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import HTTP2
 
 @Suite struct OpenedStreamsTests {
     /// A client's streams, accepted one after the other.

@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import HTTP2
 
 @Suite struct PeerConductTests {
     private static let second: UInt64 = 1_000_000_000

@@ -1,7 +1,8 @@
 import Testing
+import Wire
 import WireTesting
 
-@testable import Wire
+@testable import ProtobufJSON
 
 /// The JSON mapping of everything but the well-known types.
 struct JSONMappingTests {

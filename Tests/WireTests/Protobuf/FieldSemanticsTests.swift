@@ -1,7 +1,8 @@
 import Testing
+import Wire
 import WireTesting
 
-@testable import Wire
+@testable import Protobuf
 
 /// What protobuf promises about presence, merging, repetition and unknown fields.
 struct FieldSemanticsTests {

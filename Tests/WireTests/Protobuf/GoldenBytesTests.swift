@@ -1,7 +1,8 @@
 import Testing
+import Wire
 import WireTesting
 
-@testable import Wire
+@testable import Protobuf
 
 /// Bytes as the protobuf documentation and other implementations have them.
 struct GoldenBytesTests {

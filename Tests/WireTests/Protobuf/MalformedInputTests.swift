@@ -1,7 +1,8 @@
 import Testing
+import Wire
 import WireTesting
 
-@testable import Wire
+@testable import Protobuf
 
 /// What is not a message is told apart by `DecodingError`, and never traps.
 struct MalformedInputTests {

@@ -1,6 +1,7 @@
+import Wire
 import WireTesting
 
-@testable import Wire
+@testable import Protobuf
 
 /// Messages with something in every field.
 enum Sample {

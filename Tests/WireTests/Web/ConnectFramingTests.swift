@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import GRPCWire
 
 /// The pure parts of the Connect protocol.
 @Suite struct ConnectFramingTests {

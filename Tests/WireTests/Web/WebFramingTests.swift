@@ -1,6 +1,7 @@
 import Testing
+import Wire
 
-@testable import Wire
+@testable import GRPCWire
 
 /// Content types, and the pure parts of gRPC-Web.
 @Suite struct WebFramingTests {

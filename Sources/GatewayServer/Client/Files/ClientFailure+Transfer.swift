@@ -1,4 +1,5 @@
 import DeviceClient
+import HTTPClient
 import Network
 import RPC
 import Transfer

@@ -54,13 +54,13 @@ extension AuditLine: Resource {
         [
             .number("line_id", lineID), .time("at", at), .text("actor", actor), .text("organization", organization),
             .text("action", action), .text("target", target), .text("peer", peer), .text("result", result),
-            .number("count", count),
+            .number("count", count), .text("ids", ids.joined(separator: " ")),
         ]
     }
 
     /// On one line, without a table's widths: what comes next is not known.
     fileprivate var text: String {
         let words = Self.columns.compactMap { column in fields.first { $0.name == column }?.text }
-        return TextLayout.printable(words.map { $0.isEmpty ? "-" : $0 }.joined(separator: "  "))
+        return TextLayout.printable((words.map { $0.isEmpty ? "-" : $0 } + ids).joined(separator: "  "))
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
-import Network
+import HTTPClient
+import HTTPTypes
 import Proto
-import RPC
 import Transfer
 import Wire
 

@@ -1,7 +1,7 @@
 import DeviceClient
 import Foundation
+import GatewayAPI
 import RPC
-import Transfer
 
 /// `data-gateway init`
 struct Initialize: Command {

@@ -1,8 +1,8 @@
 import DeviceClient
 import Foundation
+import HTTPClient
 import Platform
 import RPC
-import Transfer
 
 /// `data-gateway upload`
 struct Upload: Command {

@@ -1,6 +1,6 @@
+import HTTPTypes
 import Network
 import Proto
-import RPC
 import Wire
 
 /// `data-gateway logout`

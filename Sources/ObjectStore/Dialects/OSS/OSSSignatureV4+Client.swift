@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 extension OSSSignatureV4 {

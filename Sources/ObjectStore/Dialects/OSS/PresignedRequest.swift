@@ -1,4 +1,3 @@
-import Network
 import Platform
 
 /// A request that needs nothing but its URL: to be sent as it is, until it expires.

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 
 /// Amazon S3, as boto3 and awscli speak it.
 struct S3Dialect: StoreDialect {

@@ -1,4 +1,4 @@
-import Network
+import HTTPTypes
 import Platform
 
 /// Reads what a request of S3's clients says of its body.

@@ -1,5 +1,5 @@
+import HTTPClient
 import Proto
-import Transfer
 
 /// `data-gateway device import`
 struct DeviceImport: Command {

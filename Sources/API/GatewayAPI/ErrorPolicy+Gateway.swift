@@ -1,0 +1,16 @@
+import RPC
+
+extension ErrorPolicy {
+    /// The detail codes of the gateway's services.
+    ///
+    /// AuthService has codes of its own, and none for an overload: its clients give up where they find one.
+    public static let gateway = ErrorPolicy { condition, method in
+        let isAuthService = method.service.hasPrefix("archebase.auth.")
+        return switch condition {
+        case .invalidRequest: .invalidArgument
+        case .overloaded: isAuthService ? nil : .overloaded
+        case .internalError where isAuthService: .authInternalError
+        case .internalError: method.service.hasPrefix("archebase.") ? .internalError : nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Platform
+import RPC
+
+/// Slows callers down who fill the audit log faster than its lines may go.
+///
+/// Lines are kept for a while however many there are, so that nobody can have the traces of what they did removed. What is left to
+/// do about an organization that has twice as many as it may have is to let each of its callers make only some calls a minute that
+/// leave lines.
+public final class AuditPressure: Sendable {
+    private struct State {
+        /// Organizations with more lines than they may have.
+        var overfull: [OrganizationReference] = []
+        /// Ids of the organizations with twice as many.
+        var slowed: Set<Int64> = []
+        var refused = 0
+    }
+
+    private let state = Lock(State())
+    private let calls: Throttle
+    private let clock: any WallClock
+    private let onChange: @Sendable ([OrganizationReference]) -> Void
+
+    init(
+        callsPerMinute: Int, clock: any WallClock, onChange: @escaping @Sendable ([OrganizationReference]) -> Void
+    ) {
+        calls = Throttle(perMinute: callsPerMinute)
+        self.clock = clock
+        self.onChange = onChange
+    }
+
+    /// Organizations with more lines than `audit.max_lines`, none of which may go yet.
+    public var overfullCount: Int { state.withLock { $0.overfull.count } }
+
+    /// Calls refused since the start.
+    public var refusedCount: Int { state.withLock { $0.refused } }
+
+    /// Counts a call that leaves a line.
+    ///
+    /// - Throws: RATE_LIMITED, with the time after which to try again.
+    func admit(_ principal: Principal) throws(RPCError) {
+        guard let organizationID = principal.organizationID, state.withLock({ $0.slowed.contains(organizationID) }),
+            let wait = calls.take(principal.name, at: clock.now())
+        else { return }
+        state.withLock { $0.refused += 1 }
+        throw RPCError(
+            .rateLimited, "the organization's audit log is full of recent lines: try again later",
+            retryAfterMilliseconds: wait)
+    }
+
+    func admit(_ user: UserPrincipal) throws(RPCError) { try admit(.user(user)) }
+
+    /// - Parameters:
+    ///   - overfull: in the order of their ids.
+    ///   - slowed: among them.
+    func set(overfull: [OrganizationReference], slowed: Set<Int64>) {
+        let hasChanged = state.withLock { state in
+            defer { (state.overfull, state.slowed) = (overfull, slowed) }
+            return state.overfull != overfull
+        }
+        if hasChanged { onChange(overfull) }
+    }
+}

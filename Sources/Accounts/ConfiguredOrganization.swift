@@ -1,0 +1,55 @@
+import Database
+
+/// An organization that a setting of the configuration names, e.g. `webhooks.robots`.
+///
+/// The name means the organization that had it when the gateway first knew one, by its id: another that is given the name
+/// of a deleted one does not come by what was set up for that.
+public struct ConfiguredOrganization: Sendable, Hashable {
+    /// The setting's path without the last key.
+    public let setting: String
+    public let name: String
+
+    public init(setting: String, name: String) {
+        self.setting = setting
+        self.name = name
+    }
+
+    /// The organization that is meant; `nil` where there never was one of the name.
+    ///
+    /// The first answer is recorded, so `connection` has to be the writer's.
+    public func id(in connection: Connection) throws -> Int64? {
+        if let known = try recorded(in: connection) { return known }
+        guard let organization = try OrganizationRecords.find(name: name, in: connection) else { return nil }
+        try connection.execute(
+            "INSERT INTO configured_organizations (setting, name, organization_id) VALUES ($1, $2, $3)", setting, name,
+            organization.id)
+        return organization.id
+    }
+
+    /// The id that ``id(in:)`` recorded; `nil` where it recorded none.
+    public func recorded(in connection: Connection) throws -> Int64? {
+        try connection.first(
+            "SELECT organization_id FROM configured_organizations WHERE setting = $1 AND name = $2", setting, name
+        ) { $0.int64(0) }
+    }
+
+    /// Records what all mean that the configuration names now, and forgets those that it names no more.
+    ///
+    /// - Returns: those whose organization was deleted and whose name another has now.
+    public static func record(
+        _ all: [ConfiguredOrganization], in connection: Connection
+    ) throws -> [ConfiguredOrganization] {
+        let known = try connection.query("SELECT setting, name FROM configured_organizations") {
+            ConfiguredOrganization(setting: $0.text(0), name: $0.text(1))
+        }
+        for gone in Set(known).subtracting(all) {
+            try connection.execute(
+                "DELETE FROM configured_organizations WHERE setting = $1 AND name = $2", gone.setting, gone.name)
+        }
+        return try all.filter { named in
+            let id = try named.id(in: connection)
+            let holder = try OrganizationRecords.find(name: named.name, in: connection)
+            return holder != nil && holder?.id != id
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import Database
+import HTTPTypes
+import Platform
+
+/// The addresses that a user signed in from, the latest few: what strangers do to an account does not hold these up.
+enum LoginAddressRecords {
+    static let maximumOfUser = 16
+
+    /// - Parameter address: as it is counted; see `AddressRange.countedAsOne`.
+    static func contain(_ address: String, userID: Int64, in connection: Connection) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM login_addresses WHERE user_id = $1 AND address = $2", userID, address
+        ) { _ in true } ?? false
+    }
+
+    static func note(_ address: String, userID: Int64, at now: UnixTime, in connection: Connection) throws {
+        try connection.execute(
+            """
+            INSERT INTO login_addresses (user_id, address, last_login_at) VALUES ($1, $2, $3)
+            ON CONFLICT (user_id, address) DO UPDATE SET last_login_at = excluded.last_login_at
+            """, userID, address, now.microseconds)
+        try connection.execute(
+            """
+            DELETE FROM login_addresses WHERE user_id = $1 AND address NOT IN (
+                SELECT address FROM login_addresses WHERE user_id = $1 ORDER BY last_login_at DESC, address LIMIT $2
+            )
+            """, userID, maximumOfUser)
+    }
+}

@@ -1,0 +1,34 @@
+import Proto
+
+/// `data-gateway clock show`
+struct ClockShow: ClientCommand {
+    static let name = "show"
+    static let summary = "Show the gateway's clock, and whether it deletes by it"
+    static let discussion = [
+        """
+        After a step of more than a day nothing is deleted for its age until the clock is confirmed: by \
+        clock.confirmation_hours without another step, by stepping back, or by 'clock confirm'.
+        """
+    ]
+
+    static var parameters: [Parameter<Self>] { connectionParameters }
+
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        Reply(try await ClockServiceClient(gateway).getClock(GetClockRequest()))
+    }
+}
+
+extension GetClockResponse: Resource {
+    static let columns = ["now", "is_confirmed", "step_seconds", "remaining_seconds"]
+
+    var fields: [ResourceField] {
+        [
+            .time("now", now),
+            ResourceField(name: "is_confirmed", json: .bool(isConfirmed), text: isConfirmed ? "yes" : "no"),
+            .number("step_seconds", stepSeconds, shownAs: "\(stepSeconds)"),
+            .number("remaining_seconds", remainingSeconds, shownAs: "\(remainingSeconds)"),
+        ]
+    }
+}

@@ -1,0 +1,34 @@
+import Accounts
+import Database
+import Platform
+
+/// What a ``ClockGuard`` has to know across restarts: one row.
+struct ClockRecords {
+    static let migrations = [
+        Migration(
+            name: "clock-1",
+            sql: """
+                -- What was seen of the clock: JSON, for the gateway alone.
+                CREATE TABLE clock (
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    history BLOB NOT NULL
+                ) STRICT;
+                """)
+    ]
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func history() throws -> [UInt8]? {
+        try connection.first("SELECT history FROM clock") { $0.blob(0) }
+    }
+
+    func save(_ history: [UInt8]) throws {
+        try connection.execute(
+            "INSERT INTO clock (id, history) VALUES (1, $1) ON CONFLICT (id) DO UPDATE SET history = excluded.history",
+            history)
+    }
+}

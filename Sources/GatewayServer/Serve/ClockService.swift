@@ -1,0 +1,24 @@
+import Accounts
+import Platform
+import Proto
+import RPC
+
+/// ClockService: RPC in, RPC out.
+struct ClockService: ClockServiceHandler {
+    let keeper: ClockKeeper
+
+    func getClock(_ request: GetClockRequest, context: CallContext) async throws -> GetClockResponse {
+        let status = keeper.clockGuard.status
+        return GetClockResponse(
+            now: Timestamp(status.now), isConfirmed: status.isConfirmed, stepSeconds: status.step,
+            remainingSeconds: status.remaining)
+    }
+
+    func confirmClock(_ request: ConfirmClockRequest, context: CallContext) async throws -> ConfirmClockResponse {
+        guard try await keeper.confirm(step: request.stepSeconds, by: try Caller(context)) else {
+            throw RPCError.failedPrecondition(
+                "step_seconds is \(request.stepSeconds), and the clock's step is \(keeper.clockGuard.status.step) now")
+        }
+        return ConfirmClockResponse()
+    }
+}

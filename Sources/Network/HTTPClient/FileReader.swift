@@ -1,0 +1,82 @@
+import Foundation
+
+/// A file that is open for reading, at any place and by any number of threads at once.
+public final class FileReader: Sendable {
+    /// Why a file cannot be read; `reason` is the system's.
+    public struct Failure: Error, Sendable, Hashable {
+        public let path: String
+        public let reason: String
+        /// There is nothing of that name.
+        public let isMissing: Bool
+
+        init(_ path: String, _ number: Int32 = errno) {
+            self.path = path
+            reason = String(cString: strerror(number))
+            isMissing = number == ENOENT
+        }
+    }
+
+    public let path: String
+    private let descriptor: Int32
+    private static let blockSize = 256 * 1024
+
+    public init(_ path: String) throws(Failure) {
+        self.path = path
+        // A named pipe that nobody writes to is not waited for.
+        descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(path) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Makes the bytes durable, whoever wrote them.
+    public func synchronize(_ fsync: (Int32) -> Int32 = { Foundation.fsync($0) }) throws(Failure) {
+        guard fsync(descriptor) == 0 else { throw Failure(path) }
+    }
+
+    /// What the system says of it now.
+    public func status() throws(Failure) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Failure(path) }
+        return status
+    }
+
+    /// - Returns: how many bytes were read, 0 at the file's end.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Failure) -> Int {
+        while true {
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            if count >= 0 { return count }
+            if errno != EINTR { throw Failure(path) }
+        }
+    }
+
+    /// The first bytes of the file, at most `limit`.
+    public func contents(limit: Int) throws(Failure) -> [UInt8] {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
+        defer { buffer.deallocate() }
+        var count = 0
+        while count < limit {
+            let more = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]), at: Int64(count))
+            if more == 0 { break }
+            count += more
+        }
+        return Array(buffer[..<count])
+    }
+
+    /// Hands over a part of the file, a block at a time; less where the file ends before it.
+    public func forEachBlock(of range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 4096)
+        defer { block.deallocate() }
+        var place = range.lowerBound
+        while place < range.upperBound {
+            try Task.checkCancellation()
+            let wanted = Int(min(Int64(Self.blockSize), range.upperBound - place))
+            let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: block[..<wanted]), at: place)
+            guard count > 0 else { return }
+            try body(UnsafeRawBufferPointer(rebasing: block[..<count]))
+            place += Int64(count)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import CCurl
+import Foundation
+import Synchronization
+
+/// One connection of an HTTP/1.1 client, which is opened when it is needed and kept for the next request.
+///
+/// libcurl does the work, on a queue of the connection's own; one exchange at a time, the next waits.
+public final class HTTPConnection: Sendable {
+    public struct Options: Sendable {
+        /// How long a connection may take to open, TLS included.
+        public var connectTimeout: Duration = .seconds(10)
+        /// How long nothing may move in either direction.
+        public var stallTimeout: Duration = .seconds(30)
+        /// How long an exchange may take in all; `nil` = as long as something moves.
+        public var totalTimeout: Duration?
+        /// PEM file of the authorities whose certificate an `https` server must show; `nil` = those that the system trusts.
+        public var authorities: String?
+
+        public init(authorities: String? = nil) {
+            self.authorities = authorities
+        }
+    }
+
+    /// A reply's body that nobody receives as it comes is kept, up to this.
+    public static let maximumKeptBody = 8 << 20
+    /// Bytes that are kept of the body of a reply that is not a success; the rest, up to `maximumKeptBody`, is dropped.
+    package static let maximumKeptError = 64 << 10
+
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    private let queue = DispatchQueue(label: "http-connection")
+    private let options: Options
+    /// Used on the queue only; ended with the connection, when nothing is on the queue any more.
+    private nonisolated(unsafe) let handle: OpaquePointer?
+
+    public init(_ options: Options = Options()) {
+        self.options = options
+        handle = Self.isReady ? curl_easy_init().map { OpaquePointer($0) } : nil
+    }
+
+    deinit {
+        if let handle { curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }
+    }
+
+    /// Sends a request and waits for the whole reply, whatever its status.
+    ///
+    /// - Parameters:
+    ///   - sent: called with the bytes of the body that were handed to the socket, as they are.
+    /// - Throws: `TransferFailure`; `FileReader.Failure` of the body's file; `CancellationError` soon after the task
+    ///   was cancelled; what `receiver` throws.
+    public func exchange(
+        _ request: HTTPRequest, receiver: HTTPReceiver? = nil, sent: (@Sendable (Int) -> Void)? = nil
+    ) async throws -> HTTPReply {
+        let exchange = HTTPExchangeState(request, receiver: receiver, sent: sent)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async { [self] in
+                    continuation.resume(with: Result { try perform(exchange) })
+                }
+            }
+        } onCancel: {
+            exchange.cancel()
+        }
+    }
+
+    private func perform(_ exchange: HTTPExchangeState) throws -> HTTPReply {
+        guard let handle else { throw TransferFailure.unusable("libcurl has no memory") }
+        let curl = UnsafeMutableRawPointer(handle)
+        var message = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+        // Keeps the connection, and nothing of the request before.
+        curl_easy_reset(curl)
+        configure(curl)
+        let fields = exchange.configure(curl)
+        defer { curl_slist_free_all(fields) }
+        let code = message.withUnsafeMutableBufferPointer { buffer in
+            curl_set_pointer(curl, CURLOPT_ERRORBUFFER, buffer.baseAddress)
+            defer { curl_set_pointer(curl, CURLOPT_ERRORBUFFER, nil) }
+            return curl_easy_perform(curl)
+        }
+        let text = String(decoding: message.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return try exchange.finish(code, text.isEmpty ? String(cString: curl_easy_strerror(code)) : text)
+    }
+
+    private func configure(_ curl: UnsafeMutableRawPointer) {
+        // Several threads run: no signal may be used for timeouts.
+        curl_set_number(curl, CURLOPT_NOSIGNAL, 1)
+        curl_set_number(curl, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        curl_set_text(curl, CURLOPT_PROTOCOLS_STR, "http,https")
+        // A signature is made over the path as it is written.
+        curl_set_number(curl, CURLOPT_PATH_AS_IS, 1)
+        curl_set_number(curl, CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.milliseconds)
+        curl_set_number(curl, CURLOPT_LOW_SPEED_LIMIT, 1)
+        curl_set_number(curl, CURLOPT_LOW_SPEED_TIME, max(1, options.stallTimeout.milliseconds / 1000))
+        if let limit = options.totalTimeout { curl_set_number(curl, CURLOPT_TIMEOUT_MS, limit.milliseconds) }
+        curl_set_number(curl, CURLOPT_TCP_KEEPALIVE, 1)
+        curl_set_number(curl, CURLOPT_UPLOAD_BUFFERSIZE, 256 * 1024)
+        curl_set_number(curl, CURLOPT_BUFFERSIZE, 256 * 1024)
+        curl_set_text(curl, CURLOPT_USERAGENT, "data-gateway")
+        if let authorities = options.authorities { curl_set_text(curl, CURLOPT_CAINFO, authorities) }
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int {
+        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,168 @@
+import CCurl
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// One request on its way and what comes back, as libcurl's callbacks see it.
+///
+/// Sendable although it has state: `isCancelled` is atomic, the rest is touched on the connection's queue only, from
+/// `configure` to `finish`.
+final class HTTPExchangeState: @unchecked Sendable {
+    private let request: HTTPRequest
+    private let receiver: HTTPReceiver?
+    private let sent: (@Sendable (Int) -> Void)?
+    private let isCancelled = Atomic(false)
+
+    private var offset: Int64 = 0
+    private var status = 0
+    private var fields = HTTPFields()
+    private var body: [UInt8] = []
+    /// Bytes of the body that arrived, kept or not.
+    private var bodySize = 0
+    /// Whether the receiver wants the body; `nil` before it was asked.
+    private var isReceived: Bool?
+    private var failure: (any Error)?
+
+    init(_ request: HTTPRequest, receiver: HTTPReceiver?, sent: (@Sendable (Int) -> Void)?) {
+        self.request = request
+        self.receiver = receiver
+        self.sent = sent
+    }
+
+    func cancel() { isCancelled.store(true, ordering: .relaxed) }
+
+    /// - Returns: the request's fields, to be freed after the exchange.
+    func configure(_ curl: UnsafeMutableRawPointer) -> UnsafeMutablePointer<curl_slist>? {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        curl_set_text(curl, CURLOPT_URL, request.url)
+        switch request.method {
+        case "GET": curl_set_number(curl, CURLOPT_HTTPGET, 1)
+        case "HEAD": curl_set_number(curl, CURLOPT_NOBODY, 1)
+        default:
+            curl_set_number(curl, CURLOPT_UPLOAD, 1)
+            curl_set_text(curl, CURLOPT_CUSTOMREQUEST, request.method)
+            curl_set_size(curl, CURLOPT_INFILESIZE_LARGE, curl_off_t(request.body.size))
+            curl_set_read(curl) {
+                HTTPExchangeState.of($3).read(UnsafeMutableRawBufferPointer(start: $0, count: $1 * $2))
+            }
+            curl_set_pointer(curl, CURLOPT_READDATA, context)
+            curl_set_seek(curl) { HTTPExchangeState.of($0).seek(to: Int64($1), origin: $2) }
+            curl_set_pointer(curl, CURLOPT_SEEKDATA, context)
+        }
+        curl_set_receive(curl, CURLOPT_HEADERFUNCTION) {
+            HTTPExchangeState.of($3).receive(line: UnsafeRawBufferPointer(start: $0, count: $1 * $2))
+        }
+        curl_set_pointer(curl, CURLOPT_HEADERDATA, context)
+        curl_set_receive(curl, CURLOPT_WRITEFUNCTION) {
+            HTTPExchangeState.of($3).receive(body: UnsafeRawBufferPointer(start: $0, count: $1 * $2))
+        }
+        curl_set_pointer(curl, CURLOPT_WRITEDATA, context)
+        curl_set_number(curl, CURLOPT_NOPROGRESS, 0)
+        curl_set_progress(curl) { context, _, _, _, _ in
+            HTTPExchangeState.of(context).isCancelled.load(ordering: .relaxed) ? 1 : 0
+        }
+        curl_set_pointer(curl, CURLOPT_XFERINFODATA, context)
+        let list = request.fields.fields.reduce(nil as UnsafeMutablePointer<curl_slist>?) { list, field in
+            curl_slist_append(list, "\(field.name): \(field.value)") ?? list
+        }
+        curl_set_fields(curl, list)
+        return list
+    }
+
+    /// The reply, or what stood in its way.
+    func finish(_ code: CURLcode, _ message: String) throws -> HTTPReply {
+        if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
+        if let failure { throw failure }
+        switch code {
+        case CURLE_OK:
+            // A reply without a body has not asked yet.
+            if isReceived == nil { _ = try receiver?.wants(status, fields) }
+            return HTTPReply(status: status, fields: fields, body: body)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL:
+            throw TransferFailure.unusable(message)
+        // A server that refuses without reading the body may close at once: what it said counts.
+        case CURLE_SEND_ERROR where status >= 400:
+            return HTTPReply(status: status, fields: fields, body: body)
+        default:
+            throw TransferFailure.connection(message)
+        }
+    }
+
+    // MARK: libcurl's callbacks
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> HTTPExchangeState {
+        guard let context else { preconditionFailure("libcurl lost the exchange it was given") }
+        return Unmanaged<HTTPExchangeState>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    private func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count: Int
+        switch request.body {
+        case .none: count = 0
+        case .bytes(let bytes):
+            let rest = bytes[Int(offset)...].prefix(buffer.count)
+            buffer.copyBytes(from: rest)
+            count = rest.count
+        case .file(let file, let range):
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - range.lowerBound - offset))
+            do {
+                let window = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+                count = wanted == 0 ? 0 : try file.read(into: window, at: range.lowerBound + offset)
+            } catch {
+                failure = error
+                return Int(CURL_READFUNC_ABORT)
+            }
+        }
+        offset += Int64(count)
+        if count > 0 { sent?(count) }
+        return count
+    }
+
+    /// libcurl begins anew where a connection that it kept turns out to be closed.
+    private func seek(to place: Int64, origin: Int32) -> Int32 {
+        guard origin == SEEK_SET, (0...request.body.size).contains(place) else { return CURL_SEEKFUNC_FAIL }
+        sent?(Int(place - offset))
+        offset = place
+        return CURL_SEEKFUNC_OK
+    }
+
+    private func receive(line: UnsafeRawBufferPointer) -> Int {
+        let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.hasPrefix("HTTP/") {
+            // After `100 Continue`, another header section comes.
+            fields = HTTPFields()
+            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        } else if let colon = text.firstIndex(of: ":") {
+            let value = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            fields.append(String(text[..<colon]), value)
+        }
+        return line.count
+    }
+
+    /// Bytes of the body that are kept.
+    private var maximumBody: Int {
+        (200..<300).contains(status) ? HTTPConnection.maximumKeptBody : HTTPConnection.maximumKeptError
+    }
+
+    private func receive(body bytes: UnsafeRawBufferPointer) -> Int {
+        do {
+            let wanted = try isReceived ?? receiver?.wants(status, fields) ?? false
+            isReceived = wanted
+            if wanted {
+                try receiver?.receive(bytes)
+            } else {
+                bodySize += bytes.count
+                guard bodySize <= HTTPConnection.maximumKeptBody else {
+                    throw TransferFailure.unusable("the server's answer is too long")
+                }
+                // The status may change after the body: libcurl hands trailers over as header lines.
+                body += bytes.prefix(max(0, maximumBody - body.count))
+            }
+            return bytes.count
+        } catch {
+            failure = error
+            // Anything but the count that was handed over ends the exchange.
+            return bytes.isEmpty ? 1 : 0
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+
+/// What says how late it is; the only source of the time of day, so that a test can set it.
+public protocol WallClock: Sendable {
+    func now() -> UnixTime
+}
+
+/// A wall clock beside a count that nobody sets.
+public protocol MachineClock: WallClock {
+    /// Microseconds since the machine was started, also while it was suspended.
+    func sinceBoot() -> Int64
+}
+
+/// The machine's clock.
+public struct SystemClock: MachineClock {
+    public init() {}
+
+    public func now() -> UnixTime {
+        UnixTime(microseconds: Self.read(CLOCK_REALTIME))
+    }
+
+    public func sinceBoot() -> Int64 {
+        Self.read(CLOCK_BOOTTIME)
+    }
+
+    private static func read(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+}
+
+/// A clock that a test moves.
+public final class ManualClock: MachineClock {
+    private struct State {
+        var wall: UnixTime
+        var sinceBoot: Int64 = 3_600_000_000
+    }
+
+    private let state: Lock<State>
+
+    public init(_ start: UnixTime = UnixTime(seconds: 1_767_225_600)) {
+        state = Lock(State(wall: start))
+    }
+
+    public func now() -> UnixTime {
+        state.withLock { $0.wall }
+    }
+
+    public func sinceBoot() -> Int64 {
+        state.withLock { $0.sinceBoot }
+    }
+
+    /// Lets time pass.
+    public func advance(seconds: Int64) {
+        state.withLock { state in
+            state.wall = state.wall.adding(seconds: seconds)
+            state.sinceBoot += seconds * 1_000_000
+        }
+    }
+
+    /// Sets the wall clock, forward or back, while no time passes.
+    public func step(seconds: Int64) {
+        state.withLock { $0.wall = $0.wall.adding(seconds: seconds) }
+    }
+
+    /// Starts the machine again, a minute ago.
+    public func reboot() {
+        state.withLock { $0.sinceBoot = 60_000_000 }
+    }
+}

@@ -1,0 +1,3 @@
+/// Every message and service that the gateway knows, under one name.
+@_exported import CommonProto
+@_exported import GatewayProto

@@ -1,0 +1,71 @@
+import Protobuf
+import ProtobufJSON
+
+/// A call's failure as Connect writes it: `{"code":…,"message":…,"details":[…]}` (Connect protocol, "Error").
+public struct ConnectError: Sendable {
+    /// A message that says more.
+    public struct Detail: Sendable {
+        /// The message's full name.
+        public var type: String
+        /// The message, encoded.
+        public var value: [UInt8]
+        /// The same for people: its fields by name. Left out where there are none.
+        public var debug: [(name: String, value: String)]
+
+        public init(type: String, value: [UInt8], debug: [(name: String, value: String)] = []) {
+            self.type = type
+            self.value = value
+            self.debug = debug
+        }
+    }
+
+    public var code: StatusCode
+    public var message: String
+    public var details: [Detail]
+
+    public init(_ code: StatusCode, _ message: String, details: [Detail] = []) {
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+
+    public var json: [UInt8] {
+        var output = Array("{\"code\":\"\(code.connectName)\"".utf8)
+        if !message.isEmpty {
+            output += ",\"message\":".utf8
+            JSONText.quote(message, to: &output)
+        }
+        if !details.isEmpty {
+            output += ",\"details\":[".utf8
+            for (index, detail) in details.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                Self.write(detail, to: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        }
+        output.append(UInt8(ascii: "}"))
+        return output
+    }
+
+    private static func write(_ detail: Detail, to output: inout [UInt8]) {
+        output += "{\"type\":".utf8
+        JSONText.quote(detail.type, to: &output)
+        output += ",\"value\":\"".utf8
+        var text: [UInt8] = []
+        Base64Coding.append(detail.value, to: &text)
+        // Unpadded, as the protocol asks.
+        output += text.prefix { $0 != UInt8(ascii: "=") }
+        output.append(UInt8(ascii: "\""))
+        if !detail.debug.isEmpty {
+            output += ",\"debug\":{".utf8
+            for (index, field) in detail.debug.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                JSONText.quote(field.name, to: &output)
+                output.append(UInt8(ascii: ":"))
+                JSONText.quote(field.value, to: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+}

@@ -1,0 +1,68 @@
+import Protobuf
+
+/// A unary call in the query of a GET: `?encoding=json&message=%7B%7D` (Connect protocol, "Unary-Get-Request").
+public struct ConnectQuery: Sendable, Equatable {
+    /// What is wrong with a query; the raw value is for people.
+    public enum Failure: String, Error, Sendable {
+        case escape = "the query is not percent-encoded"
+        case repeated = "the query has a parameter twice"
+        case message = "the query needs the parameter message"
+        case encoding = "the query needs encoding=json or encoding=proto"
+        case base64 = "the query's message is no URL-safe base64, which base64=1 says it is"
+        case flag = "the query's base64 may only be 1"
+        case version = "the query's connect may only be v1"
+    }
+
+    public var codec: WebContentType.Codec
+    /// The message, compressed where `compression` says so.
+    public var message: [UInt8]
+    /// Empty = not compressed.
+    public var compression: String
+
+    /// - Parameter query: what stands behind the `?`.
+    public init(_ query: Substring) throws(Failure) {
+        var values: [String: [UInt8]] = [:]
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.unescape(parts[0]), let value = Self.unescape(parts.count > 1 ? parts[1] : "") else {
+                throw .escape
+            }
+            guard values.updateValue(value, forKey: String(decoding: name, as: UTF8.self)) == nil else {
+                throw .repeated
+            }
+        }
+        func text(_ name: String) -> String? { values[name].map { String(decoding: $0, as: UTF8.self) } }
+        guard let codec = text("encoding").flatMap(WebContentType.Codec.init(rawValue:)) else { throw .encoding }
+        guard var message = values["message"] else { throw .message }
+        guard ["v1", nil].contains(text("connect")) else { throw .version }
+        guard ["1", nil].contains(text("base64")) else { throw .flag }
+        if values["base64"] != nil {
+            guard let decoded = Base64Coding.decode(message) else { throw .base64 }
+            message = decoded
+        }
+        self.codec = codec
+        self.message = message
+        let compression = text("compression") ?? ""
+        self.compression = compression == "identity" ? "" : compression
+    }
+
+    private static func unescape(_ text: Substring) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard rest.count >= 2, let first = rest.popFirst(), let second = rest.popFirst(),
+                    let high = PercentEncoding.digit(first), let low = PercentEncoding.digit(second)
+                else { return nil }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+"):
+                // As forms are encoded: what every client's query writer does with a blank.
+                bytes.append(0x20)
+            default:
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+
+/// A block of IP addresses in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3): `192.0.2.0/24`,
+/// `2001:db8::/32`, or one address alone.
+///
+/// IPv4 addresses are held as IPv6 maps them (RFC 4291, section 2.5.5.2), so a block holds an IPv4 peer whichever kind
+/// of socket it came by.
+public struct AddressRange: Sendable, Hashable {
+    private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+    /// 16 bytes, those behind the prefix 0.
+    private let address: [UInt8]
+    /// In bits of the 128.
+    private let prefixLength: Int
+
+    /// `nil` for what is no block: also one with a bit set behind its prefix, which says two things at once.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, let address = Self.address(String(parts[0])) else { return nil }
+        let width = parts[0].contains(":") ? 128 : 32
+        var length = width
+        if parts.count == 2 {
+            let digits = parts[1]
+            guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(digits), number <= width
+            else { return nil }
+            length = number
+        }
+        self.address = address
+        prefixLength = length + 128 - width
+        guard Self.prefix(of: address, prefixLength) == address else { return nil }
+    }
+
+    /// The block that `host` is in, of so many bits of an IPv4 or an IPv6 address; `nil` for what is no address. A zone
+    /// behind it (RFC 4007, section 11) is left out.
+    public init?(around host: String, ipv4: Int, ipv6: Int) {
+        guard let address = Self.address(String(host.prefix { $0 != "%" })) else { return nil }
+        prefixLength = address.starts(with: Self.mapped) ? ipv4 + 96 : ipv6
+        self.address = Self.prefix(of: address, prefixLength)
+    }
+
+    /// Whether `host` is one of the addresses; false for what is no address.
+    public func contains(_ host: String) -> Bool {
+        Self.address(host).map { Self.prefix(of: $0, prefixLength) == address } ?? false
+    }
+
+    package static func isAddress(_ host: String) -> Bool {
+        address(host) != nil
+    }
+
+    /// The address with what is behind its first `length` bits cleared.
+    private static func prefix(of address: [UInt8], _ length: Int) -> [UInt8] {
+        address.enumerated().map { index, byte in
+            let bits = min(max(length - index * 8, 0), 8)
+            return byte & ~UInt8(truncatingIfNeeded: 0xFF >> bits)
+        }
+    }
+
+    private static func address(_ text: String) -> [UInt8]? {
+        var v4 = in_addr()
+        if inet_pton(AF_INET, text, &v4) == 1 { return mapped + withUnsafeBytes(of: v4) { Array($0) } }
+        var v6 = in6_addr()
+        guard inet_pton(AF_INET6, text, &v6) == 1 else { return nil }
+        return withUnsafeBytes(of: v6) { Array($0) }
+    }
+}
+
+extension AddressRange: CustomStringConvertible {
+    public var description: String {
+        let isIPv4 = prefixLength >= 96 && address.starts(with: Self.mapped)
+        var characters = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        inet_ntop(
+            isIPv4 ? AF_INET : AF_INET6, Array(address.dropFirst(isIPv4 ? 12 : 0)), &characters,
+            socklen_t(characters.count))
+        let text = String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return prefixLength == 128 ? text : "\(text)/\(isIPv4 ? prefixLength - 96 : prefixLength)"
+    }
+
+    /// What counts as one where something is limited by address: an IPv4 address, but the first 64 bits of an IPv6 one,
+    /// since a host chooses the rest as it likes (RFC 4291, section 2.5.4). Text that is no address is its own.
+    public static func countedAsOne(_ host: String) -> String {
+        AddressRange(around: host, ipv4: 32, ipv6: 64)?.description ?? host
+    }
+
+    /// What belongs to one owner, more or less: `192.0.2.0/24`, `2001:db8:0:100::/56`. Text that is no address is its own.
+    public static func neighbourhood(_ host: String) -> String {
+        AddressRange(around: host, ipv4: 24, ipv6: 56)?.description ?? host
+    }
+}
+
+extension [AddressRange] {
+    /// Whether one of the blocks has the address.
+    public func contain(_ host: String) -> Bool {
+        contains { $0.contains(host) }
+    }
+}

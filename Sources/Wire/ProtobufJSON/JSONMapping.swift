@@ -1,0 +1,58 @@
+import Protobuf
+
+/// The JSON mapping of proto3, with all of its well-known types.
+///
+/// It turns encoded messages into JSON and back, guided by a schema. The detour over the encoded form costs one more
+/// pass; in return the generated types carry no code for JSON, and `Any` and messages without a Swift type just work.
+///
+/// Source: protobuf "ProtoJSON Format".
+public struct JSONMapping: Sendable {
+    public let schema: Schema
+
+    /// - Parameter schema: Has every message that is mapped, those nested in it, and those that an `Any` may hold.
+    public init(schema: Schema) {
+        self.schema = schema
+    }
+
+    /// Writes a message as JSON, without insignificant white space.
+    ///
+    /// - Parameter includesInitialValues: Write fields without presence, and empty lists and maps, even if not set.
+    public func text(
+        _ message: some Message, includesInitialValues: Bool = false
+    ) throws(JSONError) -> [UInt8] {
+        try text(
+            encoded: message.encoded(canonical: true), of: type(of: message).fullName,
+            includesInitialValues: includesInitialValues)
+    }
+
+    /// The same for a message that is encoded already.
+    public func text(
+        encoded: [UInt8], of fullName: String, includesInitialValues: Bool = false
+    ) throws(JSONError) -> [UInt8] {
+        var writer = JSONMessageWriter(schema: schema, includesInitialValues: includesInitialValues)
+        try writer.message(encoded, of: fullName)
+        return writer.output
+    }
+
+    /// Reads a message from JSON.
+    ///
+    /// - Parameter ignoresUnknownFields: Pass over members without a field, and enum names without a number.
+    public func message<M: Message>(
+        _ type: M.Type = M.self, from json: [UInt8], ignoresUnknownFields: Bool = false
+    ) throws(JSONError) -> M {
+        let bytes = try encode(json, as: M.fullName, ignoresUnknownFields: ignoresUnknownFields)
+        do throws(DecodingError) {
+            return try M(decoding: bytes)
+        } catch {
+            throw JSONError(error == .tooDeep ? .tooDeep : .invalidValue)
+        }
+    }
+
+    /// Reads JSON into the encoded form of a message.
+    public func encode(
+        _ json: [UInt8], as fullName: String, ignoresUnknownFields: Bool = false
+    ) throws(JSONError) -> [UInt8] {
+        var reader = JSONMessageReader(json, schema: schema, ignoresUnknownFields: ignoresUnknownFields)
+        return try reader.document(of: fullName)
+    }
+}

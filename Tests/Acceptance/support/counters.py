@@ -1,0 +1,136 @@
+"""A process whose allocations, database statements and system calls are counted.
+
+The first two by a library that is preloaded (`Tests/Counters`), the system calls by strace.
+"""
+
+import re
+import struct
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+#: The order of `struct counters`.
+_HEAD = struct.Struct("=QQ")
+#: The SQL of one call, many times over; no block of the disk is taken for what is not written.
+_TEXTS = 64 * 1024 * 1024
+#: System calls that are not counted. How often threads wait for each other is a matter of timing, and no work of the
+#: process; the allocator asks the kernel for memory now and then, whatever the call.
+LEFT_OUT = (
+    "futex", "sched_yield", "epoll_wait", "epoll_pwait", "poll", "ppoll", "select", "restart_syscall",
+    "nanosleep", "clock_nanosleep", "brk", "mmap", "munmap", "mprotect", "madvise",
+)  # fmt: skip
+#: The line of strace's that begins a call; where another thread's comes in between, the call has a second line. Not those
+#: on standard error, where lines of the log are written together, nor on event descriptors, by which threads are woken.
+_SYSTEM_CALL = re.compile(rb"^\d+ +(\w+)\((?!2<|\d+<anon_inode:\[eventfd\]>)", re.MULTILINE)
+#: A process that is still busy after this many seconds never rests.
+_REST_TIMEOUT = 30
+
+
+def objection() -> str:
+    """Why strace cannot trace a process of this machine; empty where it can."""
+    tried = subprocess.run(["strace", "-f", "-o", "/dev/null", "true"], capture_output=True, text=True, timeout=60)
+    return tried.stderr.strip() if tried.returncode else ""
+
+
+def rest(process: int, counted: Callable = lambda: None) -> None:
+    """Waits until every thread of the process waits for something, twice, and nothing was `counted` in between."""
+    deadline, before = time.monotonic() + _REST_TIMEOUT, None
+    while (now := (_is_resting(process), counted())) != before or not now[0]:
+        assert time.monotonic() < deadline, f"process {process} does not rest"
+        before = now
+
+
+def _is_resting(process: int) -> bool:
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        try:
+            state = (thread / "stat").read_text().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        # One that a debugger has stopped, such as strace, is in state t.
+        if state != "S":
+            return False
+    return True
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a process did between two moments of rest."""
+
+    allocations: int
+    #: The SQL of each run, in order.
+    statements: tuple[str, ...]
+    #: How many of each name.
+    system_calls: Counter
+
+
+class Counters:
+    """The counters of one process: start it behind `wrapper`, and set `process` to its id.
+
+    Started with `environment` instead, it has no strace beside it: only `allocations` are counted then.
+
+    directory: for the files of the counters; it is made.
+    """
+
+    def __init__(self, library: Path, directory: Path):
+        assert library.exists(), f"{library} is not there; run `swift build` first"
+        directory.mkdir()
+        self.process = 0
+        self._page, self._trace = directory / "counters", directory / "trace"
+        with open(self._page, "wb") as file:
+            file.truncate(_HEAD.size + _TEXTS)
+        self._trace.touch()
+        self._allocations_read = self._texts_read = self._trace_read = 0
+        self.environment = {
+            "LD_PRELOAD": str(library),
+            "COUNTERS_FILE": str(self._page),
+            # The order of sets, and with it how often they grow, would differ from process to process.
+            "SWIFT_DETERMINISTIC_HASHING": "1",
+        }
+
+    @property
+    def allocations(self) -> int:
+        """Of the process so far."""
+        return self._head()[0]
+
+    @property
+    def wrapper(self) -> list[str]:
+        """strace beside the process, which stays this one's child; stops it at the calls that are counted only."""
+        left_out = ",".join(LEFT_OUT)
+        command = ["strace", "-D", "-f", "-qq", "-y", "--seccomp-bpf", "-e", "signal=none", "-e", f"trace=!{left_out}"]
+        # The counting library is for the process alone.
+        for name, value in self.environment.items():
+            command += ["-E", f"{name}={value}"]
+        return [*command, "-o", str(self._trace)]
+
+    def count(self, call) -> tuple[Counts, object]:
+        """What the process did from one rest to the next while `call` ran, and what `call` returned."""
+        self._counts_since_last()
+        result = call()
+        return self._counts_since_last(), result
+
+    def _counts_since_last(self) -> Counts:
+        rest(self.process, lambda: (*self._head(), self._trace.stat().st_size))
+        before, self._allocations_read = self._allocations_read, self.allocations
+        return Counts(self._allocations_read - before, self._new_statements(), self._new_system_calls())
+
+    def _head(self) -> tuple[int, int]:
+        with open(self._page, "rb") as file:
+            return _HEAD.unpack(file.read(_HEAD.size))
+
+    def _new_statements(self) -> tuple[str, ...]:
+        _, end = self._head()
+        start, self._texts_read = self._texts_read, end
+        assert end <= _TEXTS, "too many statements were counted for their texts"
+        with open(self._page, "rb") as file:
+            file.seek(_HEAD.size + start)
+            return tuple(text.decode() for text in file.read(end - start).split(b"\0")[:-1])
+
+    def _new_system_calls(self) -> Counter:
+        with open(self._trace, "rb") as file:
+            file.seek(self._trace_read)
+            lines = file.read()
+        self._trace_read += len(lines)
+        return Counter(name.decode() for name in _SYSTEM_CALL.findall(lines))

@@ -1,0 +1,34 @@
+// Preloaded into a program that uses SQLite as a shared library, notes the SQL of each run of a prepared statement. In a
+// program without SQLite nothing of this runs.
+
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <string.h>
+
+#include "shared.h"
+
+struct sqlite3_stmt;
+
+static int (*step)(struct sqlite3_stmt *);
+static int (*is_busy)(struct sqlite3_stmt *);
+static const char *(*sql)(struct sqlite3_stmt *);
+
+__attribute__((constructor)) static void find(void) {
+    step = dlsym(RTLD_NEXT, "sqlite3_step");
+    is_busy = dlsym(RTLD_NEXT, "sqlite3_stmt_busy");
+    sql = dlsym(RTLD_NEXT, "sqlite3_sql");
+}
+
+static void note(const char *text) {
+    // What SQLite runs for itself has no text, and is part of the statement that made it necessary.
+    if (!text) return;
+    size_t length = strlen(text) + 1;
+    unsigned long start = atomic_fetch_add(&counters->texts_length, length);
+    if (start + length <= texts_capacity) memcpy(counters->texts + start, text, length);
+}
+
+int sqlite3_step(struct sqlite3_stmt *statement) {
+    // The first step of a run; the others go on to its next row.
+    if (!is_busy(statement)) note(sql(statement));
+    return step(statement);
+}

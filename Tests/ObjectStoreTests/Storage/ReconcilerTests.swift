@@ -1,0 +1,127 @@
+import Database
+import Foundation
+import HTTPTestClient
+import Platform
+import Testing
+
+@testable import ObjectStore
+
+/// When a start compares files with rows, and that it is right while requests go on.
+struct ReconcilerTests {
+    private func change(_ store: TestStore, _ sql: String) throws {
+        try store.database.writeBlocking { _ = try $0.execute(sql) }
+    }
+
+    /// Whether the start of `store` compared anything: an orphan that was put there before is gone then.
+    private func orphan(in store: TestStore) throws -> String {
+        let path = store.path(Hex.lower(Random.bytes(16)))
+        #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o200]))
+        return path
+    }
+
+    @Test func aCleanStopLeavesNothingToCompare() throws {
+        let store = try TestStore()
+        _ = try store.client().put(content(10))
+        let path = try #require(try store.files().first.map(store.path))
+        // A mode is not in the folder's time: had the start looked at the file, it would have sealed it again.
+        try store.restart(isClean: true) { chmod(path, 0o600) }
+        var status = stat()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(try store.client().get() == content(10))
+        // What the stop recorded holds for one start.
+        try store.restart()
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o400)
+    }
+
+    @Test(arguments: ["a file more", "a file less", "another store", "an older database", "a database one ahead"])
+    func whatChangedAfterACleanStopIsSeen(_ what: String) throws {
+        let store = try TestStore()
+        _ = try store.client().put(content(10))
+        let path = try #require(try store.files().first.map(store.path))
+        try store.restart(isClean: true) {
+            switch what {
+            case "a file more": _ = try orphan(in: store)
+            case "a file less": try FileManager.default.removeItem(atPath: path)
+            case "another store": try change(store, "UPDATE store_identity SET id = 'other'")
+            case "an older database": try change(store, "UPDATE store_identity SET generation = generation - 1")
+            default: try change(store, "UPDATE store_identity SET generation = generation + 1")
+            }
+            chmod(path, 0o600)
+        }
+        switch what {
+        case "a file more": #expect(store.store.reconciliation == StoreReconciliation(removed: 1))
+        case "a file less": #expect(store.store.reconciliation == StoreReconciliation(lost: 1))
+        case "another store", "an older database": #expect(store.store.isForeign)
+        default:
+            var status = stat()
+            #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o400)
+        }
+    }
+
+    @Test func aStopThatLeavesAFileBehindIsNotClean() throws {
+        let store = try TestStore()
+        let new = try store.store.data.create()
+        defer { withExtendedLifetime(new) {} }
+        try store.restart(isClean: true)
+        #expect(store.store.reconciliation == StoreReconciliation(removed: 1))
+    }
+
+    @Test func aStopWhileItIsComparedIsNotClean() throws {
+        let store = try TestStore()
+        let path = try orphan(in: store)
+        let reconciler = store.store.reconciler
+        reconciler.stop()
+        reconciler.begin { [clock = store.clock] in $0 < clock.now() }
+        reconciler.drain()
+        #expect(reconciler.foldersLeft == 256)
+        #expect(FileManager.default.fileExists(atPath: path))
+        try store.restart(isClean: true)
+        #expect(store.store.reconciliation == StoreReconciliation(removed: 1))
+        #expect(store.store.foldersToReconcile == 0)
+    }
+
+    @Test func aFileOfARequestThatIsUnderWayStays() throws {
+        let store = try TestStore()
+        let new = try store.store.data.create()
+        let gone = try orphan(in: store)
+        store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
+        store.store.reconciler.drain()
+        #expect(FileManager.default.fileExists(atPath: store.path(new.id)))
+        #expect(!FileManager.default.fileExists(atPath: gone))
+        new.abandon()
+        #expect(store.store.data.pending.isEmpty)
+    }
+
+    @Test func comparesRightlyWhileObjectsComeAndGo() throws {
+        let store = try TestStore()
+        _ = try store.client().put(content(10))
+        let done = Lock(false)
+        let threads = (0..<4).map { index in
+            let ended = DispatchSemaphore(value: 0)
+            let client = store.client(uploadID: "busy-\(index)")
+            Thread {
+                while !done.withLock({ $0 }) {
+                    _ = try? client.put(content(10))
+                    if let id = try? client.initiate() {
+                        _ = try? client.part(1, of: id, content(5))
+                        _ = try? client.completeAll(id)
+                    }
+                }
+                ended.signal()
+            }.start()
+            return ended
+        }
+        for _ in 0..<20 {
+            store.store.reconciler.begin { [clock = store.clock] in $0 < clock.now() }
+            store.store.reconciler.drain()
+        }
+        done.withLock { $0 = true }
+        for ended in threads { ended.wait() }
+        #expect(store.store.reconciliation == StoreReconciliation())
+        #expect(try store.client().get() == content(10))
+        let lost = try store.database.read {
+            try $0.first("SELECT count(*) FROM store_objects WHERE lost", row: { $0.int64(0) })
+        }
+        #expect(lost == 0)
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Platform
+import Testing
+
+@testable import Transfer
+
+@Suite struct PartialFileTests {
+    private let path = FileManager.default.temporaryDirectory.appending(path: "partial-\(UUID().uuidString)").path
+
+    /// The disk, as fsync(2) shows it.
+    private final class Disk: Sendable {
+        let isBroken = Lock(false)
+
+        @Sendable func synchronize(_ descriptor: Int32) -> Int32 {
+            guard isBroken.withLock({ $0 }) else { return fsync(descriptor) }
+            errno = EIO
+            return -1
+        }
+    }
+
+    private func append(_ text: String, to file: PartialFile) throws {
+        try Array(text.utf8).withUnsafeBytes { try file.append($0) }
+    }
+
+    @Test func goesOnFromTheBytesOfAnEarlierRun() throws {
+        defer { unlink(path) }
+        try append("abc", to: PartialFile(path))
+        let file = try PartialFile(path)
+        #expect(file.size == 3)
+        try append("def", to: file)
+        try file.finish(as: path + ".whole")
+        defer { unlink(path + ".whole") }
+        #expect(FileManager.default.contents(atPath: path + ".whole") == Data("abcdef".utf8))
+    }
+
+    @Test func keepsNothingThatCannotBeMadeDurable() throws {
+        defer { unlink(path) }
+        let disk = Disk()
+        let file = try PartialFile(path, synchronize: disk.synchronize)
+        try append("abc", to: file)
+        disk.isBroken.withLock { $0 = true }
+        #expect(throws: PartialFile.Failure.self) { try file.finish(as: path + ".whole") }
+        #expect(file.size == 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int == 0)
+        #expect(!FileManager.default.fileExists(atPath: path + ".whole"))
+    }
+
+    @Test func beginsAnewWhereTheBytesOfAnEarlierRunCannotBeMadeDurable() throws {
+        defer { unlink(path) }
+        try append("abc", to: PartialFile(path))
+        let disk = Disk()
+        disk.isBroken.withLock { $0 = true }
+        #expect(try PartialFile(path, synchronize: disk.synchronize).size == 0)
+    }
+}

@@ -1,0 +1,101 @@
+import Database
+import Platform
+import Testing
+
+@testable import Catalog
+@testable import ObjectStore
+@testable import Uploads
+
+/// What becomes of uploads and objects when the clock is set by more than a year while they are there.
+@Suite struct ClockStepTests {
+    private static let day: Int64 = 86_400
+    private static let step: Int64 = 400 * day
+    private let scene: Scene
+    private let device: Caller
+
+    init() throws {
+        scene = try Scene()
+        device = try scene.device()
+    }
+
+    private func retain(days: Int32) throws {
+        try scene.database.writeBlocking {
+            try ObjectRecords($0).setRetention(Retention(organizationID: 1, days: days))
+        }
+    }
+
+    private func objects() throws -> Int {
+        try scene.database.read { try $0.first("SELECT count(*) FROM objects") { $0.int(0) } ?? 0 }
+    }
+
+    private var removal: ObjectRemoval {
+        ObjectRemoval(database: scene.database, store: scene.store, clock: scene.clock)
+    }
+
+    @Test(arguments: [step, -step])
+    func anUploadUnderWayGoesOnAcrossAStep(step: Int64) async throws {
+        let created = try await device.create()
+        try scene.initiate(created.uploadID, parts: 1)
+        try scene.touch(created.uploadID, by: device)
+        scene.clock.step(seconds: step)
+        #expect(scene.clockGuard.permit() == nil)
+        let recovery = try await device.recovery(created.logicalUploadID)
+        #expect(recovery.nextAction == .continue)
+        #expect(recovery.sessionExpireAtUnix > scene.clock.now().seconds)
+        _ = try await device.reissue(created.uploadID)
+        #expect(try scene.decide(created.uploadID, by: device) != .noSuchUpload)
+
+        #expect(scene.clockGuard.confirm(step: step))
+        #expect(try await scene.uploads.sweep(scene.permit) == 0)
+        scene.clock.advance(seconds: scene.configuration.sessionIdle)
+        #expect(try await scene.uploads.sweep(scene.permit) == 1)
+    }
+
+    @Test func anUploadThatBeganUnderASlowClockGoesOn() async throws {
+        scene.clock.step(seconds: -Self.step)
+        let created = try await device.create()
+        try scene.initiate(created.uploadID, parts: 1)
+        scene.clock.advance(seconds: 10)
+        scene.clock.step(seconds: Self.step)
+        #expect(try await scene.uploads.sweep(scene.permit) == 0)
+        #expect(try await device.recovery(created.logicalUploadID).nextAction == .continue)
+    }
+
+    @Test func anObjectOfASlowClockIsKeptForItsTime() async throws {
+        try retain(days: 30)
+        _ = scene.clockGuard.permit()
+        scene.clock.step(seconds: -Self.step)
+        let created = try await device.create()
+        try await device.complete(scene.store(created.uploadID, parts: 1))
+        scene.clock.step(seconds: Self.step)
+        #expect(try await removal.applyRetention(scene.permit) == 0)
+        scene.clock.advance(seconds: 30 * Self.day)
+        #expect(try await removal.applyRetention(scene.permit) == 0)
+        scene.clock.advance(seconds: 60)
+        #expect(try await removal.applyRetention(scene.permit) == 1)
+        #expect(try objects() == 0)
+    }
+
+    @Test func aSweepEndsWhereTheClockStepsMeanwhile() async throws {
+        try retain(days: 30)
+        let permit = try scene.permit
+        let created = try await device.create()
+        try await device.complete(scene.store(created.uploadID, parts: 1))
+        scene.clock.step(seconds: Self.step)
+        await #expect(throws: ClockStepped.self) { try await removal.applyRetention(permit) }
+        await #expect(throws: ClockStepped.self) { try await scene.uploads.sweep(permit) }
+        #expect(try objects() == 1)
+    }
+
+    @Test func recordsOfASlowClockAreKeptForTheirTime() async throws {
+        _ = scene.clockGuard.permit()
+        scene.clock.step(seconds: -2 * Self.step)
+        let created = try await device.create()
+        try await device.abort(created.logicalUploadID)
+        scene.clock.step(seconds: 2 * Self.step)
+        let retention = UploadRetention(database: scene.database, days: 400)
+        #expect(try await retention.run(scene.permit) == 0)
+        scene.clock.advance(seconds: Self.step + 8 * Self.day)
+        #expect(try await retention.run(scene.permit) == 1)
+    }
+}
