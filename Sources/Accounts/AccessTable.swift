@@ -1,5 +1,5 @@
 /// Who may call a method.
-public enum Access: Sendable, Hashable {
+package enum Access: Sendable, Hashable {
     /// Without any token.
     case anyone
     /// By a device's or a site's API-key token.
@@ -13,9 +13,9 @@ public enum Access: Sendable, Hashable {
 }
 
 /// The one place that says which RPC is open to whom. What is not in it is closed to everybody.
-public enum AccessTable {
+package enum AccessTable {
     /// - Parameter path: an HTTP/2 `:path`, e.g. `/archebase.auth.v1.AuthService/Login`.
-    public static func access(to path: String) -> Access? {
+    package static func access(to path: String) -> Access? {
         table[path]
     }
 

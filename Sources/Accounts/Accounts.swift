@@ -4,45 +4,45 @@ import Platform
 import RPC
 
 /// Sites, API keys, organizations, users, tokens and the audit log: everything that says who somebody is.
-public final class Accounts: Sendable {
-    public struct Configuration: Sendable {
+package final class Accounts: Sendable {
+    package struct Configuration: Sendable {
         /// How long an access token holds. Clients exchange again a minute before its end.
-        public var accessTokenSeconds: Int64 = 15 * 60
+        package var accessTokenSeconds: Int64 = 15 * 60
         /// How long a session holds that is not refreshed.
-        public var refreshTokenSeconds: Int64 = 30 * 86_400
+        package var refreshTokenSeconds: Int64 = 30 * 86_400
         /// How long a refresh token that was used up may be shown again, for an answer that was lost.
-        public var refreshGraceSeconds: Int64 = 30
+        package var refreshGraceSeconds: Int64 = 30
         /// Verified access tokens that are remembered.
-        public var rememberedTokens = 8192
+        package var rememberedTokens = 8192
         /// Passwords of strangers, and of others, that may wait to be hashed, one at a time.
-        public var waitingPasswords = 64
+        package var waitingPasswords = 64
         /// Failed logins a minute for one account from one address, for one account, and from one address.
-        public var failedLoginsOfAccountFromAddress = 10
-        public var failedLoginsOfAccount = 100
-        public var failedLoginsOfAddress = 60
+        package var failedLoginsOfAccountFromAddress = 10
+        package var failedLoginsOfAccount = 100
+        package var failedLoginsOfAddress = 60
         /// Wrong credentials a minute for one key that exists.
-        public var wrongCredentialsOfKey = 20
+        package var wrongCredentialsOfKey = 20
         /// How long the audit log keeps a line, and how many of each organization at most: about 200 bytes each.
-        public var auditDays: Int64 = 400
-        public var auditLines: Int64 = 10_000_000
+        package var auditDays: Int64 = 400
+        package var auditLines: Int64 = 10_000_000
         /// For how long it keeps a line however many there are.
-        public var auditMinimumDays: Int64 = 30
+        package var auditMinimumDays: Int64 = 30
         /// Calls a minute of a caller who fills the audit log; see ``AuditPressure``.
-        public var auditedCallsUnderPressure = 60
+        package var auditedCallsUnderPressure = 60
         /// Told when the organizations change that have more lines than that, none of which may go.
-        public var onAuditOverfull: @Sendable ([OrganizationReference]) -> Void = { _ in }
+        package var onAuditOverfull: @Sendable ([OrganizationReference]) -> Void = { _ in }
 
-        public init() {}
+        package init() {}
     }
 
-    public static var migrations: [Migration] { AccountRecords.migrations }
+    package static var migrations: [Migration] { AccountRecords.migrations }
 
     /// Put it in front of every listener.
-    public let authenticator: Authenticator
+    package let authenticator: Authenticator
     /// What the device registry needs of keys and sites.
-    public let deviceKeys: DeviceKeys
+    package let deviceKeys: DeviceKeys
     /// What is written once a minute. Flush it before the database closes.
-    public let deferred: DeferredRecords
+    package let deferred: DeferredRecords
 
     let keyExchange: KeyExchange
     let sessions: Sessions
@@ -53,7 +53,7 @@ public final class Accounts: Sendable {
     let tokens: AccessTokens
     private let signingKeys: SigningKeyFolder
     /// Whose lines of the audit log are more than there may be.
-    public let auditPressure: AuditPressure
+    package let auditPressure: AuditPressure
     private let auditRetention: AuditRetention
     private let pageTokens: PageTokens
     let clock: any WallClock
@@ -63,7 +63,7 @@ public final class Accounts: Sendable {
 
     /// - Parameters:
     ///   - keysDirectory: where the signing keys lie, beside the keyring's root; one is made where there is none.
-    public init(
+    package init(
         database: Database, keyring: Keyring, keysDirectory: String, clock: any WallClock, clockGuard: ClockGuard,
         identifiers: Identifiers, configuration: Configuration = Configuration()
     ) throws {
@@ -117,7 +117,7 @@ public final class Accounts: Sendable {
     ///     that no crash leaves an account whose password nobody knows.
     /// - Returns: whether they were made now.
     @discardableResult
-    public func createFirstAdmin(password: Secret?, keep: (Secret) throws -> Void) async throws -> Bool {
+    package func createFirstAdmin(password: Secret?, keep: (Secret) throws -> Void) async throws -> Bool {
         guard try database.read({ try OrganizationRecords.all(in: $0) }).isEmpty else { return false }
         if let password, !FieldRules.isPassword(password.exposedText) { throw FirstAdminError() }
         let chosen = password ?? Secret(Base64.encodeURL(Random.bytes(18)))
@@ -136,59 +136,59 @@ public final class Accounts: Sendable {
     }
 
     /// The organization's name where the gateway has another beside it and `system`; `nil` for `system`, which acts for all.
-    public static func nameAmongOthers(_ id: Int64, in connection: Connection) throws -> String? {
+    package static func nameAmongOthers(_ id: Int64, in connection: Connection) throws -> String? {
         guard try hasSeveralOrganizations(in: connection) else { return nil }
         return try OrganizationRecords.all(in: connection).first { $0.id == id && $0.kind == .business }?.name
     }
 
     /// Whether there are two or more beside `system`.
-    public static func hasSeveralOrganizations(in connection: Connection) throws -> Bool {
+    package static func hasSeveralOrganizations(in connection: Connection) throws -> Bool {
         try OrganizationRecords.all(in: connection).count { $0.kind == .business } > 1
     }
 
     /// `nil` where there is no organization of that id.
-    public static func organization(_ id: Int64, in connection: Connection) throws -> OrganizationReference? {
+    package static func organization(_ id: Int64, in connection: Connection) throws -> OrganizationReference? {
         try OrganizationRecords.reference(id: id, in: connection)
     }
 
     /// Whether what was issued for the key may still be used.
-    public static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
+    package static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
         guard let record = try APIKeyRecords.find(id: key.id, in: connection) else { return false }
         return record.epoch == key.epoch && record.usability(at: now) == .usable
     }
 
     /// Whether what was issued for the user may still be used.
-    public static func isLive(userID: Int64, epoch: Int64, in connection: Connection) throws -> Bool {
+    package static func isLive(userID: Int64, epoch: Int64, in connection: Connection) throws -> Bool {
         try UserRecords.find(id: userID, in: connection)?.epoch == epoch
     }
 }
 
 extension Accounts {
     /// For the auth listener.
-    public var authService: AuthService { AuthService(accounts: self) }
+    package var authService: AuthService { AuthService(accounts: self) }
 
     /// For the auth listener.
-    public var systemAuthService: SystemAuthService { SystemAuthService(accounts: self) }
+    package var systemAuthService: SystemAuthService { SystemAuthService(accounts: self) }
 
     /// For the auth listener.
-    public var sessionService: SessionService { SessionService(accounts: self) }
+    package var sessionService: SessionService { SessionService(accounts: self) }
 
     /// For the admin listener.
-    public func adminAuthService(devices: any DeviceDirectory) -> AdminAuthService {
+    package func adminAuthService(devices: any DeviceDirectory) -> AdminAuthService {
         AdminAuthService(accounts: self, devices: devices)
     }
 
     /// For the admin listener.
-    public var userAuthService: UserAuthService { UserAuthService(accounts: self) }
+    package var userAuthService: UserAuthService { UserAuthService(accounts: self) }
 
     /// For the admin listener.
-    public var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
+    package var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
 
     /// For the admin listener.
-    public var auditService: AuditService { AuditService(accounts: self, pageTokens: pageTokens) }
+    package var auditService: AuditService { AuditService(accounts: self, pageTokens: pageTokens) }
 
     /// The public keys of access tokens, as a JWK Set (RFC 7517, section 5): those that tokens are verified with now.
-    public var publicKeys: String { tokens.publicKeys(at: clock.now()) }
+    package var publicKeys: String { tokens.publicKeys(at: clock.now()) }
 
     /// Has a new key sign access tokens.
     func rotateSigningKey(by caller: Caller) async throws -> SigningKeys {
@@ -213,7 +213,7 @@ extension Accounts {
     ///
     /// - Parameter permit: `nil` = nothing is removed for its age.
     /// - Returns: how many lines it removed.
-    public func tidy(_ permit: DeletionPermit?) async throws -> Int {
+    package func tidy(_ permit: DeletionPermit?) async throws -> Int {
         deferred.flush(at: clock.now())
         return try await auditRetention.run(permit)
     }
@@ -254,6 +254,6 @@ extension Accounts {
 }
 
 /// The password that the first admin was to be given breaks the rule for passwords.
-public struct FirstAdminError: Error, CustomStringConvertible {
-    public var description: String { "the first admin's password must be 8 to 1024 bytes" }
+package struct FirstAdminError: Error, CustomStringConvertible {
+    package var description: String { "the first admin's password must be 8 to 1024 bytes" }
 }

@@ -2,25 +2,25 @@ import Database
 import Platform
 
 /// One line of the audit log: who did what to what, for which organization, from where, and what came of it.
-public struct AuditEntry: Sendable, Hashable {
+package struct AuditEntry: Sendable, Hashable {
     /// E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
-    public var actor: String
+    package var actor: String
     /// The organization it is about; `nil` where there is none.
-    public var organization: OrganizationReference?
+    package var organization: OrganizationReference?
     /// The method's name, e.g. `DisableSite`.
-    public var action: String
+    package var action: String
     /// E.g. `sites/4`, `devices/260427-000001`.
-    public var target: String
+    package var target: String
     /// The ids of what the line is about, where that is several; empty where `target` says it.
-    public var ids: [String]
+    package var ids: [String]
     /// The caller's address without its port.
-    public var peer: String
+    package var peer: String
     /// `OK`, or the code of the refusal.
-    public var result: String
+    package var result: String
     /// How many of the same kind one line stands for.
-    public var count: Int
+    package var count: Int
 
-    public init(
+    package init(
         actor: String, organization: OrganizationReference? = nil, action: String, target: String, ids: [String] = [],
         peer: String, result: String = "OK", count: Int = 1
     ) {
@@ -35,19 +35,19 @@ public struct AuditEntry: Sendable, Hashable {
     }
 
     /// What the gateway did by itself, not at a call.
-    public static func byGateway(_ action: String, on target: String, count: Int = 1) -> AuditEntry {
+    package static func byGateway(_ action: String, on target: String, count: Int = 1) -> AuditEntry {
         AuditEntry(actor: "gateway", action: action, target: target, peer: "", count: count)
     }
 }
 
 /// Writes the audit log, in the transaction of what it tells of.
-public enum Audit {
-    public static func record(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
+package enum Audit {
+    package static func record(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
         try AuditRecords.insert(entry, at: now, in: connection)
     }
 
     /// The time of the newest line; `nil` where there is none.
-    public static func newestTime(in connection: Connection) throws -> UnixTime? {
+    package static func newestTime(in connection: Connection) throws -> UnixTime? {
         try AuditRecords.newestTime(in: connection)
     }
 }

@@ -6,7 +6,7 @@ import RPC
 /// Lines are kept for a while however many there are, so that nobody can have the traces of what they did removed. What is left to
 /// do about an organization that has twice as many as it may have is to let each of its callers make only some calls a minute that
 /// leave lines.
-public final class AuditPressure: Sendable {
+package final class AuditPressure: Sendable {
     private struct State {
         /// Organizations with more lines than they may have.
         var overfull: [OrganizationReference] = []
@@ -29,10 +29,10 @@ public final class AuditPressure: Sendable {
     }
 
     /// Organizations with more lines than `audit.max_lines`, none of which may go yet.
-    public var overfullCount: Int { state.withLock { $0.overfull.count } }
+    package var overfullCount: Int { state.withLock { $0.overfull.count } }
 
     /// Calls refused since the start.
-    public var refusedCount: Int { state.withLock { $0.refused } }
+    package var refusedCount: Int { state.withLock { $0.refused } }
 
     /// Counts a call that leaves a line.
     ///

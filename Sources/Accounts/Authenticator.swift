@@ -7,7 +7,7 @@ import RPC
 ///
 /// A token's signature comes from a cache; whether its key, user and site may still act is read from the database at each
 /// call, by primary key, so what an operator stops is stopped with the next call.
-public struct Authenticator: Interceptor {
+package struct Authenticator: Interceptor {
     let database: Database
     let tokens: AccessTokens
     let deferred: DeferredRecords
@@ -15,9 +15,9 @@ public struct Authenticator: Interceptor {
     let auditPressure: AuditPressure
     /// Whether a client's certificate stands in the place of a token where the access table takes one: where the listener
     /// has authorities for just that.
-    public var trustsCertificates = false
+    package var trustsCertificates = false
 
-    public func admit(_ context: CallContext) throws(RPCError) {
+    package func admit(_ context: CallContext) throws(RPCError) {
         guard let access = AccessTable.access(to: context.method.path) else {
             throw .permissionDenied("nobody may call \(context.method.path)")
         }

@@ -1,33 +1,33 @@
 import RPC
 
 /// The user behind a call, as the rules of a room need to know them: for whom they act, and what the audit log says.
-public struct Caller: Sendable {
-    public let user: UserPrincipal
+package struct Caller: Sendable {
+    package let user: UserPrincipal
     private let action: String
     private let peer: String
 
     /// - Throws: UNAUTHENTICATED where the call was not made by a user.
-    public init(_ context: CallContext) throws(RPCError) {
+    package init(_ context: CallContext) throws(RPCError) {
         user = try context.user
         action = context.method.name
         peer = context.peer.host
     }
 
     /// The organization that what they create belongs to, and that they see.
-    public var organization: OrganizationReference { user.organization }
+    package var organization: OrganizationReference { user.organization }
 
     /// Whether the call is about SYSTEM itself.
     var isSystem: Bool { user.isSystem && organization == user.home }
 
     /// That the call did its work on `target`.
-    public func did(to target: String) -> AuditEntry {
+    package func did(to target: String) -> AuditEntry {
         AuditEntry(actor: user.auditName, organization: user.organization, action: action, target: target, peer: peer)
     }
 
     /// The line of a call that did its work on several things: one line, which names each of them.
     ///
     /// - Parameter kind: what they are, e.g. `files`; one alone is the target `files/ID`.
-    public func did(to ids: [String], of kind: String) -> AuditEntry {
+    package func did(to ids: [String], of kind: String) -> AuditEntry {
         if ids.count == 1 { return did(to: "\(kind)/\(ids[0])") }
         var entry = did(to: kind)
         entry.ids = ids

@@ -4,12 +4,12 @@ import Database
 ///
 /// The name means the organization that had it when the gateway first knew one, by its id: another that is given the name
 /// of a deleted one does not come by what was set up for that.
-public struct ConfiguredOrganization: Sendable, Hashable {
+package struct ConfiguredOrganization: Sendable, Hashable {
     /// The setting's path without the last key.
-    public let setting: String
-    public let name: String
+    package let setting: String
+    package let name: String
 
-    public init(setting: String, name: String) {
+    package init(setting: String, name: String) {
         self.setting = setting
         self.name = name
     }
@@ -17,7 +17,7 @@ public struct ConfiguredOrganization: Sendable, Hashable {
     /// The organization that is meant; `nil` where there never was one of the name.
     ///
     /// The first answer is recorded, so `connection` has to be the writer's.
-    public func id(in connection: Connection) throws -> Int64? {
+    package func id(in connection: Connection) throws -> Int64? {
         if let known = try recorded(in: connection) { return known }
         guard let organization = try OrganizationRecords.find(name: name, in: connection) else { return nil }
         try connection.execute(
@@ -27,7 +27,7 @@ public struct ConfiguredOrganization: Sendable, Hashable {
     }
 
     /// The id that ``id(in:)`` recorded; `nil` where it recorded none.
-    public func recorded(in connection: Connection) throws -> Int64? {
+    package func recorded(in connection: Connection) throws -> Int64? {
         try connection.first(
             "SELECT organization_id FROM configured_organizations WHERE setting = $1 AND name = $2", setting, name
         ) { $0.int64(0) }
@@ -36,7 +36,7 @@ public struct ConfiguredOrganization: Sendable, Hashable {
     /// Records what all mean that the configuration names now, and forgets those that it names no more.
     ///
     /// - Returns: those whose organization was deleted and whose name another has now.
-    public static func record(
+    package static func record(
         _ all: [ConfiguredOrganization], in connection: Connection
     ) throws -> [ConfiguredOrganization] {
         let known = try connection.query("SELECT setting, name FROM configured_organizations") {

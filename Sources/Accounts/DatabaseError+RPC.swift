@@ -4,7 +4,7 @@ import RPC
 
 extension DatabaseError: RPCErrorConvertible {
     /// What a caller hears of the database's troubles: what passes is UNAVAILABLE, the rest ours.
-    public var rpcError: RPCError {
+    package var rpcError: RPCError {
         switch self {
         case .overloaded:
             RPCError(.overloaded, "too many changes are waiting", retryAfterMilliseconds: 1000)

@@ -6,7 +6,7 @@ import Platform
 ///
 /// Collected in memory and written at most once a minute, so a stranger cannot buy fsyncs. A key's *first* use is
 /// written at once: it happens once, and the reinit policy `window` turns on it.
-public final class DeferredRecords: Sendable {
+package final class DeferredRecords: Sendable {
     private struct Pending {
         var uses: [String: UnixTime] = [:]
         /// How often each was noted. Their `peer` is a neighbourhood, their `count` 1.
@@ -47,7 +47,7 @@ public final class DeferredRecords: Sendable {
     ///   - action: the method's name.
     ///   - result: the code of the refusal.
     ///   - host: the caller's address; only its /24 or /56 is kept.
-    public func noteDenial(_ action: String, _ result: String, host: String, at now: UnixTime) {
+    package func noteDenial(_ action: String, _ result: String, host: String, at now: UnixTime) {
         note(AuditEntry(actor: "nobody", action: action, target: "", peer: host, result: result), at: now)
     }
 
@@ -72,7 +72,7 @@ public final class DeferredRecords: Sendable {
     }
 
     /// Writes what is pending, without waiting for it. What the database refuses to take now is lost.
-    public func flush(at now: UnixTime) {
+    package func flush(at now: UnixTime) {
         let (uses, entries) = pending.withLock { pending in
             let taken = (pending.uses, pending.entries)
             pending = Pending(writtenAt: now)

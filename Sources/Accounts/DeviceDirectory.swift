@@ -2,7 +2,7 @@ import Database
 import Platform
 
 /// What the operators of keys must know of devices. The device registry, which stands above this room, answers.
-public protocol DeviceDirectory: Sendable {
+package protocol DeviceDirectory: Sendable {
     /// `nil` when the organization has no such device.
     func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice?
 
@@ -10,12 +10,12 @@ public protocol DeviceDirectory: Sendable {
     func noteKey(of id: String, at now: UnixTime, in connection: Connection) throws
 }
 
-public struct DirectoryDevice: Sendable, Hashable {
+package struct DirectoryDevice: Sendable, Hashable {
     /// Where it is bound; `nil` while it is not.
-    public let place: DeviceKeys.Place?
-    public let isDisabled: Bool
+    package let place: DeviceKeys.Place?
+    package let isDisabled: Bool
 
-    public init(place: DeviceKeys.Place?, isDisabled: Bool) {
+    package init(place: DeviceKeys.Place?, isDisabled: Bool) {
         self.place = place
         self.isDisabled = isDisabled
     }

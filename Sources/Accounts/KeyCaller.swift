@@ -3,15 +3,15 @@ import RPC
 
 /// The device or site behind a call, as the rules of a room need to know it: whose the uploads are, and what the audit
 /// log says.
-public struct KeyCaller: Sendable {
-    public let owner: KeyOwner
+package struct KeyCaller: Sendable {
+    package let owner: KeyOwner
     /// The call's step in its client's trace, for requests that are made because of it; `nil` where it told none.
-    public let traceparent: String?
+    package let traceparent: String?
     private let action: String
     private let peer: String
 
     /// - Throws: UNAUTHENTICATED where the call was not made with an API key's token.
-    public init(_ context: CallContext) throws(RPCError) {
+    package init(_ context: CallContext) throws(RPCError) {
         owner = try context.keyOwner
         traceparent = context.trace?.traceparent
         action = context.method.name
@@ -19,7 +19,7 @@ public struct KeyCaller: Sendable {
     }
 
     /// That the call did its work on `target`.
-    public func did(to target: String, in connection: Connection) throws -> AuditEntry {
+    package func did(to target: String, in connection: Connection) throws -> AuditEntry {
         AuditEntry(
             actor: owner.principal.name,
             organization: try OrganizationRecords.reference(id: owner.organizationID, in: connection),

@@ -3,7 +3,7 @@ import Platform
 import RPC
 
 /// Who makes a call, as the database knew it when the call came.
-public enum Principal: Sendable, Hashable {
+package enum Principal: Sendable, Hashable {
     case device(DevicePrincipal)
     case site(SitePrincipal)
     case user(UserPrincipal)
@@ -13,7 +13,7 @@ public enum Principal: Sendable, Hashable {
 
 extension Principal {
     /// As the audit log and the server's log name it: `device:261121-000001`, `site:7`, `user:system/admin`.
-    public var name: String {
+    package var name: String {
         switch self {
         case .device(let device): "device:\(device.deviceID)"
         case .site(let site): "site:\(site.siteID)"
@@ -22,7 +22,7 @@ extension Principal {
         }
     }
 
-    public var siteID: Int64? {
+    package var siteID: Int64? {
         switch self {
         case .device(let device): device.siteID
         case .site(let site): site.siteID
@@ -31,7 +31,7 @@ extension Principal {
     }
 
     /// The organization that the call is about; `nil` = any.
-    public var organizationID: Int64? {
+    package var organizationID: Int64? {
         switch self {
         case .device(let device): device.organizationID
         case .site(let site): site.organizationID
@@ -54,26 +54,26 @@ extension Principal {
 }
 
 /// An API key as what is issued to its owner names it: worth nothing once the key's epoch is another.
-public struct APIKeyReference: Sendable, Hashable {
-    public let id: String
+package struct APIKeyReference: Sendable, Hashable {
+    package let id: String
     /// Raised whenever what was issued for the key must stop: disabled, held, rotated.
-    public let epoch: Int64
+    package let epoch: Int64
 
-    public init(id: String, epoch: Int64) {
+    package init(id: String, epoch: Int64) {
         self.id = id
         self.epoch = epoch
     }
 }
 
 /// A device, by its own key.
-public struct DevicePrincipal: Sendable, Hashable {
-    public let deviceID: String
-    public let suiteID: Int64
-    public let siteID: Int64
-    public let organizationID: Int64
-    public let key: APIKeyReference
+package struct DevicePrincipal: Sendable, Hashable {
+    package let deviceID: String
+    package let suiteID: Int64
+    package let siteID: Int64
+    package let organizationID: Int64
+    package let key: APIKeyReference
 
-    public init(deviceID: String, suiteID: Int64, siteID: Int64, organizationID: Int64, key: APIKeyReference) {
+    package init(deviceID: String, suiteID: Int64, siteID: Int64, organizationID: Int64, key: APIKeyReference) {
         self.deviceID = deviceID
         self.suiteID = suiteID
         self.siteID = siteID
@@ -83,12 +83,12 @@ public struct DevicePrincipal: Sendable, Hashable {
 }
 
 /// A site, by one of its keys.
-public struct SitePrincipal: Sendable, Hashable {
-    public let siteID: Int64
-    public let organizationID: Int64
-    public let key: APIKeyReference
+package struct SitePrincipal: Sendable, Hashable {
+    package let siteID: Int64
+    package let organizationID: Int64
+    package let key: APIKeyReference
 
-    public init(siteID: Int64, organizationID: Int64, key: APIKeyReference) {
+    package init(siteID: Int64, organizationID: Int64, key: APIKeyReference) {
         self.siteID = siteID
         self.organizationID = organizationID
         self.key = key
@@ -96,30 +96,30 @@ public struct SitePrincipal: Sendable, Hashable {
 }
 
 /// An organization as a principal carries it.
-public struct OrganizationReference: Sendable, Hashable {
-    public let id: Int64
-    public let name: String
+package struct OrganizationReference: Sendable, Hashable {
+    package let id: Int64
+    package let name: String
 
-    public init(id: Int64, name: String) {
+    package init(id: Int64, name: String) {
         self.id = id
         self.name = name
     }
 }
 
 /// A person, by their login.
-public struct UserPrincipal: Sendable, Hashable {
-    public let userID: Int64
-    public let name: String
-    public let role: Role
-    public let epoch: Int64
+package struct UserPrincipal: Sendable, Hashable {
+    package let userID: Int64
+    package let name: String
+    package let role: Role
+    package let epoch: Int64
     /// Where the user belongs.
-    public let home: OrganizationReference
+    package let home: OrganizationReference
     /// Whether `home` is the SYSTEM organization.
-    public let isSystem: Bool
+    package let isSystem: Bool
     /// The organization the call is about: `home`, or the one that an admin of SYSTEM named by `x-organization`.
-    public var organization: OrganizationReference
+    package var organization: OrganizationReference
 
-    public init(
+    package init(
         userID: Int64, name: String, role: Role, epoch: Int64, home: OrganizationReference, isSystem: Bool,
         organization: OrganizationReference? = nil
     ) {
@@ -136,21 +136,21 @@ public struct UserPrincipal: Sendable, Hashable {
     var auditName: String { "user:\(home.name)/\(name)" }
 
     /// The organization whose objects the user sees; `nil` = every one's, for SYSTEM that named none.
-    public var objectScope: Int64? {
+    package var objectScope: Int64? {
         isSystem && organization == home ? nil : organization.id
     }
 }
 
 extension CallContext {
     /// Who calls; `nil` where the access table lets anyone in.
-    public var principal: Principal? {
+    package var principal: Principal? {
         identity as? Principal
     }
 
     /// The user who calls.
     ///
     /// - Throws: UNAUTHENTICATED where it is not one; the access table has seen to it before.
-    public var user: UserPrincipal {
+    package var user: UserPrincipal {
         get throws(RPCError) {
             guard case .user(let user) = principal else { throw RPCError(.unauthenticated, "a user's token is needed") }
             return user
@@ -160,7 +160,7 @@ extension CallContext {
     /// The device or site that calls, by its API key.
     ///
     /// - Throws: UNAUTHENTICATED where it is neither; the access table has seen to it before.
-    public var keyOwner: KeyOwner {
+    package var keyOwner: KeyOwner {
         get throws(RPCError) {
             switch principal {
             case .device(let device): return .device(device)
@@ -172,25 +172,25 @@ extension CallContext {
 }
 
 /// Whom an API key speaks for.
-public enum KeyOwner: Sendable, Hashable {
+package enum KeyOwner: Sendable, Hashable {
     case device(DevicePrincipal)
     case site(SitePrincipal)
 
-    public var key: APIKeyReference {
+    package var key: APIKeyReference {
         switch self {
         case .device(let device): device.key
         case .site(let site): site.key
         }
     }
 
-    public var organizationID: Int64 {
+    package var organizationID: Int64 {
         switch self {
         case .device(let device): device.organizationID
         case .site(let site): site.organizationID
         }
     }
 
-    public var siteID: Int64 {
+    package var siteID: Int64 {
         switch self {
         case .device(let device): device.siteID
         case .site(let site): site.siteID

@@ -1,7 +1,7 @@
 /// What a user may do in an organization; each role includes the ones before it.
 ///
 /// A service account is a program's, in the organization SYSTEM: it may do what an admin there may.
-public enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
+package enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Lists and downloads.
     case viewer
     /// Devices and keys beside that.
@@ -20,7 +20,7 @@ public enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
-    public static func < (left: Role, right: Role) -> Bool {
+    package static func < (left: Role, right: Role) -> Bool {
         left.rank < right.rank
     }
 }

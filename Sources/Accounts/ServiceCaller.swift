@@ -1,15 +1,15 @@
 import RPC
 
 /// The program behind a call of InternalStorageService: known by a token of SYSTEM, or by its certificate.
-public struct ServiceCaller: Sendable {
+package struct ServiceCaller: Sendable {
     /// `nil` = known by its certificate.
-    public let user: UserPrincipal?
+    package let user: UserPrincipal?
     private let actor: String
     private let action: String
     private let peer: String
 
     /// - Throws: UNAUTHENTICATED where the call was made by neither.
-    public init(_ context: CallContext) throws(RPCError) {
+    package init(_ context: CallContext) throws(RPCError) {
         if case .certificate = context.principal, let principal = context.principal {
             user = nil
             actor = principal.name
@@ -23,7 +23,7 @@ public struct ServiceCaller: Sendable {
     }
 
     /// That the call did its work on `target`.
-    public func did(to target: String) -> AuditEntry {
+    package func did(to target: String) -> AuditEntry {
         AuditEntry(
             actor: actor, organization: user?.organization, action: action, target: target, peer: peer)
     }

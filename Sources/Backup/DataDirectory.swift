@@ -2,12 +2,12 @@ import Foundation
 import Platform
 
 /// The server's folder, held by one process at a time: a gateway that serves it, or a command that mends it.
-public final class DataDirectory: Sendable {
+package final class DataDirectory: Sendable {
     /// Why a folder cannot be worked in, with what to do.
-    public struct Problem: Error, CustomStringConvertible {
-        public let description: String
+    package struct Problem: Error, CustomStringConvertible {
+        package let description: String
 
-        public init(description: String) {
+        package init(description: String) {
             self.description = description
         }
     }
@@ -15,7 +15,7 @@ public final class DataDirectory: Sendable {
     /// What this program writes into `format`.
     static let format = "1\n"
 
-    public let path: String
+    package let path: String
     private let lock: Int32
 
     /// Takes the lock of an existing folder, for as long as this object lives.
@@ -40,7 +40,7 @@ public final class DataDirectory: Sendable {
     /// For a gateway that is to serve it: makes the folder (0700, its name durable) where it is missing.
     ///
     /// - Throws: ``Problem``; nothing was written then into a folder that holds anything else.
-    public static func forServing(_ path: String) throws(Problem) -> DataDirectory {
+    package static func forServing(_ path: String) throws(Problem) -> DataDirectory {
         try make(path)
         try requireOwn(path)
         let directory = try DataDirectory(locking: path)
@@ -58,7 +58,7 @@ public final class DataDirectory: Sendable {
     /// For a command on what a gateway left: the folder must hold one.
     ///
     /// - Throws: ``Problem``.
-    public static func forMending(_ path: String) throws(Problem) -> DataDirectory {
+    package static func forMending(_ path: String) throws(Problem) -> DataDirectory {
         guard exists(path + "/gateway.db"), exists(path + "/format") else {
             throw Problem(description: "\(path) holds no gateway: there is no gateway.db and format in it")
         }
@@ -71,12 +71,12 @@ public final class DataDirectory: Sendable {
     }
 
     /// Whether there is no database yet.
-    public var isNew: Bool { !Self.exists(database) }
+    package var isNew: Bool { !Self.exists(database) }
 
-    public var database: String { path + "/gateway.db" }
-    public var keys: String { path + "/keys" }
-    public var store: String { path + "/store" }
-    public var initialPassword: String { path + "/initial-admin-password" }
+    package var database: String { path + "/gateway.db" }
+    package var keys: String { path + "/keys" }
+    package var store: String { path + "/store" }
+    package var initialPassword: String { path + "/initial-admin-password" }
     /// Copies of the database while a backup runs; emptied at each start.
     var copies: String { path + "/copies" }
     /// What a restore gathers; while it is there nobody serves.
@@ -84,7 +84,7 @@ public final class DataDirectory: Sendable {
     var formatFile: String { path + "/format" }
 
     /// Writes the password of the first administrator where only the server's user can read it.
-    public func writeInitialPassword(_ password: Secret) throws {
+    package func writeInitialPassword(_ password: Secret) throws {
         try PrivateFile.write(password.exposed + [0x0A], to: initialPassword)
     }
 

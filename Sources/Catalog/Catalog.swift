@@ -5,8 +5,8 @@ import Platform
 import RPC
 
 /// What was uploaded and verified: listed and downloaded by users.
-public struct Catalog: Sendable {
-    public static var migrations: [Migration] { ObjectRecords.migrations }
+package struct Catalog: Sendable {
+    package static var migrations: [Migration] { ObjectRecords.migrations }
 
     private let service: ObjectService
     private let management: ObjectManagementService
@@ -15,7 +15,7 @@ public struct Catalog: Sendable {
     private let deletedDays: Int64
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
-    public init(
+    package init(
         database: Database, store: ObjectStore, endpoint: StoreEndpoint, keyring: Keyring, clock: any WallClock,
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
@@ -34,34 +34,34 @@ public struct Catalog: Sendable {
     }
 
     /// Enters DataGatewayObjectService.
-    public func register(in router: inout Router) {
+    package func register(in router: inout Router) {
         service.register(in: &router)
     }
 
     /// Enters ObjectManagementService, for the admin listener.
-    public func registerManagement(in router: inout Router) {
+    package func registerManagement(in router: inout Router) {
         management.register(in: &router)
     }
 
     /// Reads all objects again, over and over, at the configured rate; returns when its task is cancelled.
-    public func scrub() async {
+    package func scrub() async {
         await scrubber.run()
     }
 
     /// What ``scrub()`` counted.
-    public var scrubMetrics: ScrubMetrics { scrubber.metrics }
+    package var scrubMetrics: ScrubMetrics { scrubber.metrics }
 
     /// Deletes what is older than its organization keeps objects; to be called every few minutes.
     ///
     /// - Returns: how many objects it deleted.
-    public func applyRetention(_ permit: DeletionPermit) async throws -> Int {
+    package func applyRetention(_ permit: DeletionPermit) async throws -> Int {
         try await removal.applyRetention(permit)
     }
 
     /// Removes what is left of objects that were deleted long ago; to be called every few minutes.
     ///
     /// - Returns: of how many objects.
-    public func sweepDeleted(_ permit: DeletionPermit) async throws -> Int {
+    package func sweepDeleted(_ permit: DeletionPermit) async throws -> Int {
         try await removal.forgetDeleted(olderThanDays: deletedDays, permit)
     }
 }

@@ -2,12 +2,12 @@ import GatewayAPI
 import RPC
 
 /// The field `file_ids` of a request: objects by the ids that users know.
-public enum FileIDs {
+package enum FileIDs {
     /// Longer than any that was ever issued.
     static let longest = 128
 
     /// - Throws: INVALID_ARGUMENT for none or more than `limit`, and for one that is empty, too long or there twice.
-    public static func check(_ fileIDs: [String], limit: Int) throws(RPCError) {
+    package static func check(_ fileIDs: [String], limit: Int) throws(RPCError) {
         guard (1...limit).contains(fileIDs.count) else {
             throw .invalidArgument("file_ids must be 1 to \(limit) ids, not \(fileIDs.count)")
         }
@@ -26,7 +26,7 @@ extension ObjectRecords {
     ///
     /// - Parameter scope: the organization that must have them; `nil` = whichever.
     /// - Throws: NOT_FOUND where one is not there, naming it.
-    public func objects(fileIDs: [String], scope: Int64?) throws -> [CatalogObject] {
+    package func objects(fileIDs: [String], scope: Int64?) throws -> [CatalogObject] {
         try fileIDs.map { id in
             guard let object = try object(fileID: id, scope: scope) else {
                 throw RPCError.notFound("there is no file \(id)")

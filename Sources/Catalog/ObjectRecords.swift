@@ -2,30 +2,30 @@ import Database
 import Platform
 
 /// A verified object, as the catalog keeps it. It takes its owner from the upload, and keeps it wherever the device moves.
-public struct CatalogObject: Sendable, Hashable {
+package struct CatalogObject: Sendable, Hashable {
     /// 36 characters, as `Identifiers` makes them.
-    public let id: String
+    package let id: String
     /// What clients ask for it by; also the name of its data file in the store.
-    public let fileID: String
-    public let uploadID: String
-    public let organizationID: Int64
-    public let siteID: Int64
-    public let suiteID: Int64?
+    package let fileID: String
+    package let uploadID: String
+    package let organizationID: Int64
+    package let siteID: Int64
+    package let suiteID: Int64?
     /// `nil` = uploaded by the site itself.
-    public let deviceID: String?
-    public let bucket: String
-    public let key: String
+    package let deviceID: String?
+    package let bucket: String
+    package let key: String
     /// In bytes.
-    public let size: Int64
+    package let size: Int64
     /// Exactly as HEAD gives it, with quotes.
-    public let etag: String
-    public let createdAt: UnixTime
-    public let uploadedAt: UnixTime
-    public let verifiedAt: UnixTime
+    package let etag: String
+    package let createdAt: UnixTime
+    package let uploadedAt: UnixTime
+    package let verifiedAt: UnixTime
     /// Its bytes are no more what was verified.
-    public let isBad: Bool
+    package let isBad: Bool
 
-    public init(
+    package init(
         id: String, fileID: String, uploadID: String, organizationID: Int64, siteID: Int64, suiteID: Int64?,
         deviceID: String?, bucket: String, key: String, size: Int64, etag: String, createdAt: UnixTime,
         uploadedAt: UnixTime, verifiedAt: UnixTime, isBad: Bool = false
@@ -57,8 +57,8 @@ struct ObjectDetailsRecord: Sendable {
 }
 
 /// All the SQL of the catalog, and its tables. Times are microseconds since 1970.
-public struct ObjectRecords {
-    public static let migrations = [
+package struct ObjectRecords {
+    package static let migrations = [
         Migration(
             name: "catalog-1",
             sql: """
@@ -141,12 +141,12 @@ public struct ObjectRecords {
 
     let connection: Connection
 
-    public init(_ connection: Connection) {
+    package init(_ connection: Connection) {
         self.connection = connection
     }
 
     /// The object is in ListObjects from this transaction's commit on.
-    public func insert(_ object: CatalogObject, tags: [String: String]) throws {
+    package func insert(_ object: CatalogObject, tags: [String: String]) throws {
         try connection.execute(
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
@@ -193,13 +193,13 @@ public struct ObjectRecords {
     }
 
     /// What an upload was completed to, good or bad.
-    public func object(uploadID: String) throws -> CatalogObject? {
+    package func object(uploadID: String) throws -> CatalogObject? {
         try connection.first(
             "SELECT \(Self.columns) FROM objects o WHERE o.upload_id = $1", uploadID, row: Self.object)
     }
 
     /// Whether the upload's object may be read: it was neither deleted nor found to be bad.
-    public func holdsObject(uploadID: String) throws -> Bool {
+    package func holdsObject(uploadID: String) throws -> Bool {
         try connection.first("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID) { _ in true }
             ?? false
     }

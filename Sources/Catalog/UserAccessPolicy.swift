@@ -4,10 +4,10 @@ import ObjectStore
 import Platform
 
 /// What presigned URLs may still do: read an object that is there, for a user who may still sign in.
-public struct UserAccessPolicy: AccessPolicy {
-    public init() {}
+package struct UserAccessPolicy: AccessPolicy {
+    package init() {}
 
-    public func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+    package func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
         guard case .user(let id, let epoch) = claims.subject,
             try Accounts.isLive(userID: id, epoch: epoch, in: connection)
         else { return .denied }
@@ -16,8 +16,8 @@ public struct UserAccessPolicy: AccessPolicy {
     }
 
     /// Nothing is written with them.
-    public func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) -> String? { nil }
+    package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) -> String? { nil }
 
     /// A download is nothing that an upload's session is about.
-    public func recordActivity(uploadID: String, in transaction: Connection) {}
+    package func recordActivity(uploadID: String, in transaction: Connection) {}
 }

@@ -7,7 +7,7 @@ import Proto
 /// It is a client of the gateway's own calls and knows no rule of its own. A browser gets a session for a password; each
 /// of its calls goes on to the handlers of the web listener with that session's access token, which never leaves the
 /// gateway, so that access, limits, deadlines, audit and metrics are those of every other client.
-public struct Console: HTTPRequestHandler {
+package struct Console: HTTPRequestHandler {
     private let calls: GatewayCalls
     private let sessions: SessionTable
     private let clock: any WallClock
@@ -17,7 +17,7 @@ public struct Console: HTTPRequestHandler {
     ///   - calls: takes the calls of the web listener.
     ///   - deviceEndpoints: where devices find the gateway, as `archebase-endpoints.json` has it; a page makes the
     ///     configuration of a device of it.
-    public init(
+    package init(
         calls: any HTTPRequestHandler, deviceEndpoints: any Encodable & Sendable, clock: any WallClock,
         configuration: ConsoleConfiguration = ConsoleConfiguration()
     ) {
@@ -30,11 +30,11 @@ public struct Console: HTTPRequestHandler {
     private static let root = "/console/"
 
     /// Whether the request is the console's to answer.
-    public static func serves(_ target: String) -> Bool {
+    package static func serves(_ target: String) -> Bool {
         target.hasPrefix(root) || target.prefix { $0 != "?" } == "/console"
     }
 
-    public func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
+    package func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         let path = head.target.prefix { $0 != "?" }
         guard path.hasPrefix(Self.root) else { return .respond(.console(308, ["Location": Self.root])) }
         let name = path.dropFirst(Self.root.count)

@@ -5,14 +5,14 @@ import Platform
 import RPC
 
 /// Copy jobs: objects to folders and buckets that the configuration lists.
-public struct Copies: Sendable {
-    public static var migrations: [Migration] { CopyRecords.migrations }
+package struct Copies: Sendable {
+    package static var migrations: [Migration] { CopyRecords.migrations }
 
     private let service: CopyService
     private let workers: CopyWorkers
     private let database: Database
 
-    public init(
+    package init(
         database: Database, store: ObjectStore, keyring: Keyring, clock: any WallClock, identifiers: Identifiers,
         configuration: CopyConfiguration = CopyConfiguration()
     ) {
@@ -26,23 +26,23 @@ public struct Copies: Sendable {
     }
 
     /// Enters DataGatewayCopyService.
-    public func register(in router: inout Router) {
+    package func register(in router: inout Router) {
         service.register(in: &router)
     }
 
     /// Copies what jobs ask for, also those of an earlier process; returns when its task is cancelled. What it is at then,
     /// the next start goes on with.
-    public func run() async {
+    package func run() async {
         await workers.run()
     }
 
     /// What ``run()`` counted.
-    public var metrics: CopyMetrics { workers.metrics }
+    package var metrics: CopyMetrics { workers.metrics }
 
     /// Forgets jobs that finished long enough ago; to be called every few minutes.
     ///
     /// - Returns: how many.
-    public func sweep(_ permit: DeletionPermit) async throws -> Int {
+    package func sweep(_ permit: DeletionPermit) async throws -> Int {
         let limit = 100
         let seconds = workers.configuration.retention
         var forgotten = 0

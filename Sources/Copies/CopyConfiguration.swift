@@ -1,21 +1,21 @@
 /// Where jobs may copy to, and how much they may ask for.
-public struct CopyConfiguration: Sendable {
+package struct CopyConfiguration: Sendable {
     /// Items that are copied at once, of all jobs together.
-    public var workers = 2
+    package var workers = 2
     /// In one job.
-    public var items = 1000
+    package var items = 1000
     /// Of one organization, that have not finished.
-    public var jobs = 100
+    package var jobs = 100
     /// How long an item is tried again after a failure that may pass; seconds since the first of several without any
     /// progress between them.
-    public var patience: Int64 = 300
+    package var patience: Int64 = 300
     /// How long a finished job can be asked for; seconds.
-    public var retention: Int64 = 90 * 86_400
+    package var retention: Int64 = 90 * 86_400
     /// After trouble with the database.
     var pause = Duration.seconds(5)
-    public var destinations: [CopyTarget] = []
+    package var destinations: [CopyTarget] = []
     /// Told why no item could be taken, or nothing be written of one; it is tried again after a while.
-    public var onFailure: @Sendable (any Error) -> Void = { _ in }
+    package var onFailure: @Sendable (any Error) -> Void = { _ in }
 
-    public init() {}
+    package init() {}
 }

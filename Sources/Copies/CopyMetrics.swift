@@ -2,15 +2,15 @@ import Database
 import Platform
 
 /// What became of jobs and items, and what waits; read at any time, by any thread.
-public final class CopyMetrics: Sendable {
+package final class CopyMetrics: Sendable {
     /// Those that came to their end: since the start; the others: as they are now.
-    public struct Counts: Sendable, Hashable {
-        public var jobs: [CopyJobState: Int] = [:]
-        public var items: [CopyItemState: Int] = [:]
+    package struct Counts: Sendable, Hashable {
+        package var jobs: [CopyJobState: Int] = [:]
+        package var items: [CopyItemState: Int] = [:]
         /// Attempts that failed and are made again.
-        public var retries = 0
+        package var retries = 0
         /// Sent to a destination, or written there.
-        public var bytes = 0
+        package var bytes = 0
     }
 
     private let database: Database
@@ -25,7 +25,7 @@ public final class CopyMetrics: Sendable {
     }
 
     /// Counts what has not come to its end; where that cannot be done there is none.
-    public var snapshot: Counts {
+    package var snapshot: Counts {
         var counts = counts.withLock { $0 }
         if let unfinished = try? database.read({ try CopyRecords($0).countUnfinished() }) {
             counts.jobs.merge(unfinished.jobs) { $1 }

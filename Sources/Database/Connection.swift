@@ -5,7 +5,7 @@ import CSQLite
 ///
 /// Parameters are `$1`, `$2`, … and bound by their number, so one may stand in the SQL twice or out of order.
 /// Prepared statements are kept by their SQL text: write the text once, and never put a value into it.
-public final class Connection {
+package final class Connection {
     enum Mode {
         case writer
         case reader
@@ -100,7 +100,7 @@ public final class Connection {
     ///
     /// - Returns: how many rows it changed.
     @discardableResult
-    public func execute(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Int {
+    package func execute(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Int {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
         while try statement.step() {}
@@ -108,14 +108,14 @@ public final class Connection {
     }
 
     /// All rows, in the order of the statement.
-    public func query<T>(
+    package func query<T>(
         _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
     ) throws -> [T] {
         try query(sql, arguments: arguments, row: row)
     }
 
     /// All rows of a statement whose number of arguments is known only at run time.
-    public func query<T>(
+    package func query<T>(
         _ sql: String, arguments: [(any Bindable)?], row: (Row) throws -> T
     ) throws -> [T] {
         let statement = try start(sql, arguments)
@@ -126,7 +126,7 @@ public final class Connection {
     }
 
     /// The first row, and no further; `nil` when there is none.
-    public func first<T>(
+    package func first<T>(
         _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
     ) throws -> T? {
         let statement = try start(sql, arguments)
@@ -135,7 +135,7 @@ public final class Connection {
     }
 
     /// The rowid of the latest INSERT on this connection.
-    public var lastInsertedRowID: Int64 {
+    package var lastInsertedRowID: Int64 {
         sqlite3_last_insert_rowid(handle)
     }
 
@@ -162,7 +162,7 @@ public final class Connection {
     ///
     /// The only way to act on a commit. `effect` must be quick; it may read the database and submit writes, and must not
     /// wait for one.
-    public func afterCommit(_ effect: @escaping @Sendable () -> Void) {
+    package func afterCommit(_ effect: @escaping @Sendable () -> Void) {
         precondition(expectsTransaction, "Only a write has effects: afterCommit was called in a read.")
         effects.append(effect)
     }

@@ -7,7 +7,7 @@ extension Database {
     /// synced to the disk.
     ///
     /// - Throws: ``DatabaseError``, `CancellationError`. What stands at `path` then is for the caller to remove.
-    public func copy(to path: String) async throws {
+    package func copy(to path: String) async throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw DatabaseError.failed(code: errno, message: "cannot make \(path): \(String(cString: strerror(errno)))")
@@ -32,7 +32,7 @@ extension Database {
     /// Runs `body` on the file of a database that no process writes, and changes nothing.
     ///
     /// Where a crash left a write-ahead log beside the file, that is read too.
-    public static func inspect<T>(path: String, _ body: (Connection) throws -> T) throws -> T {
+    package static func inspect<T>(path: String, _ body: (Connection) throws -> T) throws -> T {
         let hasLog = FileManager.default.fileExists(atPath: path + "-wal")
         return try body(try Connection(path: path, mode: hasLog ? .reader : .immutable))
     }

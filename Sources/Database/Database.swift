@@ -6,29 +6,29 @@ import Platform
 ///
 /// One thread writes, in groups; reads run where they are asked, on read-only connections. A write that was answered
 /// survives `kill -9` and power loss, and every read that starts after the answer sees it.
-public final class Database: Sendable {
+package final class Database: Sendable {
     /// The bounds of what waits and what is kept.
-    public struct Options: Sendable {
+    package struct Options: Sendable {
         /// Writes that may wait for the writer; more are refused as ``DatabaseError/overloaded``. One owner's may be a
         /// quarter of these.
-        public var waitingWrites = 4096
+        package var waitingWrites = 4096
         /// Writes that one transaction takes.
-        public var batchedWrites = 256
+        package var batchedWrites = 256
         /// Unused read connections that stay open.
-        public var parkedReaders = 16
+        package var parkedReaders = 16
         /// Pages of write-ahead log after which the writer checkpoints, between two batches. A page is 4 KiB.
-        public var checkpointPages = 1000
+        package var checkpointPages = 1000
         /// Disk space that is kept for writes with `mayUseReserve`, in a file `reserve` beside the database; bytes, 0 = none.
-        public var reserveBytes: Int64 = 0
+        package var reserveBytes: Int64 = 0
         /// Bytes that have to be free beyond twice the reserve before it is set aside.
-        public var reserveMargin: Int64 = 0
+        package var reserveMargin: Int64 = 0
         /// Called with `false` when the reserve was released because the disk is full, and with `true` when it was set aside
         /// again; by any thread.
-        public var onReserveChange: @Sendable (Bool) -> Void = { _ in }
+        package var onReserveChange: @Sendable (Bool) -> Void = { _ in }
         /// Called once, on the writer's thread, when a commit or a checkpoint failed so that no write is taken any more.
-        public var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
+        package var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
-        public init() {}
+        package init() {}
     }
 
     private let writer: Writer
@@ -42,7 +42,7 @@ public final class Database: Sendable {
     /// the file first: nothing is read, written or removed on the word of what only the page cache may hold.
     ///
     /// - Throws: ``DatabaseError``, also where that fails: the file must not be used then.
-    public init(path: String, migrations: [Migration], options: Options = Options()) throws {
+    package init(path: String, migrations: [Migration], options: Options = Options()) throws {
         let reserve = DiskReserve(
             path: Path.sibling("reserve", of: path), size: options.reserveBytes, margin: options.reserveMargin,
             onChange: options.onReserveChange)
@@ -84,7 +84,7 @@ public final class Database: Sendable {
     ///   - owner: as whom the write waits for its turn.
     ///   - mayUseReserve: whether it is taken, too, once the disk was full and until there is space again: for a write that
     ///     deletes, or without which nobody can ask for that. Others are refused with ``DatabaseError/full`` meanwhile.
-    public func write<T: Sendable>(
+    package func write<T: Sendable>(
         for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
@@ -94,7 +94,7 @@ public final class Database: Sendable {
     }
 
     /// Does the same as ``write(_:)`` for a thread that may block: never an event loop's, and never the writer's own, where it traps.
-    public func writeBlocking<T: Sendable>(
+    package func writeBlocking<T: Sendable>(
         for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T
     ) throws -> T {
@@ -113,7 +113,7 @@ public final class Database: Sendable {
 
     /// As ``write(_:)``, for a write that nobody waits for. Calls `reply` exactly once: on the writer's thread after the
     /// commit, or at once when the write is refused; it must be quick.
-    public func submit<T: Sendable>(
+    package func submit<T: Sendable>(
         for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T,
         reply: @escaping @Sendable (Result<T, any Error>) -> Void
@@ -134,7 +134,7 @@ public final class Database: Sendable {
 
     /// Runs `body` in place, on one snapshot of everything that was committed when its first statement began. A body
     /// that asks the database again traps: it would see another snapshot.
-    public func read<T>(_ body: (Connection) throws -> T) throws -> T {
+    package func read<T>(_ body: (Connection) throws -> T) throws -> T {
         preconditionOutside()
         return try readers.withConnection { connection in
             try connection.execute("BEGIN")
@@ -152,7 +152,7 @@ public final class Database: Sendable {
 
     /// Reads on a thread of its own, for a read that may take longer than a millisecond: one that counts or sums
     /// rows without a bound. One runs at a time, so that whoever asks for many does not take the cores from the loops.
-    public func readInBackground<T: Sendable>(
+    package func readInBackground<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
@@ -169,24 +169,24 @@ public final class Database: Sendable {
     }
 
     /// How many writes wait for the writer now.
-    public var waitingWrites: Int {
+    package var waitingWrites: Int {
         writer.queue.count
     }
 
     /// Whether the disk was full and what is free now is kept for writes that may use the reserve. Sets the reserve aside again
     /// where there is space.
-    public var isReserveReleased: Bool { !reserve.admitsOrdinaryWrites() }
+    package var isReserveReleased: Bool { !reserve.admitsOrdinaryWrites() }
 
     /// Sets the reserve aside where it is not and there is space; to be called every few minutes.
-    public func restoreReserve() { reserve.restore() }
+    package func restoreReserve() { reserve.restore() }
 
     /// Whether writes are taken: `false` after ``close()``, and after a commit that failed with an I/O error.
-    public var isWritable: Bool {
+    package var isWritable: Bool {
         writer.queue.refusal == nil
     }
 
     /// Refuses new work, commits the writes that wait, and returns when the file is closed. Not from inside a write.
-    public func close() {
+    package func close() {
         readers.close()
         writer.stop()
     }

@@ -1,7 +1,7 @@
 import CSQLite
 
 /// Everything that can go wrong in this room.
-public enum DatabaseError: Error, Sendable, Equatable {
+package enum DatabaseError: Error, Sendable, Equatable {
     /// Too many writes wait already. Passing: try again.
     case overloaded
     /// ``Database/close()`` was called.
@@ -25,7 +25,7 @@ public enum DatabaseError: Error, Sendable, Equatable {
     case failed(code: Int32, message: String)
 
     /// What kind of rule a statement broke.
-    public enum Constraint: Sendable, Equatable {
+    package enum Constraint: Sendable, Equatable {
         case unique
         case foreignKey
         case other
@@ -33,7 +33,7 @@ public enum DatabaseError: Error, Sendable, Equatable {
 }
 
 extension DatabaseError: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         switch self {
         case .overloaded: "too many writes are waiting"
         case .closed: "the database is closed"

@@ -1,12 +1,12 @@
 /// One step of the schema, applied once, in a transaction of its own, and then never edited: what it got wrong the
 /// next one mends.
-public struct Migration: Sendable {
+package struct Migration: Sendable {
     /// The room and a number, e.g. `accounts-1`.
-    public let name: String
+    package let name: String
     /// Statements, ended by semicolons.
-    public let sql: String
+    package let sql: String
 
-    public init(name: String, sql: String) {
+    package init(name: String, sql: String) {
         self.name = name
         self.sql = sql
     }
@@ -35,7 +35,7 @@ extension Connection {
     /// Those of `migrations` that the file has not seen, in their order.
     ///
     /// - Throws: `newerSchema` when the file records one that is not among them.
-    public func pending(_ migrations: [Migration]) throws -> [Migration] {
+    package func pending(_ migrations: [Migration]) throws -> [Migration] {
         let applied = try query("SELECT name FROM migrations ORDER BY number") { $0.text(0) }
         let known = Set(migrations.map(\.name))
         if let unknown = applied.first(where: { !known.contains($0) }) {

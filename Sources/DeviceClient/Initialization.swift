@@ -4,13 +4,13 @@ import RPC
 import Wire
 
 /// A device that fetches its key.
-public struct Initialization: Sendable {
+package struct Initialization: Sendable {
     private let folder: DeviceFolder
     private let endpoints: Endpoints
     private let service: DeviceInitServiceClient<GatewayChannel>
 
     /// - Parameter authorities: PEM; `nil` = those that the system trusts.
-    public init(_ folder: DeviceFolder, endpoints: Endpoints, authorities: String?) throws {
+    package init(_ folder: DeviceFolder, endpoints: Endpoints, authorities: String?) throws {
         self.folder = folder
         self.endpoints = endpoints
         service = DeviceInitServiceClient(
@@ -25,7 +25,7 @@ public struct Initialization: Sendable {
     /// The folder is written to before, since a key that cannot be kept is lost.
     ///
     /// - Throws: `CallFailure`, `DeviceFolder.Failure`.
-    public func run(deviceID: String, version: String, platform: String, replacingKey: Bool) async throws
+    package func run(deviceID: String, version: String, platform: String, replacingKey: Bool) async throws
         -> DeviceConfiguration
     {
         try folder.write(endpoints)

@@ -2,17 +2,17 @@ import Proto
 import RPC
 
 /// How a device gets its first key, and a new one when the first was lost. No token is needed.
-public struct DeviceInitService: DeviceInitServiceHandler {
+package struct DeviceInitService: DeviceInitServiceHandler {
     let initialization: Initialization
 
-    public func initDevice(_ request: InitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
+    package func initDevice(_ request: InitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
         let issued = try await initialization.run(
             .initialize, deviceID: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform,
             peer: context.peer.host, traceparent: context.trace?.traceparent)
         return InitDeviceResponse(apiKey: issued.credential.exposedText, tags: issued.tags)
     }
 
-    public func reinitDevice(_ request: ReinitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
+    package func reinitDevice(_ request: ReinitDeviceRequest, context: CallContext) async throws -> InitDeviceResponse {
         let issued = try await initialization.run(
             .reinitialize, deviceID: request.deviceID, sdkVersion: request.sdkVersion, platform: request.platform,
             peer: context.peer.host, traceparent: context.trace?.traceparent)

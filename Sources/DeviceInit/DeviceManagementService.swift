@@ -3,11 +3,11 @@ import Proto
 import RPC
 
 /// The device registry, for operators.
-public struct DeviceManagementService: DeviceManagementServiceHandler {
+package struct DeviceManagementService: DeviceManagementServiceHandler {
     let registry: DeviceRegistry
     let pageTokens: PageTokens
 
-    public func createDeviceSuite(
+    package func createDeviceSuite(
         _ request: CreateDeviceSuiteRequest, context: CallContext
     ) async throws -> DeviceSuite {
         try FieldRules.title(request.displayName, field: "display_name")
@@ -18,11 +18,11 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
         ).message
     }
 
-    public func getDeviceSuite(_ request: GetDeviceSuiteRequest, context: CallContext) async throws -> DeviceSuite {
+    package func getDeviceSuite(_ request: GetDeviceSuiteRequest, context: CallContext) async throws -> DeviceSuite {
         try registry.suite(try ResourceName.suiteID(request.name, field: "name"), for: try Caller(context)).message
     }
 
-    public func listDeviceSuites(
+    package func listDeviceSuites(
         _ request: ListDeviceSuitesRequest, context: CallContext
     ) async throws -> ListDeviceSuitesResponse {
         let caller = try Caller(context)
@@ -37,7 +37,7 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
             nextPageToken: page.next(after: suites) { String($0.id) })
     }
 
-    public func deleteDeviceSuite(
+    package func deleteDeviceSuite(
         _ request: DeleteDeviceSuiteRequest, context: CallContext
     ) async throws -> DeleteDeviceSuiteResponse {
         try await registry.deleteSuite(
@@ -45,7 +45,7 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
         return DeleteDeviceSuiteResponse()
     }
 
-    public func registerDevice(_ request: RegisterDeviceRequest, context: CallContext) async throws -> Device {
+    package func registerDevice(_ request: RegisterDeviceRequest, context: CallContext) async throws -> Device {
         let caller = try Caller(context)
         let id = request.deviceID.isEmpty ? nil : try DeviceID(request.deviceID)
         try DeviceRules.displayName(request.displayName)
@@ -58,11 +58,11 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
         ).message
     }
 
-    public func getDevice(_ request: GetDeviceRequest, context: CallContext) async throws -> Device {
+    package func getDevice(_ request: GetDeviceRequest, context: CallContext) async throws -> Device {
         try registry.device(try ResourceName.deviceID(request.name, field: "name"), for: try Caller(context)).message
     }
 
-    public func listDevices(_ request: ListDevicesRequest, context: CallContext) async throws -> ListDevicesResponse {
+    package func listDevices(_ request: ListDevicesRequest, context: CallContext) async throws -> ListDevicesResponse {
         let caller = try Caller(context)
         var filter = DeviceFilter()
         if !request.suite.isEmpty { filter.suiteID = try ResourceName.suiteID(request.suite, field: "suite") }
@@ -80,7 +80,7 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
             nextPageToken: page.next(after: devices) { $0.device.id })
     }
 
-    public func updateDevice(_ request: UpdateDeviceRequest, context: CallContext) async throws -> Device {
+    package func updateDevice(_ request: UpdateDeviceRequest, context: CallContext) async throws -> Device {
         let caller = try Caller(context)
         let id = try ResourceName.deviceID(request.name, field: "name")
         try DeviceRules.displayName(request.displayName ?? "")
@@ -91,28 +91,28 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
         ).message
     }
 
-    public func enableDevice(_ request: EnableDeviceRequest, context: CallContext) async throws -> Device {
+    package func enableDevice(_ request: EnableDeviceRequest, context: CallContext) async throws -> Device {
         let id = try ResourceName.deviceID(request.name, field: "name")
         return try await registry.enable(id, by: try Caller(context)).message
     }
 
-    public func disableDevice(_ request: DisableDeviceRequest, context: CallContext) async throws -> Device {
+    package func disableDevice(_ request: DisableDeviceRequest, context: CallContext) async throws -> Device {
         let id = try ResourceName.deviceID(request.name, field: "name")
         return try await registry.disable(id, by: try Caller(context)).message
     }
 
-    public func allowReinit(_ request: AllowReinitRequest, context: CallContext) async throws -> Device {
+    package func allowReinit(_ request: AllowReinitRequest, context: CallContext) async throws -> Device {
         let id = try ResourceName.deviceID(request.name, field: "name")
         return try await registry.allowReinit(id, by: try Caller(context)).message
     }
 
-    public func addDeviceToSuite(_ request: AddDeviceToSuiteRequest, context: CallContext) async throws -> Device {
+    package func addDeviceToSuite(_ request: AddDeviceToSuiteRequest, context: CallContext) async throws -> Device {
         let suiteID = try ResourceName.suiteID(request.suite, field: "suite")
         let id = try ResourceName.deviceID(request.device, field: "device")
         return try await registry.bind(id, toSuite: suiteID, by: try Caller(context)).message
     }
 
-    public func removeDeviceFromSuite(
+    package func removeDeviceFromSuite(
         _ request: RemoveDeviceFromSuiteRequest, context: CallContext
     ) async throws -> Device {
         let suiteID = try ResourceName.suiteID(request.suite, field: "suite")
@@ -120,7 +120,7 @@ public struct DeviceManagementService: DeviceManagementServiceHandler {
         return try await registry.unbind(id, fromSuite: suiteID, by: try Caller(context)).message
     }
 
-    public func deleteDevice(_ request: DeleteDeviceRequest, context: CallContext) async throws -> Empty {
+    package func deleteDevice(_ request: DeleteDeviceRequest, context: CallContext) async throws -> Empty {
         try await registry.delete(
             try ResourceName.deviceID(request.name, field: "name"), by: try Caller(context))
         return Empty()

@@ -4,27 +4,27 @@ import RPC
 /// What the fields of a device must look like. A program that prepares calls can ask before it makes them.
 ///
 /// Each throws INVALID_ARGUMENT that names the field and the rule.
-public enum DeviceRules {
+package enum DeviceRules {
     /// `YYMMDD-NNNNNN`
-    public static func id(_ text: String) throws(RPCError) { _ = try DeviceID(text) }
+    package static func id(_ text: String) throws(RPCError) { _ = try DeviceID(text) }
 
     /// The suite's name, `deviceSuites/7`; empty = none.
-    public static func suite(_ name: String) throws(RPCError) {
+    package static func suite(_ name: String) throws(RPCError) {
         if !name.isEmpty { _ = try ResourceName.suiteID(name, field: "suite") }
     }
 
     /// At most 128 bytes of UTF-8 without control characters; may be empty.
-    public static func displayName(_ text: String) throws(RPCError) {
+    package static func displayName(_ text: String) throws(RPCError) {
         try FieldRules.note(text, field: "display_name", limit: 128)
     }
 
     /// At most 1024 bytes of UTF-8 without control characters; may be empty. Those of suites, too.
-    public static func description(_ text: String) throws(RPCError) {
+    package static func description(_ text: String) throws(RPCError) {
         try FieldRules.note(text, field: "description", limit: 1024)
     }
 
     /// At most 192, by the limits of `TagRules`.
-    public static func tags(_ tags: [String: String]) throws(RPCError) {
+    package static func tags(_ tags: [String: String]) throws(RPCError) {
         try TagRules.check(tags, field: "tags", maximum: TagRules.maximumOfDevice)
     }
 }

@@ -1,5 +1,5 @@
 /// What webhooks can be told of.
-public enum EventType: String, Sendable, Hashable, CaseIterable {
+package enum EventType: String, Sendable, Hashable, CaseIterable {
     /// CompleteUpload was answered for the first time: the object is in ListObjects.
     case objectVerified = "object.verified"
     /// AbortUpload was answered for the first time.
@@ -9,17 +9,17 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
 }
 
 /// Something that happened, as a room tells of it.
-public struct Event: Sendable {
-    public let type: EventType
+package struct Event: Sendable {
+    package let type: EventType
     /// What it happened to, e.g. `objects/FILE_ID`: events of one subject are delivered in their order.
-    public let subject: String
-    public let organizationID: Int64
+    package let subject: String
+    package let organizationID: Int64
     /// Written as JSON, its members in snake case as the fields of the `.proto` files are.
-    public let data: any Encodable & Sendable
+    package let data: any Encodable & Sendable
     /// Of the call that made it happen (W3C Trace Context, section 3.2); sent as a header field.
-    public let traceparent: String?
+    package let traceparent: String?
 
-    public init(
+    package init(
         _ type: EventType, subject: String, organizationID: Int64, data: any Encodable & Sendable,
         traceparent: String? = nil
     ) {

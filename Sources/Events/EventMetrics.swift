@@ -2,16 +2,16 @@ import Database
 import Platform
 
 /// What became of events, by webhook; read at any time, by any thread.
-public final class EventMetrics: Sendable {
+package final class EventMetrics: Sendable {
     /// Since the start, but for `pending`, `dead` and `oldestPendingSeconds`, which are as they are now.
-    public struct Counts: Sendable, Hashable {
-        public var delivered = 0
+    package struct Counts: Sendable, Hashable {
+        package var delivered = 0
         /// Attempts, those among them that were the last.
-        public var failed = 0
-        public var pending = 0
-        public var dead = 0
+        package var failed = 0
+        package var pending = 0
+        package var dead = 0
         /// Since the oldest event happened that waits; 0 = none waits.
-        public var oldestPendingSeconds = 0
+        package var oldestPendingSeconds = 0
     }
 
     private let database: Database
@@ -34,7 +34,7 @@ public final class EventMetrics: Sendable {
     }
 
     /// By the webhooks' names, in their order. Counts the queues; where that cannot be done they are 0.
-    public var snapshot: [(webhook: String, counts: Counts)] {
+    package var snapshot: [(webhook: String, counts: Counts)] {
         let now = clock.now()
         return counts.withLock { $0 }.sorted { $0.key < $1.key }.map { webhook, counts in
             guard let queue = try? database.read({ try EventRecords($0).queueLength(of: webhook) }) else {

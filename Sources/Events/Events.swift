@@ -4,18 +4,18 @@ import Platform
 import RPC
 
 /// What happens here, told to webhooks: an outbox that rooms write to, and who sends what is in it.
-public final class Events: Sendable {
-    public static var migrations: [Migration] { EventRecords.migrations }
+package final class Events: Sendable {
+    package static var migrations: [Migration] { EventRecords.migrations }
 
     /// For the rooms where something happens.
-    public let outbox: Outbox
-    public let metrics: EventMetrics
+    package let outbox: Outbox
+    package let metrics: EventMetrics
     private let senders: [WebhookSender]
     private let retention: EventRetention
     private let service: EventService
     private let configuration: EventsConfiguration
 
-    public init(
+    package init(
         database: Database, keyring: Keyring, clock: any WallClock, identifiers: Identifiers,
         configuration: EventsConfiguration = EventsConfiguration()
     ) {
@@ -35,12 +35,12 @@ public final class Events: Sendable {
     }
 
     /// Enters EventService, for the admin listener.
-    public func register(in router: inout Router) {
+    package func register(in router: inout Router) {
         service.register(in: &router)
     }
 
     /// Sends what is due and what comes; returns when its task is cancelled.
-    public func run() async {
+    package func run() async {
         do {
             try await retention.giveUpUnknown()
         } catch {
@@ -55,7 +55,7 @@ public final class Events: Sendable {
     ///
     /// - Parameter permit: `nil` = only what is too much goes.
     /// - Returns: how many deliveries it removed.
-    public func tidy(_ permit: DeletionPermit?) async throws -> Int {
+    package func tidy(_ permit: DeletionPermit?) async throws -> Int {
         try await retention.run(permit)
     }
 }

@@ -1,30 +1,30 @@
 import Platform
 
 /// Who is told of events, how hard it is tried, and how long is kept what was sent.
-public struct EventsConfiguration: Sendable {
-    public var webhooks: [Webhook] = []
+package struct EventsConfiguration: Sendable {
+    package var webhooks: [Webhook] = []
     /// Requests under way to one webhook.
-    public var concurrency = 4
+    package var concurrency = 4
     /// Seconds for one request, from its connection to the end of its answer.
-    public var timeoutSeconds: Int64 = 30
+    package var timeoutSeconds: Int64 = 30
     /// Seconds between two attempts at most.
-    public var longestRetrySeconds: Int64 = 3600
+    package var longestRetrySeconds: Int64 = 3600
     /// Seconds after the first failed attempt for which another may begin; then the event is a dead letter.
-    public var giveUpSeconds: Int64 = 86_400
+    package var giveUpSeconds: Int64 = 86_400
     /// Events that may wait for one webhook; of more, the oldest become dead letters.
-    public var maximumPending: Int64 = 100_000
+    package var maximumPending: Int64 = 100_000
     /// Bytes of events that may wait for one webhook, and of its dead letters as many; of more, the oldest become dead letters,
     /// or go.
-    public var maximumBytes: Int64 = 1 << 30
+    package var maximumBytes: Int64 = 1 << 30
     /// Dead letters of one webhook that are kept at most, the youngest.
-    public var maximumDeadLetters: Int64 = 10_000
+    package var maximumDeadLetters: Int64 = 10_000
     /// How long a delivered event is kept, and a dead letter.
-    public var deliveredDays: Int64 = 7
-    public var deadLetterDays: Int64 = 90
+    package var deliveredDays: Int64 = 7
+    package var deadLetterDays: Int64 = 90
     /// Told of an event that is given up: its id, the webhook's name and the last error.
-    public var onDeadLetter: @Sendable (String, String, String) -> Void = { _, _, _ in }
+    package var onDeadLetter: @Sendable (String, String, String) -> Void = { _, _, _ in }
     /// Told why the outbox could not be read or written; it is tried again after a while.
-    public var onFailure: @Sendable (any Error) -> Void = { _ in }
+    package var onFailure: @Sendable (any Error) -> Void = { _ in }
 
-    public init() {}
+    package init() {}
 }

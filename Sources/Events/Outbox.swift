@@ -3,9 +3,9 @@ import Database
 import Platform
 
 /// Where rooms write what webhooks are to be told, in the transaction of what happened: either both are there or neither.
-public struct Outbox: Sendable {
+package struct Outbox: Sendable {
     /// Takes nothing: nobody is to be told.
-    public static let closed = Outbox(webhooks: [], identifiers: Identifiers(clock: SystemClock()), bells: [])
+    package static let closed = Outbox(webhooks: [], identifiers: Identifiers(clock: SystemClock()), bells: [])
 
     let webhooks: [Webhook]
     let identifiers: Identifiers
@@ -13,7 +13,7 @@ public struct Outbox: Sendable {
     let bells: [Bell]
 
     /// A webhook that does not want the event costs nothing; where none does, no row is written.
-    public func record(_ event: Event, at now: UnixTime, in connection: Connection) throws {
+    package func record(_ event: Event, at now: UnixTime, in connection: Connection) throws {
         guard !webhooks.isEmpty else { return }
         let organization = try Accounts.organization(event.organizationID, in: connection)?.name ?? ""
         let receivers = try webhooks.filter {

@@ -3,21 +3,21 @@ import Database
 import Platform
 
 /// Where events are sent, as the configuration has it.
-public struct Webhook: Sendable {
+package struct Webhook: Sendable {
     /// What the database and commands know it by: with another name it is another webhook.
-    public let name: String
+    package let name: String
     /// `http` or `https`.
-    public let url: String
+    package let url: String
     /// The keys of the signatures: one, or also the one before while the receiver changes over.
-    public let keys: [Secret]
+    package let keys: [Secret]
     /// Empty = all.
-    public let types: Set<EventType>
+    package let types: Set<EventType>
     /// Only events of this one, by name; `nil` = of all.
-    public let organization: String?
+    package let organization: String?
     /// PEM file of the authorities whose certificate the receiver must show; `nil` = those that the system trusts.
-    public let authorities: String?
+    package let authorities: String?
 
-    public init(
+    package init(
         name: String, url: String, keys: [Secret], types: Set<EventType> = [], organization: String? = nil,
         authorities: String? = nil
     ) {
@@ -30,7 +30,7 @@ public struct Webhook: Sendable {
     }
 
     /// The organization that its configuration names.
-    public var configuredOrganization: ConfiguredOrganization? {
+    package var configuredOrganization: ConfiguredOrganization? {
         organization.map { ConfiguredOrganization(setting: "webhooks.\(name)", name: $0) }
     }
 

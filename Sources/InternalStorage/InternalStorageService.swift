@@ -6,14 +6,14 @@ import Proto
 import RPC
 
 /// InternalStorageService: any object of the store, for programs that the operator trusts with all of them.
-public struct InternalStorageService: InternalStorageServiceHandler {
+package struct InternalStorageService: InternalStorageServiceHandler {
     private let presigning: ObjectPresigning
     private let reading: ObjectReading
 
     /// - Parameters:
     ///   - policy: the store's own: what it lets a URL do later, it lets be issued.
     ///   - endpoint: where clients reach the store; presigned URLs begin with it.
-    public init(
+    package init(
         database: Database, store: ObjectStore, policy: any AccessPolicy, endpoint: StoreEndpoint, clock: any WallClock,
         configuration: InternalStorageConfiguration = InternalStorageConfiguration()
     ) {
@@ -22,7 +22,7 @@ public struct InternalStorageService: InternalStorageServiceHandler {
         reading = ObjectReading(database: database, store: store, clock: clock, configuration: configuration)
     }
 
-    public func presignObject(
+    package func presignObject(
         _ request: PresignObjectRequest, context: CallContext
     ) async throws -> PresignObjectResponse {
         let location = try ObjectLocation(request.object)
@@ -33,7 +33,7 @@ public struct InternalStorageService: InternalStorageServiceHandler {
             write: presigned.write.map(PresignedOperation.init), expiresAtUnix: presigned.expiresAt.seconds)
     }
 
-    public func readObject(_ request: ReadObjectRequest, context: CallContext) async throws -> ReadObjectResponse {
+    package func readObject(_ request: ReadObjectRequest, context: CallContext) async throws -> ReadObjectResponse {
         let location = try ObjectLocation(request.object)
         let contents = try await reading.read(
             location, maximumBytes: request.maxBytes, types: try ContentTypeRanges(request.allowedContentTypes),

@@ -7,14 +7,14 @@ extension ObjectStore {
     private static let reading = DispatchQueue(label: "store.contents")
 
     /// What is finished at a key, whoever put it there.
-    public func object(bucket: String, key: String, in connection: Connection) throws -> StoredObject? {
+    package func object(bucket: String, key: String, in connection: Connection) throws -> StoredObject? {
         try StoreRecords(connection).object(bucket: bucket, key: key)
     }
 
     /// All bytes of an object.
     ///
     /// - Returns: `nil` where the file is gone, or its bytes are no more what was stored.
-    public func contents(of object: StoredObject) async throws -> [UInt8]? {
+    package func contents(of object: StoredObject) async throws -> [UInt8]? {
         let file = StoredFile(fileID: object.fileID, size: object.size, crc64: object.crc64)
         return try await withCheckedThrowingContinuation { continuation in
             Self.reading.async { [self] in

@@ -65,7 +65,7 @@ extension ObjectStore {
     /// Their objects stay: nobody but their clients knows when they are needed no more.
     ///
     /// - Returns: how many it gave up.
-    public func sweepDirectMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) async throws -> Int {
+    package func sweepDirectMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) async throws -> Int {
         let idle = try database.read { try StoreRecords($0).directMultiparts(idleFor: seconds, permit) }
         for id in idle {
             // A part that is on its way finds no upload in its commit.

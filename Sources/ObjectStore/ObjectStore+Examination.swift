@@ -2,7 +2,7 @@ import Database
 import Dispatch
 
 /// What a finished object's bytes were found to be when they were read again.
-public enum ObjectCondition: Sendable, Equatable {
+package enum ObjectCondition: Sendable, Equatable {
     case intact
     /// Why they are no more what was stored, in words for the log.
     case bad(String)
@@ -18,7 +18,7 @@ extension ObjectStore {
     ///
     /// - Parameter pace: called with the size of each piece; returns when it may be read.
     /// - Throws: what `pace` throws, and trouble that says nothing about the object.
-    public func examine(uploadID: String, pace: (Int) async throws -> Void) async throws -> ObjectCondition {
+    package func examine(uploadID: String, pace: (Int) async throws -> Void) async throws -> ObjectCondition {
         let (found, isLost) = try database.read { connection in
             let records = StoreRecords(connection)
             return (try records.object(uploadID: uploadID), try records.isObjectLost(uploadID: uploadID))

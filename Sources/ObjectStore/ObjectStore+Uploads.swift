@@ -3,7 +3,7 @@ import Database
 /// What the rooms above ask about an upload, each inside a transaction of their own.
 extension ObjectStore {
     /// All that the store holds of an upload, with its parts counted.
-    public func snapshot(uploadID: String, in connection: Connection) throws -> StoreSnapshot {
+    package func snapshot(uploadID: String, in connection: Connection) throws -> StoreSnapshot {
         let records = StoreRecords(connection)
         let open = try records.openMultiparts(uploadID: uploadID)
         return StoreSnapshot(
@@ -12,7 +12,7 @@ extension ObjectStore {
     }
 
     /// How far an upload has come, at a cost that does not grow with what its client made.
-    public func progress(uploadID: String, in connection: Connection) throws -> StoreProgress {
+    package func progress(uploadID: String, in connection: Connection) throws -> StoreProgress {
         let records = StoreRecords(connection)
         let (hasMultipart, hasPart, hasLost) = try records.progress(uploadID: uploadID)
         return StoreProgress(
@@ -21,18 +21,18 @@ extension ObjectStore {
     }
 
     /// The finished object of an upload.
-    public func object(uploadID: String, in connection: Connection) throws -> StoredObject? {
+    package func object(uploadID: String, in connection: Connection) throws -> StoredObject? {
         try StoreRecords(connection).object(uploadID: uploadID)
     }
 
     /// Forgets all that the store holds of an upload: multipart uploads, parts and the object. Nobody sees any of it once
     /// `transaction` has committed; files, and rows beyond some dozen, go after that.
-    public func discard(uploadID: String, in transaction: Connection) throws {
+    package func discard(uploadID: String, in transaction: Connection) throws {
         try discards.finish(StoreRecords(transaction).discardAll(uploadID: uploadID), in: transaction)
     }
 
     /// Forgets every multipart upload of an upload but the one that its object is made of, as ``discard(uploadID:in:)``.
-    public func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws {
+    package func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws {
         let discarded = try StoreRecords(transaction).discard(
             .others(uploadID: uploadID), limit: Discards.inline)
         try discards.finish(discarded, in: transaction)

@@ -6,40 +6,40 @@ import Platform
 ///
 /// What a request was told to be stored survives `kill -9` and power loss: bytes are synced before their row commits,
 /// and the row commits before the answer leaves. The order is written down in `PartUpload`.
-public final class ObjectStore: Sendable {
-    public struct Configuration: Sendable {
+package final class ObjectStore: Sendable {
+    package struct Configuration: Sendable {
         /// The largest object that one PUT makes; bytes.
-        public var maximumPutBytes: Int64 = 5 << 30
+        package var maximumPutBytes: Int64 = 5 << 30
         /// At a start, a file of an upload under way that no row speaks of any more is removed once it is older than this;
         /// to be longer than the longest upload session. Seconds.
-        public var orphanAge: Int64 = 30 * 86_400
-        public var directIO = DirectIO.probe
+        package var orphanAge: Int64 = 30 * 86_400
+        package var directIO = DirectIO.probe
         /// While less is free where the store is, no upload begins; those under way go on down to
         /// ``minimumFreeBytesForBodies``. Bytes; 0 = no floor.
-        public var minimumFreeBytes: Int64 = 1 << 30
+        package var minimumFreeBytes: Int64 = 1 << 30
         /// While less is free, bodies are refused, also of uploads under way; bytes.
-        public var minimumFreeBytesForBodies: Int64 { FreeSpace.bodyFloor(of: minimumFreeBytes) }
+        package var minimumFreeBytesForBodies: Int64 { FreeSpace.bodyFloor(of: minimumFreeBytes) }
         /// How many bytes are free at a path.
         var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
         /// Memory for the bodies that are being received, of all requests together; bytes.
-        public var bufferBytes: Int64 = 256 << 20
+        package var bufferBytes: Int64 = 256 << 20
         /// Of operators' own tools; their ids differ.
-        public var staticKeys: [StaticKey] = []
+        package var staticKeys: [StaticKey] = []
         var calls = FileCalls()
 
-        public init() {}
+        package init() {}
     }
 
     /// The disk takes nothing now.
-    public struct Unwritable: Error {}
+    package struct Unwritable: Error {}
 
-    public static let migrations = StoreRecords.migrations
+    package static let migrations = StoreRecords.migrations
 
     /// Whether the database is not of the data directory's age: nothing is compared, removed or swept then.
-    public let isForeign: Bool
+    package let isForeign: Bool
     /// Whether files and rows are compared since this start, for want of a clean stop before it.
-    public let isReconciled: Bool
-    public let issuer: CredentialIssuer
+    package let isReconciled: Bool
+    package let issuer: CredentialIssuer
     let configuration: Configuration
     let database: Database
     let data: DataDirectory
@@ -56,7 +56,7 @@ public final class ObjectStore: Sendable {
     /// - Parameters:
     ///   - directory: `DIR/store`; made where it is missing.
     ///   - permit: `nil` = no file is removed for its age.
-    public init(
+    package init(
         directory: String, database: Database, keyring: Keyring, clock: any WallClock = SystemClock(),
         permit: DeletionPermit? = nil, configuration: Configuration = Configuration()
     ) throws {
@@ -93,17 +93,17 @@ public final class ObjectStore: Sendable {
     }
 
     /// What was found so far where files and rows did not agree after an unclean end.
-    public var reconciliation: StoreReconciliation { reconciler.found }
+    package var reconciliation: StoreReconciliation { reconciler.found }
 
     /// How many of the 256 data folders are still to be compared with the database; 0 also where none had to be.
-    public var foldersToReconcile: Int { reconciler.foldersLeft }
+    package var foldersToReconcile: Int { reconciler.foldersLeft }
 
     /// Returns when all files were compared with the rows, or ``stopBackgroundWork()`` was called.
-    public func finishReconciliation() async { await reconciler.finish() }
+    package func finishReconciliation() async { await reconciler.finish() }
 
     /// Ends all work; to be called when no request is under way any more, before the database is closed. Where files and rows
     /// agree, that is recorded, and the next start need not compare them.
-    public func close() {
+    package func close() {
         stopBackgroundWork()
         discards.drain()
         removals.drain()
@@ -115,16 +115,16 @@ public final class ObjectStore: Sendable {
     }
 
     /// Whether a new upload may begin. Where the disk cannot be asked, its own errors will tell.
-    public var hasRoomForNewUpload: Bool { (try? space.hasRoomForNewUpload()) ?? true }
+    package var hasRoomForNewUpload: Bool { (try? space.hasRoomForNewUpload()) ?? true }
 
     /// Bytes that are free where the objects are; `nil` where the disk cannot be asked.
-    public var freeBytes: Int64? { try? space.free() }
+    package var freeBytes: Int64? { try? space.free() }
 
     /// Bytes below which no new upload begins; 0 = there is no floor.
-    public var minimumFreeBytes: Int64 { space.floor }
+    package var minimumFreeBytes: Int64 { space.floor }
 
     /// Runs `body` while no data file goes: what rows speak of when it begins can be read to its end.
-    public func keepingFiles<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
+    package func keepingFiles<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
         try await removals.pausing(body)
     }
 
@@ -132,7 +132,7 @@ public final class ObjectStore: Sendable {
     /// when it returns. What is written already stays, and is made durable where an earlier process could not.
     ///
     /// - Throws: ``Unwritable``.
-    public func describe(_ fileID: String, _ facts: [UInt8]) async throws {
+    package func describe(_ fileID: String, _ facts: [UInt8]) async throws {
         try await withCheckedThrowingContinuation { continuation in
             factsWriter.perform(for: fileID) { [data] in
                 continuation.resume(
@@ -148,14 +148,14 @@ public final class ObjectStore: Sendable {
     /// came to them. To be called every few minutes.
     ///
     /// - Returns: how many it deleted.
-    public func sweepDiscards() async throws -> Int {
+    package func sweepDiscards() async throws -> Int {
         try await discards.sweep()
     }
 
     /// Deletes what is left of the accounts of uploads that hold nothing any more; to be called every few minutes.
     ///
     /// - Returns: how many it deleted.
-    public func sweepUsage() async throws -> Int {
+    package func sweepUsage() async throws -> Int {
         var (sum, count) = (0, Discards.batch)
         while count == Discards.batch, !Task.isCancelled {
             count = try await database.write(mayUseReserve: true) {
@@ -170,12 +170,12 @@ public final class ObjectStore: Sendable {
     /// could not be removed then. To be called every few minutes.
     ///
     /// - Returns: how many it removed.
-    public func sweepRemovals() async throws -> Int {
+    package func sweepRemovals() async throws -> Int {
         try await removals.sweep()
     }
 
     /// Begins nothing any more that is not a request's own work: the process is to end soon, and the next one goes on.
-    public func stopBackgroundWork() {
+    package func stopBackgroundWork() {
         stopRemovals()
         reconciler.stop()
     }
@@ -226,21 +226,21 @@ public final class ObjectStore: Sendable {
 
     /// Where the bytes of a finished object are. The file never changes; once open it can be read to its end, whatever
     /// becomes of the object.
-    public func path(of object: StoredObject) -> String {
+    package func path(of object: StoredObject) -> String {
         data.path(of: object.fileID)
     }
 
     /// A URL to read one object with, `lifetime` seconds long at most; Range is allowed with it.
     ///
     /// - Parameter claims: their operations are narrowed to reading; the URL dies with them.
-    public func presignedGet(
+    package func presignedGet(
         _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Int64
     ) throws -> PresignedRequest {
         try presigned("GET", .read, claims, at: endpoint, lifetime: lifetime)
     }
 
     /// A URL to put one object with, whole; otherwise as ``presignedGet(_:at:lifetime:)``.
-    public func presignedPut(
+    package func presignedPut(
         _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Int64
     ) throws -> PresignedRequest {
         try presigned("PUT", .write, claims, at: endpoint, lifetime: lifetime)

@@ -4,7 +4,7 @@ import Platform
 /// A store beside the database that speaks of it.
 extension OfflineStore {
     /// Where the two do not agree.
-    public enum Finding: Sendable, Equatable {
+    package enum Finding: Sendable, Equatable {
         /// An object's file is gone, or shorter or longer than it was.
         case missing(StoredFile)
         /// An object's file holds other bytes than were stored.
@@ -20,7 +20,7 @@ extension OfflineStore {
     /// Compares all rows and files; changes nothing.
     ///
     /// - Parameter checksums: whether every object is read.
-    public func compare(
+    package func compare(
         with connection: Connection, checksums: Bool, _ report: (Finding) throws -> Void
     ) throws {
         let records = StoreRecords(connection)
@@ -56,7 +56,7 @@ extension OfflineStore {
     /// - Parameter isListed: whether the catalog has an object of that file. What was completed and is in no list would be
     ///   swept with the session that its row still has.
     /// - Returns: how many files went into quarantine; nil where the store is not the database's own.
-    public func settle(
+    package func settle(
         _ database: Database, isListed: (Connection, String) throws -> Bool
     ) throws -> Int? {
         guard let recorded = try database.read({ try StoreIdentity.recorded(in: $0) }),
@@ -84,13 +84,13 @@ extension OfflineStore {
     }
 
     /// Forgets all that is stored of an upload; its files go when the gateway serves.
-    public static func discard(uploadID: String, in transaction: Connection) throws {
+    package static func discard(uploadID: String, in transaction: Connection) throws {
         let records = StoreRecords(transaction)
         try records.scheduleRemoval(records.discardAll(uploadID: uploadID).files)
     }
 
     /// Has the rows say what a file that is at its path is: a finished object.
-    public static func adopt(_ object: StoredObject, partSize: Int64, in transaction: Connection) throws {
+    package static func adopt(_ object: StoredObject, partSize: Int64, in transaction: Connection) throws {
         try StoreRecords(transaction).adopt(object, partSize: partSize)
     }
 }

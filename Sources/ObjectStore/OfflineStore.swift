@@ -4,22 +4,22 @@ import Platform
 
 /// `DIR/store` while no gateway serves it: what restores and repairs do there. Whoever has one holds the data
 /// directory's lock.
-public struct OfflineStore: Sendable {
+package struct OfflineStore: Sendable {
     /// A finished object's file that no row speaks of.
-    public struct Quarantined: Sendable, Equatable {
-        public let fileID: String
+    package struct Quarantined: Sendable, Equatable {
+        package let fileID: String
         /// Bytes.
-        public let size: Int64
+        package let size: Int64
         /// When it was last written.
-        public let modifiedAt: UnixTime
+        package let modifiedAt: UnixTime
     }
 
     /// Why a file stays in quarantine.
-    public enum Untakeable: Error, Sendable, CustomStringConvertible {
+    package enum Untakeable: Error, Sendable, CustomStringConvertible {
         case isThere
         case isDamaged
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .isThere: "another copy of it is in its place"
             case .isDamaged: "its bytes are not those that were stored"
@@ -30,7 +30,7 @@ public struct OfflineStore: Sendable {
     let data: DataDirectory
 
     /// One that is there; nothing is made.
-    public init(directory: String) {
+    package init(directory: String) {
         data = DataDirectory(existing: directory)
     }
 
@@ -40,7 +40,7 @@ public struct OfflineStore: Sendable {
     }
 
     /// One for a restore: its folders are made where they are missing.
-    public static func make(directory: String) throws -> OfflineStore {
+    package static func make(directory: String) throws -> OfflineStore {
         OfflineStore(data: try DataDirectory(path: directory))
     }
 
@@ -49,24 +49,24 @@ public struct OfflineStore: Sendable {
     }
 
     /// Nil where there is none: a new folder, or a disk that is not mounted.
-    public var identity: StoreIdentity? { get throws { try StoreIdentity.read(directory: data.path) } }
+    package var identity: StoreIdentity? { get throws { try StoreIdentity.read(directory: data.path) } }
 
     /// Makes it the store of a database that says so.
-    public func setIdentity(_ identity: StoreIdentity) throws {
+    package func setIdentity(_ identity: StoreIdentity) throws {
         try identity.write(directory: data.path)
     }
 
     // MARK: quarantine
 
     /// In the order of their ids.
-    public func quarantined() throws -> [Quarantined] {
+    package func quarantined() throws -> [Quarantined] {
         try data.quarantined().sorted { $0.fileID < $1.fileID }.map {
             Quarantined(fileID: $0.fileID, size: $0.size, modifiedAt: $0.modifiedAt)
         }
     }
 
     /// What stands beside a file, wherever that is.
-    public func facts(of fileID: String) -> [UInt8]? {
+    package func facts(of fileID: String) -> [UInt8]? {
         data.facts(of: fileID)
     }
 
@@ -74,7 +74,7 @@ public struct OfflineStore: Sendable {
     /// are not those that were stored, it is put back. After a crash in between the next start does that.
     ///
     /// - Throws: ``Untakeable``, and what `body` throws.
-    public func takeIn(
+    package func takeIn(
         _ file: StoredFile, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
     ) throws {
         guard try !holdsFile(file.fileID) else { throw Untakeable.isThere }
@@ -96,19 +96,19 @@ public struct OfflineStore: Sendable {
     /// Removes a quarantined file for good.
     ///
     /// - Returns: whether there was one.
-    public func deleteQuarantined(_ fileID: String) throws -> Bool {
+    package func deleteQuarantined(_ fileID: String) throws -> Bool {
         try DataDirectory.isFileID(fileID) && data.removeQuarantined(fileID)
     }
 
     // MARK: files
 
-    public func holdsFile(_ fileID: String) throws -> Bool {
+    package func holdsFile(_ fileID: String) throws -> Bool {
         try data.exists(data.path(of: fileID))
     }
 
     /// Whether the file is at its path with the bytes that were stored; reads all of it. A file that the disk cannot read
     /// does not hold them.
-    public func holds(_ file: StoredFile) throws -> Bool {
+    package func holds(_ file: StoredFile) throws -> Bool {
         guard let open = try? data.open(file.fileID, for: .reading) else { return false }
         do {
             guard try open.size() == file.size else { return false }
@@ -122,13 +122,13 @@ public struct OfflineStore: Sendable {
 
     /// Moves a whole file of this one's to the store `other` on the same disk; what is in its place there goes into
     /// quarantine.
-    public func move(_ fileID: String, to other: OfflineStore) throws {
+    package func move(_ fileID: String, to other: OfflineStore) throws {
         if try other.holdsFile(fileID) { try other.data.quarantine(fileID) }
         guard rename(data.path(of: fileID), other.data.path(of: fileID)) == 0 else { throw StorageFailure.last() }
     }
 
     /// Moves all facts, where the store `other` has none of the file.
-    public func moveFacts(to other: OfflineStore) throws {
+    package func moveFacts(to other: OfflineStore) throws {
         for folder in DataDirectory.folders {
             let missing = try data.factsIDs(inFolder: folder).filter { try !other.data.hasFacts(of: $0) }
             for fileID in missing {
@@ -143,30 +143,30 @@ public struct OfflineStore: Sendable {
     /// Makes what ``move(_:to:)`` did with these files durable.
     ///
     /// - Parameter prefixes: the first two digits of their ids.
-    public func synchronizeNames(_ prefixes: Set<String>) throws {
+    package func synchronizeNames(_ prefixes: Set<String>) throws {
         for folder in prefixes {
             try PrivateFile.synchronizeFolder("\(data.path)/data/\(folder)")
         }
     }
 
     /// The ids of all data files.
-    public func forEachFile(_ body: (String) throws -> Void) throws {
+    package func forEachFile(_ body: (String) throws -> Void) throws {
         for folder in DataDirectory.folders {
             for entry in try data.files(inFolder: folder) { try body(entry.fileID) }
         }
     }
 
-    public func writeFacts(_ facts: [UInt8], of fileID: String) throws {
+    package func writeFacts(_ facts: [UInt8], of fileID: String) throws {
         try data.writeFacts(facts, of: fileID)
     }
 
     /// Removes a file that a restore made and found to be wrong.
-    public func discard(_ fileID: String) throws {
+    package func discard(_ fileID: String) throws {
         try data.remove(fileID)
     }
 
     /// A new file for an object that is restored, marked as finished.
-    public func makeFile(_ fileID: String) throws -> RestoredFile {
+    package func makeFile(_ fileID: String) throws -> RestoredFile {
         guard DataDirectory.isFileID(fileID) else { throw StorageFailure.missing }
         let descriptor = open(data.path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
         guard descriptor >= 0 else { throw StorageFailure.last() }
@@ -175,7 +175,7 @@ public struct OfflineStore: Sendable {
 }
 
 /// The file of an object that is restored; written in order.
-public struct RestoredFile {
+package struct RestoredFile {
     private let file: DataFile
     private var crc64 = CRC64()
     private var size: Int64 = 0
@@ -184,7 +184,7 @@ public struct RestoredFile {
         self.file = file
     }
 
-    public mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
         try file.write(bytes, at: size)
         crc64.update(bytes)
         size += Int64(bytes.count)
@@ -193,7 +193,7 @@ public struct RestoredFile {
     /// Makes it durable.
     ///
     /// - Returns: CRC-64/XZ of what was written.
-    public func finish() throws -> UInt64 {
+    package func finish() throws -> UInt64 {
         try file.synchronizeAndClose()
         return crc64.value
     }

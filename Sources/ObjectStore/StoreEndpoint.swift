@@ -1,14 +1,14 @@
 /// Where clients reach the store: the one string that they are issued, and what they make of it.
-public struct StoreEndpoint: Sendable, Equatable {
+package struct StoreEndpoint: Sendable, Equatable {
     /// Why an endpoint is not issued. Each of these breaks in one deployed client or another.
-    public enum Malformed: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Malformed: Error, Sendable, Equatable, CustomStringConvertible {
         case noScheme
         case addressIPv6
         case pathOrQuery
         case host
         case port
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .noScheme: "an object-store endpoint begins with http:// or https://: clients disagree on a default"
             case .addressIPv6:
@@ -21,18 +21,18 @@ public struct StoreEndpoint: Sendable, Equatable {
     }
 
     /// As it was given, without a final slash.
-    public let text: String
+    package let text: String
     /// Without port.
-    public let host: String
+    package let host: String
     /// What clients put into the scope of a V4 signature: taken from a host `oss-<region>.<domain>`, otherwise empty.
-    public let region: String
+    package let region: String
 
     /// Host and port, as clients send them.
-    public var authority: String { String(text.dropFirst(isSecure ? 8 : 7)) }
+    package var authority: String { String(text.dropFirst(isSecure ? 8 : 7)) }
 
-    public var isSecure: Bool { text.hasPrefix("https://") }
+    package var isSecure: Bool { text.hasPrefix("https://") }
 
-    public init(_ text: String) throws(Malformed) {
+    package init(_ text: String) throws(Malformed) {
         guard let scheme = ["http://", "https://"].first(where: text.hasPrefix) else { throw .noScheme }
         var authority = text.dropFirst(scheme.count)
         if authority.last == "/" {

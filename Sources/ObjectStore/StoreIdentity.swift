@@ -7,10 +7,10 @@ import Platform
 /// Both hold one random id and a number that every start raises, in the database first. An older backup of one beside
 /// the other shows as another number, a disk that is not mounted as none. Files without a row, and rows without a file,
 /// may then be the only copy of something: nothing is touched, the numbers neither, so that it shows at every start.
-public struct StoreIdentity: Equatable, Sendable {
+package struct StoreIdentity: Equatable, Sendable {
     /// 32 hex digits.
-    public let id: String
-    public let generation: Int64
+    package let id: String
+    package let generation: Int64
 
     /// How a start finds the two.
     enum Condition {
@@ -51,7 +51,7 @@ public struct StoreIdentity: Equatable, Sendable {
     }
 
     /// What a database says.
-    public static func recorded(in connection: Connection) throws -> StoreIdentity? {
+    package static func recorded(in connection: Connection) throws -> StoreIdentity? {
         try StoreRecords(connection).identity()
     }
 
@@ -72,7 +72,7 @@ public struct StoreIdentity: Equatable, Sendable {
     }
 
     /// Whether a store with the identity `other` is what this database was last used with.
-    public func belongs(to other: StoreIdentity) -> Bool {
+    package func belongs(to other: StoreIdentity) -> Bool {
         // The database may be one ahead, by a crash between the two writes of a start.
         id == other.id && (0...1).contains(generation - other.generation)
     }

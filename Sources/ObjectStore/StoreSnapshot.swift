@@ -1,54 +1,54 @@
 import Platform
 
 /// What the store holds of one gateway upload id, as committed.
-public struct StoreSnapshot: Sendable, Equatable {
+package struct StoreSnapshot: Sendable, Equatable {
     /// A multipart upload that was begun and neither completed nor aborted.
-    public struct Multipart: Sendable, Equatable {
+    package struct Multipart: Sendable, Equatable {
         /// The UploadId that the store answered.
-        public let id: String
-        public let partCount: Int
+        package let id: String
+        package let partCount: Int
     }
 
     /// In the order in which they were begun.
-    public let multiparts: [Multipart]
-    public let object: StoredObject?
+    package let multiparts: [Multipart]
+    package let object: StoredObject?
     /// A data file that a row speaks of is gone: the attempt cannot be completed.
-    public let isLost: Bool
+    package let isLost: Bool
 }
 
 /// How far one gateway upload id has come in the store, as committed.
-public struct StoreProgress: Sendable, Equatable {
+package struct StoreProgress: Sendable, Equatable {
     /// A multipart upload was begun and neither completed nor aborted.
-    public let hasMultipart: Bool
+    package let hasMultipart: Bool
     /// One of those holds a part.
-    public let hasPart: Bool
-    public let object: StoredObject?
+    package let hasPart: Bool
+    package let object: StoredObject?
     /// A data file that a row speaks of is gone: the attempt cannot be completed.
-    public let isLost: Bool
+    package let isLost: Bool
 }
 
 /// A finished object. It stays as it is until it is discarded or, before CompleteUpload, stored again.
-public struct StoredObject: Sendable, Equatable {
-    public let bucket: String
-    public let key: String
-    public let uploadID: String
+package struct StoredObject: Sendable, Equatable {
+    package let bucket: String
+    package let key: String
+    package let uploadID: String
     /// Bytes.
-    public let size: Int64
+    package let size: Int64
     /// Exactly as HEAD gives it, with quotes.
-    public let etag: String
+    package let etag: String
     /// 0 for an object that was put whole.
-    public let partCount: Int
-    public let crc64: UInt64
-    public let createdAt: UnixTime
+    package let partCount: Int
+    package let crc64: UInt64
+    package let createdAt: UnixTime
     /// Names the data file.
-    public let fileID: String
+    package let fileID: String
     /// The store's UploadId; nil for an object that was put whole.
-    public let multipartID: String?
-    public let contentType: String?
+    package let multipartID: String?
+    package let contentType: String?
     /// Of the bytes, or of the parts' checksums; nil where no client asked for one.
-    public let checksum: Checksum?
+    package let checksum: Checksum?
 
-    public init(
+    package init(
         bucket: String, key: String, uploadID: String, size: Int64, etag: String, partCount: Int, crc64: UInt64,
         createdAt: UnixTime, fileID: String, multipartID: String?, contentType: String?,
         checksum: Checksum? = nil
@@ -67,5 +67,5 @@ public struct StoredObject: Sendable, Equatable {
         self.checksum = checksum
     }
 
-    public var isMultipart: Bool { multipartID != nil }
+    package var isMultipart: Bool { multipartID != nil }
 }

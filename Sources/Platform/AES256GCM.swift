@@ -1,16 +1,16 @@
 import COpenSSL
 
 /// AES with a key of 256 bits in Galois/Counter Mode (NIST SP 800-38D): encrypts and authenticates.
-public enum AES256GCM {
+package enum AES256GCM {
     /// Bytes that sealing adds.
-    public static let tagCount = 16
-    public static let nonceCount = 12
+    package static let tagCount = 16
+    package static let nonceCount = 12
 
     /// - Parameters:
     ///   - key: 32 bytes.
     ///   - nonce: 12 bytes, never twice with the same key.
     /// - Returns: as many bytes as came, and the tag.
-    public static func seal(_ plain: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
+    package static func seal(_ plain: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
         precondition(key.count == 32 && nonce.count == nonceCount, "AES-256-GCM takes 32 and 12 bytes")
         let context = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(context) }
@@ -31,7 +31,7 @@ public enum AES256GCM {
     }
 
     /// The bytes that were sealed; nil where key or nonce are others, or a bit was changed.
-    public static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
+    package static func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
         guard key.count == 32, nonce.count == nonceCount, sealed.count >= tagCount else { return nil }
         let context = EVP_CIPHER_CTX_new()
         defer { EVP_CIPHER_CTX_free(context) }

@@ -1,5 +1,5 @@
 /// Wakes those who wait for something to do.
-public final class Bell: Sendable {
+package final class Bell: Sendable {
     private struct State {
         var rings = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
@@ -8,12 +8,12 @@ public final class Bell: Sendable {
 
     private let state = Lock(State())
 
-    public init() {}
+    package init() {}
 
     /// How often it rang: to be asked before looking whether there is something to do.
-    public var rings: Int { state.withLock { $0.rings } }
+    package var rings: Int { state.withLock { $0.rings } }
 
-    public func ring() {
+    package func ring() {
         let waiting = state.withLock { state in
             state.rings += 1
             defer { state.waiting = [:] }
@@ -25,7 +25,7 @@ public final class Bell: Sendable {
     /// Returns when it rings, at once where it did so after `rings` was asked, or when the task is cancelled.
     ///
     /// - Parameter limit: after which it returns in any case; `nil` = never. Nobody else is woken then.
-    public func wait(after rings: Int, atMost limit: Duration? = nil) async {
+    package func wait(after rings: Int, atMost limit: Duration? = nil) async {
         guard let limit else { return await waitForRing(after: rings) }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.waitForRing(after: rings) }

@@ -1,14 +1,14 @@
 /// A point in time in the proleptic Gregorian calendar, UTC, to the second.
-public struct CivilTime: Sendable, Hashable {
-    public let year: Int
-    public let month: Int
-    public let day: Int
-    public let hour: Int
-    public let minute: Int
-    public let second: Int
+package struct CivilTime: Sendable, Hashable {
+    package let year: Int
+    package let month: Int
+    package let day: Int
+    package let hour: Int
+    package let minute: Int
+    package let second: Int
 
     /// Nil outside the calendar, and for a 61st second.
-    public init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (1...12).contains(month), (1...Self.days(year: year, month: month)).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
         else { return nil }
@@ -21,7 +21,7 @@ public struct CivilTime: Sendable, Hashable {
     }
 
     /// Years count from March here, so that the leap day is the last; an era is 400 years, 146,097 days.
-    public init(_ time: UnixTime) {
+    package init(_ time: UnixTime) {
         let seconds = Int(time.seconds)
         let (daysSinceEpoch, secondOfDay) = Self.floor(seconds, 86_400)
         let (era, dayOfEra) = Self.floor(daysSinceEpoch + 719_468, 146_097)
@@ -36,17 +36,17 @@ public struct CivilTime: Sendable, Hashable {
         second = secondOfDay % 60
     }
 
-    public var unix: UnixTime {
+    package var unix: UnixTime {
         UnixTime(seconds: Int64(daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second))
     }
 
     /// 0 for a Thursday, which 1970-01-01 was.
-    public var weekdayFromThursday: Int {
+    package var weekdayFromThursday: Int {
         Self.floor(daysSinceEpoch, 7).remainder
     }
 
     /// `2026-01-31`.
-    public func date(separator: String = "-") -> String {
+    package func date(separator: String = "-") -> String {
         [(year, 4), (month, 2), (day, 2)].map { number, digits in
             let text = String(number)
             return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text

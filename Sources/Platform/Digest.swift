@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A hash function that OpenSSL provides.
-public enum HashFunction: Sendable {
+package enum HashFunction: Sendable {
     /// 16 bytes; for ETag and Content-MD5 only, never for anything that must resist an attacker.
     case md5
     /// 20 bytes; for the OSS V1 signature only.
@@ -48,12 +48,12 @@ public enum HashFunction: Sendable {
 }
 
 /// The hash of bytes that are all at hand.
-public enum Digest {
-    public static func md5(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .md5) }
+package enum Digest {
+    package static func md5(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .md5) }
 
-    public static func sha1(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .sha1) }
+    package static func sha1(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .sha1) }
 
-    public static func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .sha256) }
+    package static func sha256(_ bytes: [UInt8]) -> [UInt8] { hash(bytes, .sha256) }
 
     private static func hash(_ bytes: [UInt8], _ function: HashFunction) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: function.byteCount)
@@ -64,11 +64,11 @@ public enum Digest {
 }
 
 /// The hash of bytes that arrive in pieces. Used by one thread at a time.
-public final class IncrementalDigest {
+package final class IncrementalDigest {
     private let function: HashFunction
     private let context: OpaquePointer
 
-    public init(_ function: HashFunction) {
+    package init(_ function: HashFunction) {
         guard let context = EVP_MD_CTX_new(), EVP_DigestInit_ex(context, function.algorithm, nil) == 1 else {
             preconditionFailure("OpenSSL has no memory for a hash")
         }
@@ -80,12 +80,12 @@ public final class IncrementalDigest {
         EVP_MD_CTX_free(context)
     }
 
-    public func update(_ bytes: UnsafeRawBufferPointer) {
+    package func update(_ bytes: UnsafeRawBufferPointer) {
         EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
     }
 
     /// The digest; afterwards the object takes a new message from its beginning.
-    public func finalize() -> [UInt8] {
+    package func finalize() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: function.byteCount)
         EVP_DigestFinal_ex(context, &digest, nil)
         EVP_DigestInit_ex(context, function.algorithm, nil)
@@ -94,10 +94,10 @@ public final class IncrementalDigest {
 }
 
 /// Keyed digests (RFC 2104).
-public enum HMAC {
-    public static func sha1(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha1) }
+package enum HMAC {
+    package static func sha1(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha1) }
 
-    public static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha256) }
+    package static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha256) }
 
     // As the hash functions, looked up once. `nonisolated(unsafe)`: they are only copied.
     private nonisolated(unsafe) static let sha1Template = template(.sha1)
@@ -126,6 +126,6 @@ public enum HMAC {
 }
 
 /// Compares in a time that depends on the lengths only.
-public func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+package func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
 }

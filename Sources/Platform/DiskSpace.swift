@@ -1,9 +1,9 @@
 import Glibc
 
 /// The space of a file system.
-public enum DiskSpace {
+package enum DiskSpace {
     /// What the file system at `path` has left for this process; bytes. `nil`, with `errno` set, where it cannot be asked.
-    public static func available(at path: String) -> Int64? {
+    package static func available(at path: String) -> Int64? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
         let (bytes, isTooMuch) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))

@@ -1,19 +1,19 @@
 import COpenSSL
 
 /// ECDSA on P-256 with SHA-256, as JWS names it (RFC 7518, section 3.4): signatures are the 64 bytes R || S.
-public final class ES256Key: Sendable {
+package final class ES256Key: Sendable {
     /// An EVP_PKEY. OpenSSL counts its references with atomics and it is never changed after it was made,
     /// so any thread may sign and verify with it.
     private nonisolated(unsafe) let key: OpaquePointer
 
     /// Makes a new key pair.
-    public init() {
+    package init() {
         guard let key = ossl_es256_generate() else { preconditionFailure("OpenSSL cannot make a P-256 key") }
         self.key = key
     }
 
     /// - Parameter pkcs8: a private key in PKCS#8 DER, as `privateKey` gives it. `nil` is returned for anything else.
-    public init?(pkcs8: [UInt8]) {
+    package init?(pkcs8: [UInt8]) {
         var cursor: UnsafePointer<UInt8>?
         let parsed = pkcs8.withUnsafeBufferPointer { buffer -> OpaquePointer? in
             cursor = buffer.baseAddress
@@ -32,7 +32,7 @@ public final class ES256Key: Sendable {
     }
 
     /// The private key in PKCS#8 DER.
-    public var privateKey: Secret {
+    package var privateKey: Secret {
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = ossl_pkcs8(key, &bytes)
         guard let bytes, count > 0 else { preconditionFailure("OpenSSL cannot write a P-256 key") }
@@ -41,7 +41,7 @@ public final class ES256Key: Sendable {
     }
 
     /// The coordinates X and Y of the public key, 32 bytes each, as a JWK holds them (RFC 7518, section 6.2.1).
-    public var publicCoordinates: (x: [UInt8], y: [UInt8]) {
+    package var publicCoordinates: (x: [UInt8], y: [UInt8]) {
         var point = [UInt8](repeating: 0, count: 65)
         var count = 0
         let read = EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, &point, point.count, &count)
@@ -50,7 +50,7 @@ public final class ES256Key: Sendable {
     }
 
     /// 64 bytes.
-    public func sign(_ message: [UInt8]) -> [UInt8] {
+    package func sign(_ message: [UInt8]) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: 64)
         let signed = ossl_es256_sign(key, message, message.count, &signature)
         precondition(signed == 1, "OpenSSL cannot sign")
@@ -58,7 +58,7 @@ public final class ES256Key: Sendable {
     }
 
     /// Whether `signature` is this key's over `message`; false for any length but 64.
-    public func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+    package func verify(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         signature.count == 64 && ossl_es256_verify(key, message, message.count, signature) == 1
     }
 }

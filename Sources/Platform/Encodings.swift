@@ -1,11 +1,11 @@
 /// Hexadecimal text.
-public enum Hex {
-    public static func lower(_ bytes: some Sequence<UInt8>) -> String { text(Array(bytes), letters: 0x61) }
+package enum Hex {
+    package static func lower(_ bytes: some Sequence<UInt8>) -> String { text(Array(bytes), letters: 0x61) }
 
-    public static func upper(_ bytes: some Sequence<UInt8>) -> String { text(Array(bytes), letters: 0x41) }
+    package static func upper(_ bytes: some Sequence<UInt8>) -> String { text(Array(bytes), letters: 0x41) }
 
     /// `nil` unless `text` is an even number of hex digits, in either case.
-    public static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8)) }
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8)) }
 
     // On arrays: what is generic is called from other modules character by character.
     private static func bytes(_ characters: [UInt8]) -> [UInt8]? {
@@ -43,16 +43,16 @@ public enum Hex {
 }
 
 /// Base64 (RFC 4648): section 4 with padding, section 5 (`url`) without.
-public enum Base64 {
-    public static func encode(_ bytes: [UInt8]) -> String { text(bytes, standard, padded: true) }
+package enum Base64 {
+    package static func encode(_ bytes: [UInt8]) -> String { text(bytes, standard, padded: true) }
 
-    public static func encodeURL(_ bytes: [UInt8]) -> String { text(bytes, url, padded: false) }
+    package static func encodeURL(_ bytes: [UInt8]) -> String { text(bytes, url, padded: false) }
 
     /// Takes padding or leaves it out; `nil` for any other character, a wrong length, or stray bits at the end.
-    public static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8), standard) }
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8), standard) }
 
     /// As `decode`, in the URL-safe alphabet.
-    public static func decodeURL(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8), url) }
+    package static func decodeURL(_ text: some StringProtocol) -> [UInt8]? { bytes(Array(text.utf8), url) }
 
     private static let standard = alphabet("+/")
     private static let url = alphabet("-_")

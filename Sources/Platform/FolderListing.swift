@@ -2,18 +2,18 @@ import Glibc
 
 /// The names in a folder, all of them or an error: Foundation takes a failing `readdir` for the end of the folder, and what
 /// is not in the list then is taken for gone.
-public enum FolderListing {
+package enum FolderListing {
     /// Why a folder could not be listed.
-    public struct Failure: Error, Sendable, CustomStringConvertible {
-        public let path: String
+    package struct Failure: Error, Sendable, CustomStringConvertible {
+        package let path: String
         /// The `errno` of the call that failed.
-        public let code: Int32
+        package let code: Int32
 
-        public var description: String { "cannot list \(path): \(String(cString: strerror(code)))" }
+        package var description: String { "cannot list \(path): \(String(cString: strerror(code)))" }
     }
 
     /// In no order, without `.` and `..`.
-    public static func names(in path: String) throws(Failure) -> [String] {
+    package static func names(in path: String) throws(Failure) -> [String] {
         guard let folder = opendir(path) else { throw Failure(path: path, code: errno) }
         defer { closedir(folder) }
         var names: [String] = []

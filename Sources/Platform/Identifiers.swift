@@ -2,17 +2,17 @@
 ///
 /// Strictly increasing within one `Identifiers`, also when many are made in the same millisecond: the 12 bits of
 /// `rand_a` count up (method 1 of section 6.2), and carry into the millisecond when they are used up.
-public final class Identifiers: Sendable {
+package final class Identifiers: Sendable {
     private let clock: any WallClock
     /// The last 48 bits of milliseconds and 12 bits of counter given out, as one number.
     private let last = Lock<UInt64>(0)
 
-    public init(clock: any WallClock) {
+    package init(clock: any WallClock) {
         self.clock = clock
     }
 
     /// 36 characters, lower-case hex and hyphens.
-    public func uuid() -> String {
+    package func uuid() -> String {
         let milliseconds = UInt64(max(0, clock.now().microseconds / 1000)) & 0xFFFF_FFFF_FFFF
         let stamp = last.withLock { last in
             last = max(last + 1, milliseconds << 12)

@@ -4,9 +4,9 @@ import Foundation
 /// by a label and a number (HKDF-Expand with SHA-256, RFC 5869 section 2.3).
 ///
 /// A rotation of one key raises its number; lower numbers go on verifying what they signed.
-public struct Keyring: Sendable {
+package struct Keyring: Sendable {
     /// What a derived key is for; two labels never share a key.
-    public enum Label: String, Sendable {
+    package enum Label: String, Sendable {
         /// HMAC key over API-key and refresh-token secrets, which are stored as its output.
         case pepper
         /// MAC key of the security tokens in temporary credentials, and of their derived secrets.
@@ -19,7 +19,7 @@ public struct Keyring: Sendable {
 
     private let root: Secret
 
-    public init(root: Secret) {
+    package init(root: Secret) {
         self.root = root
     }
 
@@ -27,7 +27,7 @@ public struct Keyring: Sendable {
     ///
     /// - Throws: `KeyringError`: a database without its root must not be started, so the caller says `create` only for a
     ///   data directory that is new.
-    public static func open(directory: String, create: Bool) throws(KeyringError) -> Keyring {
+    package static func open(directory: String, create: Bool) throws(KeyringError) -> Keyring {
         let path = directory + "/root"
         let known: [UInt8]?
         do {
@@ -51,21 +51,21 @@ public struct Keyring: Sendable {
     }
 
     /// 32 bytes for `label` and `number`.
-    public func key(_ label: Label, number: UInt32 = 1) -> [UInt8] {
+    package func key(_ label: Label, number: UInt32 = 1) -> [UInt8] {
         // One block of HKDF-Expand: the root is uniformly random already, so Extract has nothing to do (section 3.3).
         HMAC.sha256(key: root.exposed, Array("data-gateway \(label.rawValue) \(number)".utf8) + [1])
     }
 }
 
 /// Why the server's keys cannot be used. Each description says what to do.
-public enum KeyringError: Error, Sendable, CustomStringConvertible {
+package enum KeyringError: Error, Sendable, CustomStringConvertible {
     case missing(path: String)
     case damaged(path: String)
     /// The reason names the path.
     case unreadable(reason: String)
     case notWritable(path: String, reason: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .missing(let path):
             "the root key \(path) is missing but the database is there: restore it from the backup the database came from"

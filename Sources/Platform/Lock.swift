@@ -6,11 +6,11 @@ import Synchronization
     /// sanitizer sees. The contended path of `Mutex` is a bare futex call, which it takes for no synchronization at all.
     ///
     /// `@unchecked Sendable`: the value is reached under the mutex only.
-    public struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private let value: UnsafeMutablePointer<Value>
 
-        public init(_ initialValue: consuming sending Value) {
+        package init(_ initialValue: consuming sending Value) {
             mutex = .allocate(capacity: 1)
             pthread_mutex_init(mutex, nil)
             value = .allocate(capacity: 1)
@@ -25,7 +25,7 @@ import Synchronization
         }
 
         /// Runs `body` while no other thread is in one for this lock.
-        public borrowing func withLock<Result: ~Copyable, Failure: Error>(
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
             pthread_mutex_lock(mutex)
@@ -37,5 +37,5 @@ import Synchronization
     /// A value behind a lock of its own: the standard library's `Mutex`, or a pthread mutex where the package is built with
     /// `-D THREAD_SANITIZER` (`scripts/lab sanitizers`). Every lock of the package is one of these, so that the sanitizer
     /// sees them all.
-    public typealias Lock<Value: ~Copyable> = Mutex<Value>
+    package typealias Lock<Value: ~Copyable> = Mutex<Value>
 #endif

@@ -1,11 +1,11 @@
 import Foundation
 
 /// Small files that only the server's user may read, written so that they survive a power loss.
-public enum PrivateFile {
-    public struct Failure: Error, Sendable, CustomStringConvertible {
-        public let reason: String
+package enum PrivateFile {
+    package struct Failure: Error, Sendable, CustomStringConvertible {
+        package let reason: String
         /// The `errno` of the call that failed.
-        public let code: Int32
+        package let code: Int32
 
         init(_ code: Int32, at path: String? = nil) {
             let message = String(cString: strerror(code))
@@ -13,17 +13,17 @@ public enum PrivateFile {
             self.code = code
         }
 
-        public var description: String { reason }
+        package var description: String { reason }
 
         /// That of the latest call, from `errno`.
-        public static func last() -> Failure { Failure(errno) }
+        package static func last() -> Failure { Failure(errno) }
 
         /// Names the file as well.
         static func last(_ path: String) -> Failure { Failure(errno, at: path) }
     }
 
     /// The whole file, or `nil` where it is not there. A file that is there and cannot be read is an error, never an absence.
-    public static func read(_ path: String) throws(Failure) -> [UInt8]? {
+    package static func read(_ path: String) throws(Failure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         if file < 0 && errno == ENOENT { return nil }
         guard file >= 0 else { throw .last(path) }
@@ -41,7 +41,7 @@ public enum PrivateFile {
     }
 
     /// Makes `path` with mode 0700; an existing folder is taken as it is.
-    public static func makeFolder(_ path: String) throws(Failure) {
+    package static func makeFolder(_ path: String) throws(Failure) {
         if mkdir(path, 0o700) != 0 && errno != EEXIST { throw .last() }
         try synchronizeFolder(Path.folder(of: path))
     }
@@ -49,7 +49,7 @@ public enum PrivateFile {
     /// Writes a new file beside `path` with mode 0600, syncs it, renames it over `path`, and syncs the folder.
     ///
     /// The new file is each process's own, so that two that write at once leave one of their files, whole.
-    public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+    package static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         let fresh = "\(path).\(getpid()).new"
         do throws(Failure) {
             try writeSynced(bytes, to: fresh)
@@ -63,7 +63,7 @@ public enum PrivateFile {
 
     /// Writes over the beginning of a file that is there, which takes no space where it has as many bytes, and syncs it. What
     /// the file holds behind them stays.
-    public static func overwrite(_ bytes: [UInt8], at path: String) throws(Failure) {
+    package static func overwrite(_ bytes: [UInt8], at path: String) throws(Failure) {
         let file = open(path, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { throw .last(path) }
         defer { close(file) }
@@ -71,7 +71,7 @@ public enum PrivateFile {
     }
 
     /// Whether a file of that name is one that ``write(_:to:)`` had not yet renamed when its process ended.
-    public static func isUnfinished(_ name: String) -> Bool {
+    package static func isUnfinished(_ name: String) -> Bool {
         let words = name.split(separator: ".", omittingEmptySubsequences: false).suffix(2)
         return words.count == 2 && words.last == "new" && name.utf8.count > words.joined().utf8.count + 2
             && words.first.map { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } } == true
@@ -98,7 +98,7 @@ public enum PrivateFile {
     }
 
     /// Makes the names in a folder durable.
-    public static func synchronizeFolder(_ path: String) throws(Failure) {
+    package static func synchronizeFolder(_ path: String) throws(Failure) {
         let folder = open(path.isEmpty ? "." : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw .last() }
         let synced = fsync(folder)

@@ -1,16 +1,16 @@
 /// A time as RFC 3339, section 5.6, writes it: `2026-01-31T08:00:00Z`, `2026-01-31T16:00:00.25+08:00`.
-public struct RFC3339: Sendable, Hashable {
+package struct RFC3339: Sendable, Hashable {
     /// The second that the time is in.
-    public let second: UnixTime
-    public let hasFraction: Bool
+    package let second: UnixTime
+    package let hasFraction: Bool
 
     /// The first whole second that is not before the time.
-    public var roundedUp: UnixTime { hasFraction ? nextSecond : second }
+    package var roundedUp: UnixTime { hasFraction ? nextSecond : second }
 
-    public var nextSecond: UnixTime { second.adding(seconds: 1) }
+    package var nextSecond: UnixTime { second.adding(seconds: 1) }
 
     /// `nil` for anything else, and for a leap second, which Unix time does not count.
-    public static func parse(_ text: String) -> RFC3339? {
+    package static func parse(_ text: String) -> RFC3339? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
             bytes[10] | 0x20 == UInt8(ascii: "t"), bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),

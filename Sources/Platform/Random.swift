@@ -1,9 +1,9 @@
 import COpenSSL
 
 /// Unpredictable bytes, from OpenSSL's generator.
-public enum Random {
+package enum Random {
     /// - Parameter count: how many bytes, at least 0.
-    public static func bytes(_ count: Int) -> [UInt8] {
+    package static func bytes(_ count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             // Without randomness no secret is safe, and nothing a caller could do would help.
             precondition(RAND_bytes(buffer.baseAddress, Int32(count)) == 1, "the system has no randomness")

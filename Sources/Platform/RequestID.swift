@@ -1,12 +1,12 @@
 import Synchronization
 
 /// The name of one request in logs and answers: what its client calls it by `x-request-id`, or ours.
-public enum RequestID {
+package enum RequestID {
     private static let longest = 128
 
     /// `nil` unless `field` is 1 to 128 letters, digits, and `-`, `_`, `.`, `:`, `/`, `+`, `=`: with these it can stand in
     /// any log.
-    public static func accepted(_ field: some Collection<UInt8>) -> String? {
+    package static func accepted(_ field: some Collection<UInt8>) -> String? {
         guard !field.isEmpty, field.count <= longest, field.allSatisfy(isPlain) else { return nil }
         return String(decoding: field, as: UTF8.self)
     }
@@ -18,7 +18,7 @@ public enum RequestID {
     /// 32 hexadecimal digits that nobody has had before: 16 that the process drew, and 16 of its own count, which are
     /// mixed so that nobody takes them for one. They are names and no secrets: a draw for each would cost two system
     /// calls.
-    public static func make() -> String {
+    package static func make() -> String {
         let (high, low) = (process, mixed(count.wrappingAdd(1, ordering: .relaxed).oldValue))
         return String(unsafeUninitializedCapacity: 32) { characters in
             for index in 0..<32 {

@@ -1,19 +1,19 @@
 /// Which step of which distributed trace something is (W3C Trace Context, Recommendation of 23 November 2021).
 ///
 /// Made of the field `traceparent` of a request: the trace goes on with a step of our own, whose parent is the sender's.
-public struct TraceContext: Sendable, Hashable {
+package struct TraceContext: Sendable, Hashable {
     /// 32 lower-case hexadecimal digits.
-    public let traceID: String
+    package let traceID: String
     /// 16 of them: the sender's step.
-    public let parentID: String
+    package let parentID: String
     /// 16 of them: this step.
-    public let spanID: String
+    package let spanID: String
     /// Whether the sender records the trace.
-    public let isSampled: Bool
+    package let isSampled: Bool
 
     /// `nil` for what is no valid field, which counts as none (section 3.2.2). Of a version yet to come, what is known of
     /// it is read.
-    public init?(traceparent field: some Collection<UInt8>) {
+    package init?(traceparent field: some Collection<UInt8>) {
         let bytes = Array(field.prefix(57))
         guard bytes.count >= 55, bytes[2] == Self.hyphen, bytes[35] == Self.hyphen, bytes[52] == Self.hyphen,
             let version = Self.lowercaseHex(bytes[..<2]), version != "ff",
@@ -29,7 +29,7 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// The field for requests that are made because of this step.
-    public var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
+    package var traceparent: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
     private static let hyphen = UInt8(ascii: "-")
 

@@ -1,7 +1,7 @@
 /// On whose behalf something is done, where many wait for the same thing and nobody may take all of it.
-public struct WorkOwner: Hashable, Sendable {
+package struct WorkOwner: Hashable, Sendable {
     /// The owner that the task works for; `nil` = the gateway itself, or a caller who is not authenticated yet.
-    @TaskLocal public static var current: WorkOwner?
+    @TaskLocal package static var current: WorkOwner?
 
     private enum Kind: UInt8 {
         case apiKey
@@ -14,14 +14,14 @@ public struct WorkOwner: Hashable, Sendable {
     private let id: String
 
     /// A device or a site, by its key.
-    public static func apiKey(_ id: String) -> WorkOwner { WorkOwner(kind: .apiKey, id: id) }
+    package static func apiKey(_ id: String) -> WorkOwner { WorkOwner(kind: .apiKey, id: id) }
 
     /// All users of an organization.
-    public static func organization(_ id: Int64) -> WorkOwner { WorkOwner(kind: .organization, id: String(id)) }
+    package static func organization(_ id: Int64) -> WorkOwner { WorkOwner(kind: .organization, id: String(id)) }
 
     /// A static key of the object store.
-    public static func staticKey(_ id: String) -> WorkOwner { WorkOwner(kind: .staticKey, id: id) }
+    package static func staticKey(_ id: String) -> WorkOwner { WorkOwner(kind: .staticKey, id: id) }
 
     /// A program that is neither, by a name.
-    public static func other(_ name: String) -> WorkOwner { WorkOwner(kind: .other, id: name) }
+    package static func other(_ name: String) -> WorkOwner { WorkOwner(kind: .other, id: name) }
 }

@@ -2,7 +2,7 @@
 ///
 /// Everything of a connection happens on its loop: what arrives, its handlers (which run there by executor preference),
 /// what is sent. So its state needs no lock.
-public protocol CallLoop: AnyObject, Sendable {
+package protocol CallLoop: AnyObject, Sendable {
     /// Runs the handlers' tasks on the loop's thread.
     var executor: any TaskExecutor { get }
 
@@ -17,21 +17,21 @@ public protocol CallLoop: AnyObject, Sendable {
 }
 
 /// An action that a loop will take; `cancel` forgets it.
-public final class LoopTimer {
-    public let time: UInt64
+package final class LoopTimer {
+    package let time: UInt64
     private var action: (() -> Void)?
 
-    public init(time: UInt64, action: @escaping () -> Void) {
+    package init(time: UInt64, action: @escaping () -> Void) {
         self.time = time
         self.action = action
     }
 
-    public var isCancelled: Bool { action == nil }
+    package var isCancelled: Bool { action == nil }
 
-    public func cancel() { action = nil }
+    package func cancel() { action = nil }
 
     /// Takes the action, unless it was cancelled or taken before.
-    public func fire() {
+    package func fire() {
         let due = action
         action = nil
         due?()

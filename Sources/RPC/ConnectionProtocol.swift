@@ -1,12 +1,12 @@
 /// Why a connection cannot go on. For logs; the peer was told by its protocol.
-public struct ConnectionError: Error, Sendable, CustomStringConvertible {
-    public let description: String
+package struct ConnectionError: Error, Sendable, CustomStringConvertible {
+    package let description: String
 
-    public init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// What speaks on a connection: takes the bytes that its socket received, gives those that it is to send.
-public protocol ConnectionProtocol: AnyObject {
+package protocol ConnectionProtocol: AnyObject {
     /// Set by the transport: called when `nextOutput` will have something to give.
     var onOutput: () -> Void { get set }
 
@@ -40,5 +40,5 @@ public protocol ConnectionProtocol: AnyObject {
 }
 
 extension ConnectionProtocol {
-    public func clientProved(certificate subject: String) {}
+    package func clientProved(certificate subject: String) {}
 }

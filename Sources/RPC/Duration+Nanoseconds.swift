@@ -1,6 +1,6 @@
 extension Duration {
     /// Whole nanoseconds, at most `Int64.max`.
-    public var nanoseconds: Int64 {
+    package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
         return overflow ? .max : scaled.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue

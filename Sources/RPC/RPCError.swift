@@ -3,20 +3,20 @@ import Wire
 /// Why a call is refused: the one error that reaches a client as it is.
 ///
 /// `message` is for people: it names what was wrong with what they sent, and holds no secret, no SQL and no path.
-public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
-    public var status: StatusCode
+package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
+    package var status: StatusCode
     /// Sent in `grpc-status-details-bin` where the contract has a code for the case.
-    public var detail: DetailCode?
-    public var message: String
+    package var detail: DetailCode?
+    package var message: String
     /// Sent as `retry-after-ms`, where trying again later can help.
-    public var retryAfterMilliseconds: Int?
+    package var retryAfterMilliseconds: Int?
     /// Whether the call was malformed, although its status blames the server, as gRPC has it for some such calls.
-    public private(set) var isCallersFault = false
+    package private(set) var isCallersFault = false
     /// Why the server made the error by itself, for which its policy may have a detail code; `nil` for a handler's error.
     private(set) var condition: ErrorPolicy.Condition?
 
     /// A refusal that the contract has a code for; the status follows from it.
-    public init(_ detail: DetailCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
+    package init(_ detail: DetailCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
         self.status = detail.status
         self.detail = detail
         self.message = message
@@ -24,20 +24,20 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A refusal without a code.
-    public init(bare status: StatusCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
+    package init(bare status: StatusCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
         self.status = status
         self.detail = nil
         self.message = message
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 
-    public static func notFound(_ message: String) -> RPCError { RPCError(bare: .notFound, message) }
+    package static func notFound(_ message: String) -> RPCError { RPCError(bare: .notFound, message) }
 
-    public static func alreadyExists(_ message: String) -> RPCError { RPCError(bare: .alreadyExists, message) }
+    package static func alreadyExists(_ message: String) -> RPCError { RPCError(bare: .alreadyExists, message) }
 
-    public static func permissionDenied(_ message: String) -> RPCError { RPCError(bare: .permissionDenied, message) }
+    package static func permissionDenied(_ message: String) -> RPCError { RPCError(bare: .permissionDenied, message) }
 
-    public static func unimplemented(_ message: String) -> RPCError { RPCError(bare: .unimplemented, message) }
+    package static func unimplemented(_ message: String) -> RPCError { RPCError(bare: .unimplemented, message) }
 
     /// INTERNAL for a call that breaks gRPC's rules.
     static func malformedCall(_ message: String) -> RPCError {
@@ -60,12 +60,12 @@ public struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
         return error
     }
 
-    public var description: String {
+    package var description: String {
         "\(detail?.rawValue ?? status.name): \(message)"
     }
 }
 
 /// What a module's own errors become when a handler lets one through.
-public protocol RPCErrorConvertible: Error {
+package protocol RPCErrorConvertible: Error {
     var rpcError: RPCError { get }
 }

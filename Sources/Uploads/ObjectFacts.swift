@@ -6,15 +6,15 @@ import Platform
 /// What is written beside a completed upload's file: all that it takes to list the object again, as JSON.
 ///
 /// Times are microseconds since 1970. The names are a format on disk: a new one is optional, an old one stays.
-public struct ObjectFacts: Codable, Sendable, Equatable {
-    public let objectID: String
-    public let fileID: String
+package struct ObjectFacts: Codable, Sendable, Equatable {
+    package let objectID: String
+    package let fileID: String
     let uploadID: String
     let logicalUploadID: String
-    public let organizationID: Int64
+    package let organizationID: Int64
     let siteID: Int64
     let suiteID: Int64?
-    public let deviceID: String?
+    package let deviceID: String?
     let bucket: String
     let objectKey: String
     let endpoint: String
@@ -22,7 +22,7 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
     let backend: String
     let partSize: Int64
     /// Bytes.
-    public let size: Int64
+    package let size: Int64
     let etag: String
     let partCount: Int
     let crc64: UInt64
@@ -35,7 +35,7 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
     let verifiedAt: Int64
     let sessionEndsAt: Int64
     let isRestart: Bool
-    public let tags: [String: String]
+    package let tags: [String: String]
 
     enum CodingKeys: String, CodingKey {
         case objectID = "object_id"
@@ -98,7 +98,7 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
     }
 
     /// Nil for anything but what `encoded` makes, e.g. the half of it that a power loss left.
-    public init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         guard let facts = try? JSONDecoder().decode(ObjectFacts.self, from: Data(bytes)) else { return nil }
         self = facts
     }
@@ -112,16 +112,16 @@ public struct ObjectFacts: Codable, Sendable, Equatable {
     }
 
     /// What the file was called at its source.
-    public var fileName: String? { tags["a206e337ecdf70a93bb611cf6a30c346.raw_file"] }
+    package var fileName: String? { tags["a206e337ecdf70a93bb611cf6a30c346.raw_file"] }
 
     /// When CompleteUpload was answered.
-    public var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }
+    package var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }
 
     /// What its file was when it was stored.
-    public var file: StoredFile { StoredFile(fileID: fileID, size: size, crc64: crc64) }
+    package var file: StoredFile { StoredFile(fileID: fileID, size: size, crc64: crc64) }
 
     /// Whether they can be the facts of such a file.
-    public func isOf(fileID: String, size: Int64) -> Bool {
+    package func isOf(fileID: String, size: Int64) -> Bool {
         self.fileID == fileID && self.size == size
     }
 }

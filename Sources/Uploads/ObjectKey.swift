@@ -2,14 +2,14 @@ import Database
 import Platform
 
 /// The names of objects in the store.
-public enum ObjectKey {
+package enum ObjectKey {
     private static let prefix = "uploads/"
 
     /// Whether an upload may have, or come to have, an object of that key.
-    public static func isOfUpload(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
+    package static func isOfUpload(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
     /// The upload that a key was issued to, whatever became of it; `nil` = it is no upload's.
-    public static func uploadID(bucket: String, key: String, in connection: Connection) throws -> String? {
+    package static func uploadID(bucket: String, key: String, in connection: Connection) throws -> String? {
         guard let last = key.split(separator: "/", omittingEmptySubsequences: false).last,
             let upload = try UploadRecords(connection).upload(String(last)),
             upload.location.bucket == bucket, upload.location.key == key

@@ -11,12 +11,12 @@ struct Usage: Sendable, Hashable {
 }
 
 /// How much of it one may have; 0 = as much as one likes.
-public struct QuotaLimits: Sendable, Hashable {
-    public var bytes: Int64 = 0
-    public var objects: Int64 = 0
-    public var uploads: Int64 = 0
+package struct QuotaLimits: Sendable, Hashable {
+    package var bytes: Int64 = 0
+    package var objects: Int64 = 0
+    package var uploads: Int64 = 0
 
-    public init() {}
+    package init() {}
 
     /// What would be too much, in words for people; `nil` where there is room.
     func excess(_ usage: Usage) -> String? {
@@ -28,11 +28,11 @@ public struct QuotaLimits: Sendable, Hashable {
 }
 
 /// The limits of every device and of every site.
-public struct QuotaConfiguration: Sendable, Hashable {
-    public var device = QuotaLimits()
-    public var site = QuotaLimits()
+package struct QuotaConfiguration: Sendable, Hashable {
+    package var device = QuotaLimits()
+    package var site = QuotaLimits()
 
-    public init() {
+    package init() {
         device.uploads = 10_000
     }
 }

@@ -5,7 +5,7 @@ import ObjectStore
 import Platform
 
 /// What temporary credentials and presigned URLs may still do, and static keys: asked at every request of the data plane.
-public struct StoreAccessPolicy: AccessPolicy {
+package struct StoreAccessPolicy: AccessPolicy {
     private let store: ObjectStore
     private let clock: any WallClock
     private let steady: SteadyClock
@@ -16,7 +16,7 @@ public struct StoreAccessPolicy: AccessPolicy {
     /// - Parameters:
     ///   - clock: what credentials' ends are judged by.
     ///   - steady: what upload sessions are measured by.
-    public init(
+    package init(
         store: ObjectStore, clock: any WallClock, steady: SteadyClock, configuration: UploadConfiguration
     ) {
         self.store = store
@@ -26,7 +26,7 @@ public struct StoreAccessPolicy: AccessPolicy {
         sessions = SessionRules(configuration)
     }
 
-    public func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
+    package func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
         switch claims.subject {
         case .user: return try users.decide(claims, in: connection)
         case .apiKey(let id, let epoch):
@@ -85,12 +85,12 @@ public struct StoreAccessPolicy: AccessPolicy {
         }
     }
 
-    public func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
+    package func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String? {
         guard let upload = try UploadRecords(connection).upload(claims.uploadID) else { return nil }
         return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
-    public func recordActivity(uploadID: String, in transaction: Connection) throws {
+    package func recordActivity(uploadID: String, in transaction: Connection) throws {
         let now = steady.now()
         let records = UploadRecords(transaction)
         guard var upload = try records.upload(uploadID), upload.state == .current, now < upload.sessionEndsAt else {

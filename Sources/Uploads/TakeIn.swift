@@ -5,12 +5,12 @@ import Platform
 
 /// Lists a completed upload again whose database is older than it: its object, its rows in the store, and its upload, so
 /// that its client, whatever it still has to ask, hears what it would have heard before.
-public struct TakeIn: Sendable {
+package struct TakeIn: Sendable {
     /// Why it cannot be.
-    public enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case unknownOrganization(Int64)
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .unknownOrganization(let id):
                 "its organization (number \(id)) is not in this database, which is older: restore a later backup"
@@ -18,16 +18,16 @@ public struct TakeIn: Sendable {
         }
     }
 
-    public let facts: ObjectFacts
+    package let facts: ObjectFacts
 
-    public init(_ facts: ObjectFacts) {
+    package init(_ facts: ObjectFacts) {
         self.facts = facts
     }
 
     /// To be called where the file is at its path. Repeated, it changes nothing.
     ///
     /// - Throws: ``Refusal``.
-    public func perform(in transaction: Connection) throws {
+    package func perform(in transaction: Connection) throws {
         guard try UploadRecords(transaction).holdsOrganization(facts.organizationID) else {
             throw Refusal.unknownOrganization(facts.organizationID)
         }

@@ -2,38 +2,38 @@ import ObjectStore
 import Platform
 
 /// How uploads are opened, and how long they live.
-public struct UploadConfiguration: Sendable {
+package struct UploadConfiguration: Sendable {
     /// Bytes of a part: a multiple of 4096, at least 65,536.
-    public var partSize: Int64 = 67_108_864
+    package var partSize: Int64 = 67_108_864
     /// Seconds that temporary credentials hold. Clients fetch new ones 40 s before their end.
-    public var credentialLifetime: Int64 = 3600
+    package var credentialLifetime: Int64 = 3600
     /// Seconds without activity after which an upload's session ends.
-    public var sessionIdle: Int64 = 86_400
+    package var sessionIdle: Int64 = 86_400
     /// Seconds after which it ends in any case.
-    public var sessionTotal: Int64 = 604_800
+    package var sessionTotal: Int64 = 604_800
     /// Seconds past its session's end for which an object made of parts waits for its CompleteUpload before the sweep
     /// takes it: every byte of it is here.
-    public var wholeObjectGrace: Int64 = 604_800
+    package var wholeObjectGrace: Int64 = 604_800
     /// Calls that begin, restart, give up or reissue an upload, which one device may make in a minute; a site's own keys may
     /// make ten times as many. 0 = as many as one likes.
-    public var callsPerMinute = 1200
+    package var callsPerMinute = 1200
     /// Days for which an upload that has ended can be asked for.
-    public var recordDays: Int64 = 400
-    @Live public var quota = QuotaConfiguration()
+    package var recordDays: Int64 = 400
+    @Live package var quota = QuotaConfiguration()
     /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
-    public var bucket = "data"
+    package var bucket = "data"
     /// What clients are told that they speak to.
-    public var backend = "oss"
+    package var backend = "oss"
 
-    public init() {}
+    package init() {}
 }
 
 /// A configuration that uploads cannot be opened with.
-public enum UploadConfigurationError: Error, Sendable, CustomStringConvertible {
+package enum UploadConfigurationError: Error, Sendable, CustomStringConvertible {
     case partSize(Int64)
     case bucket(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .partSize(let size): "the part size must be a multiple of 4096 and at least 65536 bytes, not \(size)"
         case .bucket(let name):

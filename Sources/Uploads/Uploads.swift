@@ -6,8 +6,8 @@ import Platform
 import RPC
 
 /// Uploads of devices and sites: their sessions, their credentials, their recovery and their completion.
-public struct Uploads: Sendable {
-    public static var migrations: [Migration] { UploadRecords.migrations }
+package struct Uploads: Sendable {
+    package static var migrations: [Migration] { UploadRecords.migrations }
 
     private let service: UploadService
     private let management: UploadManagementService
@@ -19,7 +19,7 @@ public struct Uploads: Sendable {
     ///   - endpoint: where clients reach the store; issued with every upload from now on. An upload that was issued another
     ///     one is to be restarted.
     ///   - steady: what sessions are measured by.
-    public init(
+    package init(
         database: Database, store: ObjectStore, endpoint: StoreEndpoint, keyring: Keyring, clock: any WallClock,
         steady: SteadyClock, identifiers: Identifiers, outbox: Outbox = .closed,
         configuration: UploadConfiguration = UploadConfiguration()
@@ -40,33 +40,33 @@ public struct Uploads: Sendable {
     }
 
     /// Enters DataGatewayService.
-    public func register(in router: inout Router) {
+    package func register(in router: inout Router) {
         service.register(in: &router)
     }
 
     /// Enters UploadManagementService, for the admin listener.
-    public func registerManagement(in router: inout Router) {
+    package func registerManagement(in router: inout Router) {
         management.register(in: &router)
     }
 
     /// Removes what uploads stored whose session has ended; to be called at start and every few minutes.
     ///
     /// - Returns: how many uploads it swept.
-    public func sweep(_ permit: DeletionPermit) async throws -> Int {
+    package func sweep(_ permit: DeletionPermit) async throws -> Int {
         try await sweeping.run(permit)
     }
 
     /// Removes the records of uploads that ended long ago, once a day; to be called every few minutes.
     ///
     /// - Returns: how many uploads' it removed.
-    public func sweepRecords(_ permit: DeletionPermit) async throws -> Int {
+    package func sweepRecords(_ permit: DeletionPermit) async throws -> Int {
         try await retention.run(permit)
     }
 
     /// Removes counts of stored bytes, objects and uploads that are 0.
     ///
     /// - Returns: how many it removed.
-    public func sweepUsage() async throws -> Int {
+    package func sweepUsage() async throws -> Int {
         try await database.write(mayUseReserve: true) { try UsageRecords($0).forgetEmpty(limit: 500) }
     }
 }

@@ -2,7 +2,7 @@ import Database
 import Platform
 
 /// Whether a key may be used, and if not, the first reason why.
-public enum KeyUsability: Sendable, Hashable {
+package enum KeyUsability: Sendable, Hashable {
     case usable
     /// By an operator, or held because its device is disabled or unbound.
     case disabled

@@ -170,17 +170,17 @@ enum AccountRecords {
 
 extension Row {
     /// A time that is never NULL.
-    public func time(_ column: Int32) -> UnixTime {
+    package func time(_ column: Int32) -> UnixTime {
         UnixTime(microseconds: int64(column))
     }
 
-    public func optionalTime(_ column: Int32) -> UnixTime? {
+    package func optionalTime(_ column: Int32) -> UnixTime? {
         optionalInt64(column).map(UnixTime.init(microseconds:))
     }
 }
 
 /// Whether an operator lets something be used; the number is both stored and sent.
-public enum Availability: Int64, Sendable, Hashable {
+package enum Availability: Int64, Sendable, Hashable {
     case enabled = 1
     case disabled = 2
 }

@@ -5,15 +5,15 @@ import Platform
 ///
 /// A device has at most one key. Whether the key may be used is written in this room's tables alone, so a call
 /// is let in or refused without a look at the device.
-public struct DeviceKeys: Sendable {
+package struct DeviceKeys: Sendable {
     /// Where a device stands: what its key says in every token's principal.
-    public struct Place: Sendable, Hashable {
-        public let deviceID: String
-        public let suiteID: Int64
-        public let siteID: Int64
-        public let organizationID: Int64
+    package struct Place: Sendable, Hashable {
+        package let deviceID: String
+        package let suiteID: Int64
+        package let siteID: Int64
+        package let organizationID: Int64
 
-        public init(deviceID: String, suiteID: Int64, siteID: Int64, organizationID: Int64) {
+        package init(deviceID: String, suiteID: Int64, siteID: Int64, organizationID: Int64) {
             self.deviceID = deviceID
             self.suiteID = suiteID
             self.siteID = siteID
@@ -21,12 +21,12 @@ public struct DeviceKeys: Sendable {
         }
     }
 
-    public struct State: Sendable, Hashable {
-        public let usability: KeyUsability
+    package struct State: Sendable, Hashable {
+        package let usability: KeyUsability
         /// When a call was last made with the key, to the minute; `nil` = never.
-        public let lastUsedAt: UnixTime?
+        package let lastUsedAt: UnixTime?
 
-        public init(usability: KeyUsability, lastUsedAt: UnixTime?) {
+        package init(usability: KeyUsability, lastUsedAt: UnixTime?) {
             self.usability = usability
             self.lastUsedAt = lastUsedAt
         }
@@ -36,14 +36,14 @@ public struct DeviceKeys: Sendable {
     let pepper: [UInt8]
 
     /// Whether the site may be used; `nil` when the organization has none of that id.
-    public func siteStatus(
+    package func siteStatus(
         _ siteID: Int64, organizationID: Int64, in connection: Connection
     ) throws -> Availability? {
         try SiteRecords.find(id: siteID, organizationID: organizationID, in: connection)?.status
     }
 
     /// `nil` when the device has no key.
-    public func state(of deviceID: String, at now: UnixTime, in connection: Connection) throws -> State? {
+    package func state(of deviceID: String, at now: UnixTime, in connection: Connection) throws -> State? {
         try APIKeyRecords.find(deviceID: deviceID, in: connection).map { key in
             State(usability: key.usability(at: now), lastUsedAt: key.lastUsedAt)
         }
@@ -52,7 +52,7 @@ public struct DeviceKeys: Sendable {
     /// Gives the device a new key, and ends the one it had with everything that was issued for it.
     ///
     /// - Returns: the new credential, which is shown this once.
-    public func issue(to place: Place, at now: UnixTime, in connection: Connection) throws -> Secret {
+    package func issue(to place: Place, at now: UnixTime, in connection: Connection) throws -> Secret {
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
         try APIKeyRecords.delete(deviceID: place.deviceID, in: connection)
         try APIKeyRecords.insert(
@@ -63,16 +63,16 @@ public struct DeviceKeys: Sendable {
     }
 
     /// Stops the device's key with the next call, until ``release(_:at:in:)``.
-    public func hold(_ deviceID: String, at now: UnixTime, in connection: Connection) throws {
+    package func hold(_ deviceID: String, at now: UnixTime, in connection: Connection) throws {
         try APIKeyRecords.setHeld(deviceID: deviceID, true, at: now, in: connection)
     }
 
-    public func release(_ deviceID: String, at now: UnixTime, in connection: Connection) throws {
+    package func release(_ deviceID: String, at now: UnixTime, in connection: Connection) throws {
         try APIKeyRecords.setHeld(deviceID: deviceID, false, at: now, in: connection)
     }
 
     /// Lets the key speak from the device's new place.
-    public func move(to place: Place, at now: UnixTime, in connection: Connection) throws {
+    package func move(to place: Place, at now: UnixTime, in connection: Connection) throws {
         try APIKeyRecords.move(
             deviceID: place.deviceID, suiteID: place.suiteID, siteID: place.siteID, at: now, in: connection)
     }

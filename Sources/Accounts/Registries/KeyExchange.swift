@@ -31,5 +31,5 @@ struct KeyExchange: Sendable {
 
 extension RPCError {
     /// What the audit log calls it.
-    public var code: String { detail?.rawValue ?? status.name }
+    package var code: String { detail?.rawValue ?? status.name }
 }

@@ -2,7 +2,7 @@ import GatewayAPI
 import RPC
 
 /// What the fields of requests must look like. Each message names the field and the rule.
-public enum FieldRules {
+package enum FieldRules {
     /// The name of an organization or a user: 1 to 64 of `a-z A-Z 0-9 . _ @ + -`, beginning with a letter or digit.
     static func accountName(_ text: String, field: String) throws(RPCError) {
         guard isAccountName(text) else {
@@ -18,7 +18,7 @@ public enum FieldRules {
     }
 
     /// A name for people: 1 to 128 bytes of UTF-8 without control characters.
-    public static func title(_ text: String, field: String) throws(RPCError) {
+    package static func title(_ text: String, field: String) throws(RPCError) {
         guard !text.isEmpty else { throw .invalidArgument("\(field) must not be empty") }
         try note(text, field: field, limit: 128)
     }
@@ -26,7 +26,7 @@ public enum FieldRules {
     /// A text for people, which may be empty.
     ///
     /// - Parameter limit: in bytes of UTF-8.
-    public static func note(_ text: String, field: String, limit: Int) throws(RPCError) {
+    package static func note(_ text: String, field: String, limit: Int) throws(RPCError) {
         guard text.utf8.count <= limit else { throw .invalidArgument("\(field) must be at most \(limit) bytes") }
         guard !hasControlCharacter(text) else {
             throw .invalidArgument("\(field) must not contain control characters")

@@ -2,14 +2,14 @@ import Platform
 
 /// Page tokens: where the next page begins, sealed so that only who got one for a question can use it for that question, and
 /// encrypted: a page may end at a row that the caller may not see.
-public struct PageTokens: Sendable {
+package struct PageTokens: Sendable {
     private static let sealLength = 16
     private static let maximumLength = 2048
 
     private let key: [UInt8]
     private let cipherKey: [UInt8]
 
-    public init(keyring: Keyring) {
+    package init(keyring: Keyring) {
         key = keyring.key(.pageTokens)
         cipherKey = keyring.key(.pageCursors)
     }
@@ -17,14 +17,14 @@ public struct PageTokens: Sendable {
     /// - Parameters:
     ///   - cursor: where the next page begins, in the list's own words.
     ///   - scope: the list, its filter and its caller; a token opens only with the very same.
-    public func seal(_ cursor: String, scope: String) -> String {
+    package func seal(_ cursor: String, scope: String) -> String {
         let content = Array(cursor.utf8)
         let seal = seal(content, scope)
         return Base64.encodeURL(seal + AES256GCM.seal(content, key: cipherKey, nonce: Self.nonce(seal)))
     }
 
     /// The cursor; `nil` for a token that was not issued for `scope`.
-    public func open(_ token: String, scope: String) -> String? {
+    package func open(_ token: String, scope: String) -> String? {
         guard token.utf8.count <= Self.maximumLength, let bytes = Base64.decodeURL(token),
             bytes.count > Self.sealLength + AES256GCM.tagCount
         else { return nil }

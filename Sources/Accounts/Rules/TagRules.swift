@@ -2,18 +2,18 @@ import GatewayAPI
 import RPC
 
 /// The limits of tags, wherever they come from: clients refuse a reply that breaks them.
-public enum TagRules {
+package enum TagRules {
     /// All tags of an object together: the device's, the user's and the file name's.
-    public static let maximumOfObject = 256
+    package static let maximumOfObject = 256
     /// Leaves room for a user's beside them.
-    public static let maximumOfDevice = 192
+    package static let maximumOfDevice = 192
     /// In bytes of UTF-8.
-    public static let keyLength = 1...64
+    package static let keyLength = 1...64
     /// In bytes of UTF-8.
-    public static let valueLength = 0...2048
+    package static let valueLength = 0...2048
 
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.
-    public static func check(_ tags: [String: String], field: String, maximum: Int) throws(RPCError) {
+    package static func check(_ tags: [String: String], field: String, maximum: Int) throws(RPCError) {
         guard tags.count <= maximum else {
             throw .invalidArgument("\(field) must be at most \(maximum) entries, not \(tags.count)")
         }

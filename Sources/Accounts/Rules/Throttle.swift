@@ -1,7 +1,7 @@
 import Platform
 
 /// Limits how often something may happen for each of many keys: a token bucket a key, bounded in number.
-public final class Throttle: Sendable {
+package final class Throttle: Sendable {
     private struct Bucket {
         var tokens: Double
         var at: UnixTime
@@ -16,7 +16,7 @@ public final class Throttle: Sendable {
     ///   - perMinute: how many may come in the long run, and at once after a quiet minute; above 0.
     ///   - capacity: keys remembered at a time. Over it the full buckets are forgotten, which changes nothing, and else those
     ///     with the fewest counts: who walks through keys cannot have the counts of a key in use forgotten.
-    public init(perMinute: Int, capacity: Int = 10_000) {
+    package init(perMinute: Int, capacity: Int = 10_000) {
         burst = Double(perMinute)
         perMicrosecond = Double(perMinute) / 60_000_000
         self.capacity = capacity
@@ -28,7 +28,7 @@ public final class Throttle: Sendable {
     /// Counts one for `key`.
     ///
     /// - Returns: `nil` when it may happen; else the milliseconds until the next one may, and nothing is counted.
-    public func take(_ key: String, at now: UnixTime) -> Int? {
+    package func take(_ key: String, at now: UnixTime) -> Int? {
         buckets.withLock { buckets in
             var bucket = filled(buckets[key], now)
             if let wait = wait(bucket) { return wait }
@@ -40,12 +40,12 @@ public final class Throttle: Sendable {
     }
 
     /// The milliseconds until the next one may happen; `nil` when it may now. Nothing is counted.
-    public func wait(for key: String, at now: UnixTime) -> Int? {
+    package func wait(for key: String, at now: UnixTime) -> Int? {
         buckets.withLock { wait(filled($0[key], now)) }
     }
 
     /// Takes back one that ``take(_:at:)`` counted: it was not of the kind that is limited.
-    public func giveBack(_ key: String) {
+    package func giveBack(_ key: String) {
         buckets.withLock { buckets in
             guard let bucket = buckets[key] else { return }
             buckets[key] = Bucket(tokens: min(burst, bucket.tokens + 1), at: bucket.at)

@@ -4,7 +4,7 @@ import Proto
 import RPC
 
 extension AdminAuthService {
-    public func createSiteApiKey(
+    package func createSiteApiKey(
         _ request: CreateSiteApiKeyRequest, context: CallContext
     ) async throws -> CreateSiteApiKeyResponse {
         try FieldRules.title(request.keyName, field: "key_name")
@@ -14,7 +14,7 @@ extension AdminAuthService {
         return CreateSiteApiKeyResponse(apiKey: key.message, credential: credential.exposedText)
     }
 
-    public func createOrRotateDeviceApiKey(
+    package func createOrRotateDeviceApiKey(
         _ request: CreateOrRotateDeviceApiKeyRequest, context: CallContext
     ) async throws -> CreateOrRotateDeviceApiKeyResponse {
         let name = request.keyName.isEmpty ? request.deviceID : request.keyName
@@ -32,11 +32,11 @@ extension AdminAuthService {
         return CreateOrRotateDeviceApiKeyResponse(apiKey: key.message, credential: credential.exposedText)
     }
 
-    public func getApiKey(_ request: GetApiKeyRequest, context: CallContext) async throws -> GetApiKeyResponse {
+    package func getApiKey(_ request: GetApiKeyRequest, context: CallContext) async throws -> GetApiKeyResponse {
         GetApiKeyResponse(apiKey: try accounts.keys.find(request.apiKeyID, for: try Caller(context)).message)
     }
 
-    public func listApiKeys(_ request: ListApiKeysRequest, context: CallContext) async throws -> ListApiKeysResponse {
+    package func listApiKeys(_ request: ListApiKeysRequest, context: CallContext) async throws -> ListApiKeysResponse {
         let isDevices: Bool?
         switch request.ownerKind {
         case .unspecified: isDevices = nil
@@ -50,7 +50,7 @@ extension AdminAuthService {
         return ListApiKeysResponse(apiKeys: keys.map(\.message))
     }
 
-    public func updateApiKey(
+    package func updateApiKey(
         _ request: UpdateApiKeyRequest, context: CallContext
     ) async throws -> UpdateApiKeyResponse {
         if let name = request.keyName { try FieldRules.title(name, field: "key_name") }
@@ -67,28 +67,28 @@ extension AdminAuthService {
         return UpdateApiKeyResponse(apiKey: key.message)
     }
 
-    public func enableApiKey(
+    package func enableApiKey(
         _ request: EnableApiKeyRequest, context: CallContext
     ) async throws -> EnableApiKeyResponse {
         let key = try await accounts.keys.update(request.apiKeyID, status: .enabled, by: try Caller(context))
         return EnableApiKeyResponse(apiKey: key.message)
     }
 
-    public func disableApiKey(
+    package func disableApiKey(
         _ request: DisableApiKeyRequest, context: CallContext
     ) async throws -> DisableApiKeyResponse {
         let key = try await accounts.keys.update(request.apiKeyID, status: .disabled, by: try Caller(context))
         return DisableApiKeyResponse(apiKey: key.message)
     }
 
-    public func rotateApiKeySecret(
+    package func rotateApiKeySecret(
         _ request: RotateApiKeySecretRequest, context: CallContext
     ) async throws -> RotateApiKeySecretResponse {
         let (key, credential) = try await accounts.keys.rotate(request.apiKeyID, by: try Caller(context))
         return RotateApiKeySecretResponse(apiKey: key.message, credential: credential.exposedText)
     }
 
-    public func deleteApiKey(
+    package func deleteApiKey(
         _ request: DeleteApiKeyRequest, context: CallContext
     ) async throws -> DeleteApiKeyResponse {
         try await accounts.keys.delete(request.apiKeyID, by: try Caller(context))

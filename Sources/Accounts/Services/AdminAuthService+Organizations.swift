@@ -3,7 +3,7 @@ import Proto
 import RPC
 
 extension AdminAuthService {
-    public func createOrganization(
+    package func createOrganization(
         _ request: CreateOrganizationRequest, context: CallContext
     ) async throws -> CreateOrganizationResponse {
         try FieldRules.accountName(request.organization, field: "organization")
@@ -18,19 +18,19 @@ extension AdminAuthService {
         return CreateOrganizationResponse(organization: organization.message, bootstrapAdmin: admin.message)
     }
 
-    public func getOrganization(
+    package func getOrganization(
         _ request: GetOrganizationRequest, context: CallContext
     ) async throws -> GetOrganizationResponse {
         GetOrganizationResponse(organization: try accounts.users.organization(request.organization).message)
     }
 
-    public func listOrganizations(
+    package func listOrganizations(
         _ request: ListOrganizationsRequest, context: CallContext
     ) async throws -> ListOrganizationsResponse {
         ListOrganizationsResponse(organizations: try accounts.users.organizations().map(\.message))
     }
 
-    public func updateOrganization(
+    package func updateOrganization(
         _ request: UpdateOrganizationRequest, context: CallContext
     ) async throws -> UpdateOrganizationResponse {
         guard let displayName = request.displayName else {
@@ -43,7 +43,7 @@ extension AdminAuthService {
         return UpdateOrganizationResponse(organization: organization.message)
     }
 
-    public func deleteOrganization(
+    package func deleteOrganization(
         _ request: DeleteOrganizationRequest, context: CallContext
     ) async throws -> DeleteOrganizationResponse {
         try await accounts.users.deleteOrganization(request.organization, by: try Caller(context))

@@ -3,36 +3,36 @@ import Proto
 import RPC
 
 /// Sites, API keys and organizations, for operators.
-public struct AdminAuthService: AdminAuthServiceHandler {
+package struct AdminAuthService: AdminAuthServiceHandler {
     let accounts: Accounts
     let devices: any DeviceDirectory
 
-    public func createSite(_ request: CreateSiteRequest, context: CallContext) async throws -> CreateSiteResponse {
+    package func createSite(_ request: CreateSiteRequest, context: CallContext) async throws -> CreateSiteResponse {
         try FieldRules.title(request.name, field: "name")
         let site = try await accounts.sites.create(
             name: request.name, status: try FieldRules.status(request.status), by: try Caller(context))
         return CreateSiteResponse(site: site.message)
     }
 
-    public func getSite(_ request: GetSiteRequest, context: CallContext) async throws -> GetSiteResponse {
+    package func getSite(_ request: GetSiteRequest, context: CallContext) async throws -> GetSiteResponse {
         GetSiteResponse(site: try accounts.sites.find(request.siteID, for: try Caller(context)).message)
     }
 
-    public func listSites(_ request: ListSitesRequest, context: CallContext) async throws -> ListSitesResponse {
+    package func listSites(_ request: ListSitesRequest, context: CallContext) async throws -> ListSitesResponse {
         ListSitesResponse(sites: try accounts.sites.list(for: try Caller(context)).map(\.message))
     }
 
-    public func enableSite(_ request: EnableSiteRequest, context: CallContext) async throws -> EnableSiteResponse {
+    package func enableSite(_ request: EnableSiteRequest, context: CallContext) async throws -> EnableSiteResponse {
         let site = try await accounts.sites.update(request.siteID, status: .enabled, by: try Caller(context))
         return EnableSiteResponse(site: site.message)
     }
 
-    public func disableSite(_ request: DisableSiteRequest, context: CallContext) async throws -> DisableSiteResponse {
+    package func disableSite(_ request: DisableSiteRequest, context: CallContext) async throws -> DisableSiteResponse {
         let site = try await accounts.sites.update(request.siteID, status: .disabled, by: try Caller(context))
         return DisableSiteResponse(site: site.message)
     }
 
-    public func updateSite(_ request: UpdateSiteRequest, context: CallContext) async throws -> UpdateSiteResponse {
+    package func updateSite(_ request: UpdateSiteRequest, context: CallContext) async throws -> UpdateSiteResponse {
         if let name = request.name { try FieldRules.title(name, field: "name") }
         let site = try await accounts.sites.update(
             request.siteID, name: request.name, status: try request.status.map(FieldRules.newStatus),
@@ -40,7 +40,7 @@ public struct AdminAuthService: AdminAuthServiceHandler {
         return UpdateSiteResponse(site: site.message)
     }
 
-    public func deleteSite(_ request: DeleteSiteRequest, context: CallContext) async throws -> DeleteSiteResponse {
+    package func deleteSite(_ request: DeleteSiteRequest, context: CallContext) async throws -> DeleteSiteResponse {
         try await accounts.sites.delete(request.siteID, by: try Caller(context))
         return DeleteSiteResponse()
     }

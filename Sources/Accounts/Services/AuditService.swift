@@ -4,11 +4,11 @@ import Proto
 import RPC
 
 /// The audit log, for admins.
-public struct AuditService: AuditServiceHandler {
+package struct AuditService: AuditServiceHandler {
     let accounts: Accounts
     let pageTokens: PageTokens
 
-    public func listAuditLines(
+    package func listAuditLines(
         _ request: ListAuditLinesRequest, context: CallContext
     ) async throws -> ListAuditLinesResponse {
         let caller = try Caller(context)

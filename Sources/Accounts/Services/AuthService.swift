@@ -5,10 +5,10 @@ import RPC
 /// How devices, sites and people get access tokens.
 ///
 /// Deployed clients give up at any detail code here but AUTH_INTERNAL_ERROR, so passing trouble leaves without one.
-public struct AuthService: AuthServiceHandler {
+package struct AuthService: AuthServiceHandler {
     let accounts: Accounts
 
-    public func exchangeCredential(
+    package func exchangeCredential(
         _ request: ExchangeCredentialRequest, context: CallContext
     ) async throws -> ExchangeCredentialResponse {
         try await withBareUnavailability {
@@ -21,7 +21,7 @@ public struct AuthService: AuthServiceHandler {
         }
     }
 
-    public func login(_ request: LoginRequest, context: CallContext) async throws -> LoginResponse {
+    package func login(_ request: LoginRequest, context: CallContext) async throws -> LoginResponse {
         try await withBareUnavailability {
             let now = accounts.clock.now()
             let session = try await accounts.sessions.login(
@@ -35,7 +35,7 @@ public struct AuthService: AuthServiceHandler {
         }
     }
 
-    public func refreshToken(
+    package func refreshToken(
         _ request: RefreshTokenRequest, context: CallContext
     ) async throws -> RefreshTokenResponse {
         try await withBareUnavailability {
@@ -52,10 +52,10 @@ public struct AuthService: AuthServiceHandler {
 }
 
 /// How a service account gets access tokens.
-public struct SystemAuthService: SystemAuthServiceHandler {
+package struct SystemAuthService: SystemAuthServiceHandler {
     let accounts: Accounts
 
-    public func exchangeSystemCredential(
+    package func exchangeSystemCredential(
         _ request: ExchangeSystemCredentialRequest, context: CallContext
     ) async throws -> ExchangeSystemCredentialResponse {
         try await withBareUnavailability {
@@ -69,10 +69,10 @@ public struct SystemAuthService: SystemAuthServiceHandler {
 }
 
 /// How a session ends before its time.
-public struct SessionService: SessionServiceHandler {
+package struct SessionService: SessionServiceHandler {
     let accounts: Accounts
 
-    public func logout(_ request: LogoutRequest, context: CallContext) async throws -> LogoutResponse {
+    package func logout(_ request: LogoutRequest, context: CallContext) async throws -> LogoutResponse {
         try await accounts.sessions.logout(
             request.refreshToken, peer: context.peer.host, at: accounts.clock.now())
         return LogoutResponse()

@@ -2,17 +2,17 @@ import Proto
 import RPC
 
 /// Service accounts' credentials and the keys that sign tokens, for admins of SYSTEM.
-public struct IdentityManagementService: IdentityManagementServiceHandler {
+package struct IdentityManagementService: IdentityManagementServiceHandler {
     let accounts: Accounts
 
-    public func issueSystemCredential(
+    package func issueSystemCredential(
         _ request: IssueSystemCredentialRequest, context: CallContext
     ) async throws -> IssueSystemCredentialResponse {
         let credential = try await accounts.systemCredentials.issue(to: request.userName, by: try Caller(context))
         return IssueSystemCredentialResponse(userName: request.userName, credential: credential.exposedText)
     }
 
-    public func rotateSigningKey(
+    package func rotateSigningKey(
         _ request: RotateSigningKeyRequest, context: CallContext
     ) async throws -> RotateSigningKeyResponse {
         let keys = try await accounts.rotateSigningKey(by: try Caller(context))

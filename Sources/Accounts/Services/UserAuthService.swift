@@ -3,10 +3,10 @@ import Proto
 import RPC
 
 /// The users of an organization, for its admins.
-public struct UserAuthService: UserAuthServiceHandler {
+package struct UserAuthService: UserAuthServiceHandler {
     let accounts: Accounts
 
-    public func createUser(_ request: CreateUserRequest, context: CallContext) async throws -> CreateUserResponse {
+    package func createUser(_ request: CreateUserRequest, context: CallContext) async throws -> CreateUserResponse {
         try FieldRules.accountName(request.userName, field: "user_name")
         let role = try FieldRules.role(request.role)
         if role != .service { try FieldRules.password(request.password, field: "password") }
@@ -16,15 +16,15 @@ public struct UserAuthService: UserAuthServiceHandler {
         return CreateUserResponse(user: user.message)
     }
 
-    public func getUser(_ request: GetUserRequest, context: CallContext) async throws -> GetUserResponse {
+    package func getUser(_ request: GetUserRequest, context: CallContext) async throws -> GetUserResponse {
         GetUserResponse(user: try accounts.users.user(request.userName, for: try Caller(context)).message)
     }
 
-    public func listUsers(_ request: ListUsersRequest, context: CallContext) async throws -> ListUsersResponse {
+    package func listUsers(_ request: ListUsersRequest, context: CallContext) async throws -> ListUsersResponse {
         ListUsersResponse(users: try accounts.users.users(for: try Caller(context)).map(\.message))
     }
 
-    public func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {
+    package func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {
         if let password = request.password { try FieldRules.password(password, field: "password") }
         let user = try await accounts.users.updateUser(
             request.userName, password: request.password.map { Secret($0) },
@@ -32,7 +32,7 @@ public struct UserAuthService: UserAuthServiceHandler {
         return UpdateUserResponse(user: user.message)
     }
 
-    public func deleteUser(_ request: DeleteUserRequest, context: CallContext) async throws -> DeleteUserResponse {
+    package func deleteUser(_ request: DeleteUserRequest, context: CallContext) async throws -> DeleteUserResponse {
         try await accounts.users.deleteUser(request.userName, by: try Caller(context))
         return DeleteUserResponse()
     }

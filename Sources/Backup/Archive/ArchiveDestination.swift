@@ -6,7 +6,7 @@ import Synchronization
 /// The file that a backup is written to: `FILE.partial`, until all of it is on the disk.
 ///
 /// Sendable although it has state: one call uses it, message after message.
-public final class ArchiveDestination: @unchecked Sendable {
+package final class ArchiveDestination: @unchecked Sendable {
     private let path: String
     private let partial: String
     private let descriptor: Int32
@@ -16,7 +16,7 @@ public final class ArchiveDestination: @unchecked Sendable {
 
     /// - Parameter passphrase: nil to leave it unencrypted.
     /// - Throws: `DataDirectory.Problem` where the file is there already, or another backup writes it.
-    public init(_ path: String, passphrase: Secret?) throws {
+    package init(_ path: String, passphrase: Secret?) throws {
         guard !DataDirectory.exists(path) else {
             throw DataDirectory.Problem(description: "\(path) is there already: name another file")
         }
@@ -46,13 +46,13 @@ public final class ArchiveDestination: @unchecked Sendable {
         close(descriptor)
     }
 
-    public func receive(_ chunk: BackupChunk) throws {
+    package func receive(_ chunk: BackupChunk) throws {
         if !chunk.data.isEmpty { try sink.write(chunk.data) }
         if let summary = chunk.summary { self.summary = summary }
     }
 
     /// Makes it durable, and then visible under its name.
-    public func finish() throws -> BackupSummary {
+    package func finish() throws -> BackupSummary {
         guard let summary else { throw ArchiveError.truncated }
         try sealed?.finish()
         guard fsync(descriptor) == 0, !DataDirectory.exists(path), rename(partial, path) == 0 else {
@@ -62,7 +62,7 @@ public final class ArchiveDestination: @unchecked Sendable {
         return summary
     }
 
-    public func abandon() {
+    package func abandon() {
         unlink(partial)
     }
 }

@@ -1,5 +1,5 @@
 /// Why an archive is not taken. Nothing of it was put in place.
-public enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
+package enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
     case unreadable(String)
     case notAnArchive
     /// Of a later version of the format.
@@ -12,7 +12,7 @@ public enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Or the first bytes of the file were altered: the two look the same.
     case wrongPassphrase
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .unreadable(let reason): "the archive cannot be read: \(reason)"
         case .notAnArchive: "the file is no archive of data-gateway backup"

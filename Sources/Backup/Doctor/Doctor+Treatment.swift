@@ -7,17 +7,17 @@ import Uploads
 /// What the doctor does when it is told to.
 extension Doctor {
     /// What came of one file.
-    public struct Treated: Sendable {
-        public let fileID: String
+    package struct Treated: Sendable {
+        package let fileID: String
         /// Nil where it was done.
-        public let problem: String?
+        package let problem: String?
     }
 
     /// Has the store and a database that is older than it go together again: what the database does not know goes into
     /// quarantine, nothing is removed.
     ///
     /// - Returns: how many files went there.
-    public func settle() throws -> Int {
+    package func settle() throws -> Int {
         try writing { database in
             let store = OfflineStore(directory: directory.store)
             let quarantined = try store.settle(database) { try DoctorRecords(connection: $0).isListed($1) }
@@ -34,7 +34,7 @@ extension Doctor {
     /// Lists completed uploads again, in the order in which they were completed.
     ///
     /// - Parameter fileIDs: nil for all of which enough is known.
-    public func takeIn(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [Treated] {
+    package func takeIn(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [Treated] {
         try writing { database in
             guard try isOfOneAge(database) else {
                 throw DataDirectory.Problem(
@@ -78,7 +78,7 @@ extension Doctor {
     }
 
     /// Removes files from quarantine for good.
-    public func delete(_ fileIDs: Set<String>) throws -> [Treated] {
+    package func delete(_ fileIDs: Set<String>) throws -> [Treated] {
         let store = OfflineStore(directory: directory.store)
         return try fileIDs.sorted().map {
             Treated(fileID: $0, problem: try store.deleteQuarantined($0) ? nil : "there is no such file in quarantine")

@@ -7,40 +7,40 @@ import Uploads
 
 /// Looks at a gateway that does not run: is the database whole, does the store hold what it speaks of, is there anything
 /// that it does not speak of. Changes nothing unless it is told to.
-public struct Doctor: Sendable {
+package struct Doctor: Sendable {
     /// A completed upload that can be listed again, or a file of which nothing is known.
-    public struct Unlisted: Sendable {
-        public let fileID: String
+    package struct Unlisted: Sendable {
+        package let fileID: String
         /// Bytes.
-        public let size: Int64
+        package let size: Int64
         /// When CompleteUpload was answered or, where nothing is known, when the file was last written.
-        public let at: UnixTime
+        package let at: UnixTime
         /// Nil where CompleteUpload was never answered: it can only be deleted.
-        public let facts: ObjectFacts?
+        package let facts: ObjectFacts?
     }
 
-    public struct Report: Sendable {
+    package struct Report: Sendable {
         /// Of the database file; empty where it is whole.
-        public var damages: [String] = []
+        package var damages: [String] = []
         /// Whether database and store are of the same age.
-        public var belongTogether = true
+        package var belongTogether = true
         /// Objects whose file is gone or has another size, by file id.
-        public var missing = Tally()
+        package var missing = Tally()
         /// Objects whose bytes are not those that were stored; looked at with `checksums` only.
-        public var damaged = Tally()
+        package var damaged = Tally()
         /// Uploads under way whose file is gone: their clients are told to restart.
-        public var interrupted = Tally()
+        package var interrupted = Tally()
         /// Finished files in their place that the database does not know as such.
-        public var unknown = Tally()
+        package var unknown = Tally()
         /// Files of uploads under way that no row speaks of; the gateway removes them once they are 30 days old.
-        public var stray = Tally()
+        package var stray = Tally()
         /// In quarantine.
-        public var quarantined: [Unlisted] = []
+        package var quarantined: [Unlisted] = []
         /// Completed uploads, whose file is in its place, that are in no list.
-        public var unlisted: [Unlisted] = []
+        package var unlisted: [Unlisted] = []
 
         /// Whether there is nothing to do.
-        public var isInOrder: Bool {
+        package var isInOrder: Bool {
             damages.isEmpty && belongTogether && missing.count == 0 && damaged.count == 0 && unknown.count == 0
                 && quarantined.isEmpty && unlisted.isEmpty
         }
@@ -53,7 +53,7 @@ public struct Doctor: Sendable {
     /// - Parameters:
     ///   - directory: locked for as long as the doctor lives.
     ///   - migrations: of this program.
-    public init(_ directory: DataDirectory, migrations: [Migration]) {
+    package init(_ directory: DataDirectory, migrations: [Migration]) {
         self.directory = directory
         self.migrations = migrations
         store = OfflineStore(directory: directory.store)
@@ -61,7 +61,7 @@ public struct Doctor: Sendable {
 
     /// - Parameter checksums: whether every object's data is read.
     /// - Throws: `DataDirectory.Problem`, `DatabaseError`.
-    public func examine(checksums: Bool) throws -> Report {
+    package func examine(checksums: Bool) throws -> Report {
         try Database.inspect(path: directory.database) { connection in
             guard try connection.pending(migrations).isEmpty else {
                 throw DataDirectory.Problem(

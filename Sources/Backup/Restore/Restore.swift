@@ -8,23 +8,23 @@ import Platform
 /// Everything is gathered in `DIR/restoring` and checked there; what is in place before stays as it is until all of the
 /// archive was found in order. While that folder is there no gateway serves, so that a crash at any moment leaves nothing
 /// that looks whole; running the restore again begins anew. What it takes the place of is kept in `DIR/replaced-…`.
-public struct Restore {
+package struct Restore {
     /// What came of it.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// In the archive's list.
-        public var objects = 0
+        package var objects = 0
         /// Of the list, whose data was in the store already.
-        public var found = 0
+        package var found = 0
         /// Of the list, whose data is nowhere: the store had none when the archive was made.
-        public var missing = Tally()
+        package var missing = Tally()
         /// Listed, but left out: when the archive was made, their data was not what was stored or could not be read.
-        public var damaged = Tally()
+        package var damaged = Tally()
         /// Finished objects' files of the store that the database does not know.
-        public var quarantined = 0
+        package var quarantined = 0
         /// Where what was there before is; nil where there was nothing.
-        public var replaced: String?
+        package var replaced: String?
         /// RFC 3339.
-        public var createdAt = ""
+        package var createdAt = ""
     }
 
     let archive: ArchiveReader
@@ -36,7 +36,7 @@ public struct Restore {
     ///   - file: the archive.
     ///   - migrations: of this program.
     /// - Throws: ``ArchiveError``, `DataDirectory.Problem`, `DatabaseError`. Before the swap began nothing has changed.
-    public static func run(
+    package static func run(
         from file: String, passphrase: Secret?, into path: String, migrations: [Migration], now: UnixTime
     ) throws -> Outcome {
         let archive = try ArchiveReader(try ArchiveFile.open(file, passphrase: passphrase))

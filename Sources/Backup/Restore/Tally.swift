@@ -1,10 +1,10 @@
 /// How many there are of something, and the first of them.
-public struct Tally: Sendable, Equatable {
+package struct Tally: Sendable, Equatable {
     private static let kept = 100
 
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// At most 100.
-    public private(set) var first: [String] = []
+    package private(set) var first: [String] = []
 
     mutating func add(_ item: String) {
         count += 1

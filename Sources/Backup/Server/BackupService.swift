@@ -8,21 +8,21 @@ import RPC
 import Wire
 
 /// BackupService: streams an archive of the whole gateway, while it serves.
-public final class BackupService: BackupServiceHandler {
+package final class BackupService: BackupServiceHandler {
     private let directory: DataDirectory
     private let database: Database
     private let store: ObjectStore
     private let clock: any WallClock
     private let isRunning = Lock(false)
 
-    public init(directory: DataDirectory, database: Database, store: ObjectStore, clock: any WallClock) {
+    package init(directory: DataDirectory, database: Database, store: ObjectStore, clock: any WallClock) {
         self.directory = directory
         self.database = database
         self.store = store
         self.clock = clock
     }
 
-    public func backup(
+    package func backup(
         _ request: BackupRequest, responses: ResponseWriter<BackupChunk>, context: CallContext
     ) async throws {
         let caller = try Caller(context)

@@ -1,5 +1,5 @@
 /// Where a job stands; the numbers are the contract's.
-public enum CopyJobState: Int64, Sendable, CaseIterable {
+package enum CopyJobState: Int64, Sendable, CaseIterable {
     case queued = 1
     case running
     case succeeded
@@ -8,7 +8,7 @@ public enum CopyJobState: Int64, Sendable, CaseIterable {
     case canceling
     case canceled
 
-    public var isFinished: Bool {
+    package var isFinished: Bool {
         switch self {
         case .queued, .running, .canceling: false
         case .succeeded, .partialFailed, .failed, .canceled: true
@@ -17,7 +17,7 @@ public enum CopyJobState: Int64, Sendable, CaseIterable {
 }
 
 /// Where one of its items stands; the numbers are the contract's.
-public enum CopyItemState: Int64, Sendable, CaseIterable {
+package enum CopyItemState: Int64, Sendable, CaseIterable {
     case queued = 1
     case copying
     case succeeded
@@ -26,7 +26,7 @@ public enum CopyItemState: Int64, Sendable, CaseIterable {
     case skipped
     case canceled
 
-    public var isFinished: Bool {
+    package var isFinished: Bool {
         switch self {
         case .queued, .copying: false
         case .succeeded, .failed, .skipped, .canceled: true

@@ -2,11 +2,11 @@ import Foundation
 
 /// The one string that apps accept in place of a file, typed, pasted or scanned: the members of
 /// `archebase-endpoints.json`, and `device_id` beside them, as JSON on one line.
-public struct ConfigurationString: Encodable, Sendable, Hashable {
-    public let endpoints: Endpoints
-    public let deviceID: String
+package struct ConfigurationString: Encodable, Sendable, Hashable {
+    package let endpoints: Endpoints
+    package let deviceID: String
 
-    public init(_ endpoints: Endpoints, deviceID: String) {
+    package init(_ endpoints: Endpoints, deviceID: String) {
         self.endpoints = endpoints
         self.deviceID = deviceID
     }
@@ -15,13 +15,13 @@ public struct ConfigurationString: Encodable, Sendable, Hashable {
         case deviceID = "device_id"
     }
 
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try endpoints.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(deviceID, forKey: .deviceID)
     }
 
-    public func text() throws -> String {
+    package func text() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(self), as: UTF8.self)
@@ -30,7 +30,7 @@ public struct ConfigurationString: Encodable, Sendable, Hashable {
 
 extension Endpoints {
     /// The file `archebase-endpoints.json`, without a line's end behind it.
-    public func text() throws -> String {
+    package func text() throws -> String {
         String(decoding: try DeviceFolder.encoder.encode(self), as: UTF8.self)
     }
 }

@@ -3,10 +3,10 @@ import HTTPClient
 import Platform
 
 /// The folder in which a device keeps what it must not lose.
-public struct DeviceFolder: Sendable {
+package struct DeviceFolder: Sendable {
     /// Why a file of the folder cannot be used, as a sentence without a full stop.
-    public struct Failure: Error, Sendable, Hashable {
-        public let message: String
+    package struct Failure: Error, Sendable, Hashable {
+        package let message: String
 
         init(_ message: String) { self.message = message }
     }
@@ -14,22 +14,22 @@ public struct DeviceFolder: Sendable {
     /// Of a configuration; 256 tags of the greatest length fit.
     private static let maximumBytes = 4 << 20
 
-    public let path: String
+    package let path: String
 
-    public init(_ path: String) { self.path = path }
+    package init(_ path: String) { self.path = path }
 
-    public var configurationPath: String { path + "/archebase-config.json" }
-    public var endpointsPath: String { path + "/archebase-endpoints.json" }
+    package var configurationPath: String { path + "/archebase-config.json" }
+    package var endpointsPath: String { path + "/archebase-endpoints.json" }
     /// One journal for each upload that is under way.
-    public var uploadsPath: String { path + "/uploads" }
+    package var uploadsPath: String { path + "/uploads" }
 
     /// The key and tags; `nil` where the device was never initialized here.
-    public func configuration() throws(Failure) -> DeviceConfiguration? {
+    package func configuration() throws(Failure) -> DeviceConfiguration? {
         try read(configurationPath)
     }
 
     /// `nil` where nobody said where the gateway is.
-    public func endpoints() throws(Failure) -> Endpoints? {
+    package func endpoints() throws(Failure) -> Endpoints? {
         guard let endpoints: Endpoints = try read(endpointsPath) else { return nil }
         for endpoint in [endpoints.auth, endpoints.gateway, endpoints.deviceInit] {
             guard !endpoint.host.isEmpty, (1...65_535).contains(endpoint.port) else {
@@ -39,11 +39,11 @@ public struct DeviceFolder: Sendable {
         return endpoints
     }
 
-    public func write(_ configuration: DeviceConfiguration) throws(Failure) {
+    package func write(_ configuration: DeviceConfiguration) throws(Failure) {
         try write(configuration, to: configurationPath)
     }
 
-    public func write(_ endpoints: Endpoints) throws(Failure) {
+    package func write(_ endpoints: Endpoints) throws(Failure) {
         try write(endpoints, to: endpointsPath)
     }
 

@@ -3,17 +3,17 @@ import HTTPClient
 
 /// Which file is uploaded, and in which state: parts of it that were read at different times belong together only while
 /// this is the same.
-public struct SourceIdentity: Codable, Sendable, Hashable {
+package struct SourceIdentity: Codable, Sendable, Hashable {
     /// Absolute.
-    public let path: String
+    package let path: String
     /// Bytes.
-    public let size: Int64
+    package let size: Int64
     /// Nanoseconds since 1970, of the last write.
-    public let modified: Int64
-    public let device: UInt64
-    public let inode: UInt64
+    package let modified: Int64
+    package let device: UInt64
+    package let inode: UInt64
 
-    public init(path: String, size: Int64, modified: Int64, device: UInt64, inode: UInt64) {
+    package init(path: String, size: Int64, modified: Int64, device: UInt64, inode: UInt64) {
         self.path = path
         self.size = size
         self.modified = modified
@@ -22,7 +22,7 @@ public struct SourceIdentity: Codable, Sendable, Hashable {
     }
 
     /// - Throws: `SourceFailure` for what is no file.
-    public init(_ file: FileReader) throws {
+    package init(_ file: FileReader) throws {
         let status = try file.status()
         guard status.st_mode & S_IFMT == S_IFREG else { throw SourceFailure("\(file.path) is no regular file") }
         self.init(
@@ -32,7 +32,7 @@ public struct SourceIdentity: Codable, Sendable, Hashable {
     }
 
     /// How `later` differs, as the end of a sentence that begins with the file; `nil` where it does not.
-    public func change(to later: SourceIdentity) -> String? {
+    package func change(to later: SourceIdentity) -> String? {
         if (device, inode) != (later.device, later.inode) { return "is another file now" }
         if size != later.size { return "had \(size) bytes and has \(later.size) now" }
         return modified == later.modified ? nil : "was written to"
@@ -40,8 +40,8 @@ public struct SourceIdentity: Codable, Sendable, Hashable {
 }
 
 /// Why a file is not uploaded: a sentence without a full stop.
-public struct SourceFailure: Error, Sendable, Hashable {
-    public let message: String
+package struct SourceFailure: Error, Sendable, Hashable {
+    package let message: String
 
     init(_ message: String) { self.message = message }
 }

@@ -3,7 +3,7 @@ import Network
 import Wire
 
 /// The way to one listener of the gateway: a connection that is opened when a call needs one, and again when it broke.
-public actor GatewayChannel: CallTransport {
+package actor GatewayChannel: CallTransport {
     private static let callTimeout = Duration.seconds(20)
 
     private let server: PeerAddress
@@ -12,14 +12,14 @@ public actor GatewayChannel: CallTransport {
     private var channel: RPCChannel?
 
     /// - Parameter authorities: whose certificate a server of scheme `https` must show.
-    public init(to endpoint: Endpoints.Endpoint, authorities: TLSAuthorities?, loop: EventLoop) {
+    package init(to endpoint: Endpoints.Endpoint, authorities: TLSAuthorities?, loop: EventLoop) {
         server = endpoint.address
         self.authorities = endpoint.scheme == .https ? authorities : nil
         self.loop = loop
     }
 
     /// - Throws: `CallFailure`, or `CancellationError`.
-    public func unary<Input: Message, Output: Message>(
+    package func unary<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions
     ) async throws -> Output {
         try await calling(method) { channel in
@@ -28,7 +28,7 @@ public actor GatewayChannel: CallTransport {
         }
     }
 
-    public func serverStreaming<Input: Message, Output: Message>(
+    package func serverStreaming<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions,
         receive: @escaping @Sendable (Output) async throws -> Void
     ) async throws {

@@ -1,7 +1,7 @@
 import Proto
 
 /// What GetUploadRecovery's answer means for an upload whose last answers may be lost.
-public enum RecoveryStep: Sendable, Equatable {
+package enum RecoveryStep: Sendable, Equatable {
     /// The attempt lives: compare with the store, then take the next step.
     case goOn
     /// CreateLogicalUpload with this as `restart_from_upload_id`.
@@ -20,7 +20,7 @@ extension UploadState {
     /// - Parameters:
     ///   - answer: `nil` for UPLOAD_NOT_FOUND.
     ///   - wasRefused: CompleteUpload was called and said that the object is not what it was told.
-    public func recovery(_ answer: GetUploadRecoveryResponse?, wasRefused: Bool = false) -> RecoveryStep {
+    package func recovery(_ answer: GetUploadRecoveryResponse?, wasRefused: Bool = false) -> RecoveryStep {
         guard let answer, let attempt else { return .beginAnew }
         let current = answer.currentUploadID.isEmpty ? attempt.upload : answer.currentUploadID
         switch answer.nextAction {

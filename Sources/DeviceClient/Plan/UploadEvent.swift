@@ -2,7 +2,7 @@ import Transfer
 
 /// What is true of an upload from now on. The journal is a list of these, and the state what they leave. The journal of an
 /// upload that is over is removed: until then, its last step may be repeated.
-public enum UploadEvent: Codable, Sendable, Hashable {
+package enum UploadEvent: Codable, Sendable, Hashable {
     /// Somebody asked for the upload of a file, with these tags: those of the device included, all together. `key` is
     /// CreateLogicalUpload's idempotency key, so that one whose answer is lost leaves no second upload.
     case begun(source: SourceIdentity, tags: [String: String], key: String)
@@ -21,17 +21,17 @@ public enum UploadEvent: Codable, Sendable, Hashable {
 }
 
 /// One physical attempt: what an upload id stands for, the same for its whole life.
-public struct UploadAttempt: Codable, Sendable, Hashable {
-    public let upload: String
-    public let endpoint: String
+package struct UploadAttempt: Codable, Sendable, Hashable {
+    package let upload: String
+    package let endpoint: String
     /// Empty where none was issued.
-    public let region: String
-    public let bucket: String
-    public let key: String
+    package let region: String
+    package let bucket: String
+    package let key: String
     /// Bytes of every part but the last.
-    public let partSize: Int64
+    package let partSize: Int64
 
-    public init(upload: String, endpoint: String, region: String, bucket: String, key: String, partSize: Int64) {
+    package init(upload: String, endpoint: String, region: String, bucket: String, key: String, partSize: Int64) {
         self.upload = upload
         self.endpoint = endpoint
         self.region = region

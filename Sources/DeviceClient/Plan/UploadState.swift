@@ -4,8 +4,8 @@ import Transfer
 ///
 /// Pure: it decides which step comes next, and the engine takes it. A crash between a step's answer and its event loses
 /// no more than that answer; the gateway and the store are asked for it (`RecoveryStep`, `UploadStep`).
-public struct UploadState: Sendable, Equatable {
-    public enum Phase: Sendable, Equatable {
+package struct UploadState: Sendable, Equatable {
+    package enum Phase: Sendable, Equatable {
         case begun
         /// Nothing is known to be in the store.
         case created(UploadAttempt)
@@ -15,25 +15,25 @@ public struct UploadState: Sendable, Equatable {
     }
 
     /// An event that cannot come here, or says what cannot be: the journal is not one of this program's.
-    public struct Misplaced: Error, Equatable {}
+    package struct Misplaced: Error, Equatable {}
 
-    public let source: SourceIdentity
-    public let tags: [String: String]
+    package let source: SourceIdentity
+    package let tags: [String: String]
     /// The idempotency key of the first CreateLogicalUpload.
-    public let key: String
+    package let key: String
     /// `nil` before the gateway's first answer.
-    public private(set) var logicalID: String?
-    public private(set) var phase = Phase.begun
+    package private(set) var logicalID: String?
+    package private(set) var phase = Phase.begun
 
     /// - Parameter first: how every journal begins.
-    public init(_ first: UploadEvent) throws(Misplaced) {
+    package init(_ first: UploadEvent) throws(Misplaced) {
         guard case .begun(let source, let tags, let key) = first, source.size >= 0 else { throw Misplaced() }
         self.source = source
         self.tags = tags
         self.key = key
     }
 
-    public mutating func apply(_ event: UploadEvent) throws(Misplaced) {
+    package mutating func apply(_ event: UploadEvent) throws(Misplaced) {
         switch (phase, event) {
         case (_, .created(let logical, let attempt)) where attempt.partSize > 0:
             logicalID = logical
@@ -59,10 +59,10 @@ public struct UploadState: Sendable, Equatable {
 
     /// The idempotency key of a restart: one that is sent again, or arrives when the next attempt holds parts already,
     /// restarts nothing a second time.
-    public func key(restartingFrom former: String) -> String { "\(key)-\(former)" }
+    package func key(restartingFrom former: String) -> String { "\(key)-\(former)" }
 
     /// The attempt that is under way.
-    public var attempt: UploadAttempt? {
+    package var attempt: UploadAttempt? {
         switch phase {
         case .created(let attempt), .sending(let attempt, _, _), .stored(let attempt, _, _): attempt
         case .begun: nil
@@ -70,7 +70,7 @@ public struct UploadState: Sendable, Equatable {
     }
 
     /// Bytes of the file that the store has acknowledged.
-    public var acknowledgedBytes: Int64 {
+    package var acknowledgedBytes: Int64 {
         switch phase {
         case .begun, .created: 0
         case .sending(_, _, let parts): parts.values.reduce(0) { $0 &+ $1.size }

@@ -1,7 +1,7 @@
 import Transfer
 
 /// What brings an upload forward.
-public enum UploadStep: Sendable, Equatable {
+package enum UploadStep: Sendable, Equatable {
     /// CreateLogicalUpload.
     case create
     /// PutObject of the whole file.
@@ -19,7 +19,7 @@ public enum UploadStep: Sendable, Equatable {
 }
 
 extension UploadState {
-    public var step: UploadStep {
+    package var step: UploadStep {
         switch phase {
         case .begun: .create
         case .created(let attempt):

@@ -30,10 +30,10 @@ struct PartSource: Sendable {
 }
 
 /// A file was written to after its upload began: its parts do not belong together.
-public struct SourceChange: Error, Sendable, Hashable {
-    public let path: String
+package struct SourceChange: Error, Sendable, Hashable {
+    package let path: String
     /// The rest of a sentence that begins with the file.
-    public let change: String
+    package let change: String
 
     init(_ path: String, _ change: String) {
         self.path = path

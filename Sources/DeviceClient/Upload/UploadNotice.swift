@@ -1,5 +1,5 @@
 /// What somebody who watches an upload may want to know.
-public enum UploadNotice: Sendable {
+package enum UploadNotice: Sendable {
     /// - Parameter acknowledged: bytes that the store has already.
     case began(UploadState, acknowledged: Int64)
     /// So many bytes count now, after the store was asked.

@@ -9,19 +9,19 @@ import Transfer
 import Wire
 
 /// A device that uploads files.
-public struct Uploader: Sendable {
-    public struct Options: Sendable {
+package struct Uploader: Sendable {
+    package struct Options: Sendable {
         /// Parts that are sent at once, at least 1.
-        public var parallel = 1
-        public var retries = RetryPolicy()
+        package var parallel = 1
+        package var retries = RetryPolicy()
         /// PEM; `nil` = the authorities that the system trusts.
-        public var authorities: String?
+        package var authorities: String?
 
-        public init() {}
+        package init() {}
     }
 
     /// How an upload begins where an earlier one of the same file did not end.
-    public enum Beginning: Sendable {
+    package enum Beginning: Sendable {
         /// There must be none.
         case new
         /// It goes on where that stopped.
@@ -31,17 +31,17 @@ public struct Uploader: Sendable {
     }
 
     /// What became of a file.
-    public struct Outcome: Sendable {
-        public let source: SourceIdentity
-        public let logicalID: String
-        public let uploadID: String
-        public let etag: String
+    package struct Outcome: Sendable {
+        package let source: SourceIdentity
+        package let logicalID: String
+        package let uploadID: String
+        package let etag: String
         /// 0 for an object that was put whole.
-        public let parts: Int
+        package let parts: Int
     }
 
     /// The tag under which clients send the source file's name.
-    public static let fileNameTag = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
+    package static let fileNameTag = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
 
     private let folder: DeviceFolder
     private let configuration: DeviceConfiguration
@@ -52,7 +52,7 @@ public struct Uploader: Sendable {
     private let notice: @Sendable (UploadNotice) -> Void
 
     /// - Throws: `DeviceFolder.Failure` for a folder that is not a device's, `TLSError` for useless authorities.
-    public init(
+    package init(
         _ folder: DeviceFolder, options: Options, clock: any WallClock,
         notice: @escaping @Sendable (UploadNotice) -> Void
     ) throws {
@@ -80,7 +80,7 @@ public struct Uploader: Sendable {
     }
 
     /// The files (absolute) whose uploads were begun and did not end.
-    public func unfinished() throws -> [String] {
+    package func unfinished() throws -> [String] {
         let names: [String]
         do {
             names = try FolderListing.names(in: folder.uploadsPath)
@@ -96,7 +96,7 @@ public struct Uploader: Sendable {
     /// Uploads `path`, whatever stands in the way, as long as that passes. Cancelled, it can be resumed.
     ///
     /// - Parameter tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
-    public func upload(_ path: String, tags: [String: String], _ beginning: Beginning) async throws -> Outcome {
+    package func upload(_ path: String, tags: [String: String], _ beginning: Beginning) async throws -> Outcome {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         try folder.makeUploads()
         if case .afresh = beginning { try await giveUp(absolute) }
@@ -156,8 +156,8 @@ public struct Uploader: Sendable {
 }
 
 /// An upload of the file was begun, and did not end.
-public struct UnfinishedUpload: Error, Sendable, Hashable {
-    public let path: String
+package struct UnfinishedUpload: Error, Sendable, Hashable {
+    package let path: String
 }
 
 extension DeviceFolder.Failure {

@@ -41,5 +41,5 @@ extension Webhook {
     /// The keys that a configured text stands for, one a line: `whsec_` and base64 (Standard Webhooks), or the key itself.
     ///
     /// - Returns: `nil` where one has fewer than 16 bytes, or there are none or more than 4.
-    public static func keys(_ text: String) -> [Secret]? { WebhookSignature.keys(text) }
+    package static func keys(_ text: String) -> [Secret]? { WebhookSignature.keys(text) }
 }

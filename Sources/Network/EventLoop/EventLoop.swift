@@ -7,7 +7,7 @@ import RPC
 ///
 /// As a `TaskExecutor` it runs those handlers' jobs between its callbacks, so that a call that waits for nothing costs no
 /// hop to another thread. Sendable although it has state: everything but `inbox` is touched on its own thread only.
-public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
+package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     private enum Work {
         case job(UnownedJob)
         case action(@Sendable () -> Void)
@@ -32,7 +32,7 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     private var timers = TimerHeap()
     private let stopped = DispatchSemaphore(value: 0)
 
-    public init(name: String) {
+    package init(name: String) {
         uv = .allocate(capacity: 1)
         wakeUp = .allocate(capacity: 1)
         beforePoll = .allocate(capacity: 1)
@@ -82,19 +82,19 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
 
     // MARK: CallLoop
 
-    public var executor: any TaskExecutor { self }
+    package var executor: any TaskExecutor { self }
 
-    public private(set) lazy var handlerTasks = HandlerTasks(executor: self)
+    package private(set) lazy var handlerTasks = HandlerTasks(executor: self)
 
-    public var now: UInt64 { uv_hrtime() }
+    package var now: UInt64 { uv_hrtime() }
 
     /// Whether the caller runs on this loop's thread.
-    public var isCurrent: Bool {
+    package var isCurrent: Bool {
         guard let thread else { return false }
         return pthread_equal(thread, pthread_self()) != 0
     }
 
-    public func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer {
+    package func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer {
         let entry = LoopTimer(time: time, action: action)
         if timers.insert(entry) { armTimer() }
         return entry
@@ -119,16 +119,16 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
 
     // MARK: work
 
-    public func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrent { ready.append(job) } else { post(.job(job)) }
     }
 
     /// Runs `action` on the loop, soon; never, once the loop was stopped.
-    public func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
+    package func run(_ action: @escaping @Sendable () -> Void) { post(.action(action)) }
 
     /// Returns when the loop has come round to it: never, while something on it does not end.
-    public func answer() async {
+    package func answer() async {
         await withCheckedContinuation { continuation in
             run { continuation.resume() }
         }
@@ -182,7 +182,7 @@ public final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     }
 
     /// Ends the thread, once every handle of others on this loop is closed; returns when it has.
-    public func stop() {
+    package func stop() {
         run { [self] in
             inbox.withLock { $0 = nil }
             handlerTasks.end()

@@ -10,50 +10,50 @@ import Synchronization
 ///
 /// A handler may block its thread, for the disk or for the database: bulk data is what this server is for. The daemon
 /// serves, and lives, until it is stopped.
-public final class HTTPDaemon: Sendable {
-    public struct Configuration: Sendable {
-        public var front = HTTPFront()
-        public var maximumConnections: UInt32 = 256
+package final class HTTPDaemon: Sendable {
+    package struct Configuration: Sendable {
+        package var front = HTTPFront()
+        package var maximumConnections: UInt32 = 256
         /// More are closed at once; `nil` = no bound of its own.
-        public var maximumConnectionsPerAddress: Int?
+        package var maximumConnectionsPerAddress: Int?
         /// Addresses that stand for many, and so have no such bound: proxies.
-        public var proxies: [AddressRange] = []
+        package var proxies: [AddressRange] = []
         /// What a client has to move in each `slowGrace` of a request or an answer, bytes a second; 0 = nothing. Who is
         /// slower is cut off.
-        public var minimumRate: Int64 = 0
-        public var slowGrace = Duration.seconds(30)
+        package var minimumRate: Int64 = 0
+        package var slowGrace = Duration.seconds(30)
         /// How long a header section may take in all, where there is a minimum rate.
-        public var headerTimeout = Duration.seconds(10)
+        package var headerTimeout = Duration.seconds(10)
         /// Told of connections, and of limits that were reached: `connections_per_address`, `slow_client`.
-        public var metrics = ServerMetrics()
+        package var metrics = ServerMetrics()
         /// Told of every request that is over.
-        public var observers: [any HTTPObserver] = []
+        package var observers: [any HTTPObserver] = []
         /// A connection on which no byte moves for so long is closed; seconds.
-        public var idleTimeout: UInt32 = 60
+        package var idleTimeout: UInt32 = 60
         /// A body that takes longer is cut off with its connection; `nil` = never.
-        public var bodyTimeout: Duration?
+        package var bodyTimeout: Duration?
         /// Bytes for the header and the body's pieces; a body arrives in pieces of up to half of it.
-        public var connectionMemory = 256 << 10
+        package var connectionMemory = 256 << 10
         /// How much of a refused body is read so that its sender gets to see the answer; bytes.
-        public var maximumDrain: Int64 = 128 << 20
+        package var maximumDrain: Int64 = 128 << 20
         /// Nil = cleartext.
-        public var certificates: TLSCertificates?
+        package var certificates: TLSCertificates?
 
-        public init() {}
+        package init() {}
 
         /// Takes fewer connections, and of one address as large a part of them as before.
-        public mutating func lower(to connections: Int) {
+        package mutating func lower(to connections: Int) {
             let before = max(1, Int(maximumConnections))
             maximumConnections = UInt32(clamping: min(before, connections))
             maximumConnectionsPerAddress = maximumConnectionsPerAddress.map { max(1, $0 * connections / before) }
         }
     }
 
-    public enum StartError: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum StartError: Error, Sendable, Equatable, CustomStringConvertible {
         case listen(ListenError)
         case daemon
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .listen(let error): error.description
             case .daemon: "the HTTP/1.1 daemon cannot be started: is there memory, and room for threads?"
@@ -62,8 +62,8 @@ public final class HTTPDaemon: Sendable {
     }
 
     /// The numeric address that is listened on, with the port that was free where 0 was asked for.
-    public let host: String
-    public let port: UInt16
+    package let host: String
+    package let port: UInt16
     let configuration: Configuration
     let handler: any HTTPRequestHandler
     private let inFlight = DispatchGroup()
@@ -74,7 +74,7 @@ public final class HTTPDaemon: Sendable {
     private let native = Lock<NativeDaemon?>(nil)
 
     /// Listens on `host` (a numeric IPv4 or IPv6 address, or a name) and `port` (0 = a free one).
-    public init(
+    package init(
         host: String, port: UInt16, configuration: Configuration = .init(), handler: any HTTPRequestHandler
     ) throws(StartError) {
         self.configuration = configuration
@@ -181,7 +181,7 @@ public final class HTTPDaemon: Sendable {
 
     /// Takes no new connection, waits until the requests in flight are answered, at most `seconds`, then closes all.
     /// Blocks; calling it again does nothing.
-    public func stop(drainingFor seconds: Int) {
+    package func stop(drainingFor seconds: Int) {
         guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard let daemon = native.withLock({ $0.take() }) else { return }
         watch.stop()

@@ -5,8 +5,8 @@ import HTTPTypes
 /// libmicrohttpd 0.9.75 takes requests that another server on the way could read differently (request smuggling), so
 /// the rules of RFC 9112 that matter are checked here, over the header as it was sent. A refusal is answered with 400
 /// and the connection is closed, since its framing cannot be trusted any more.
-public struct HTTPFront: Sendable {
-    public enum Refusal: Error, Sendable, Equatable {
+package struct HTTPFront: Sendable {
+    package enum Refusal: Error, Sendable, Equatable {
         /// What the library hands out is not all that came: lines are folded, end with a bare LF, or hold a NUL.
         case notAsSent
         case targetNotOrigin
@@ -22,14 +22,14 @@ public struct HTTPFront: Sendable {
         case expectationUnknown
     }
 
-    public var maximumFields = 100
+    package var maximumFields = 100
     /// Bytes of the request target and of all names and values.
-    public var maximumBytes = 16 * 1024
+    package var maximumBytes = 16 * 1024
 
-    public init() {}
+    package init() {}
 
     /// How the body of an acceptable request is framed.
-    public func admit(
+    package func admit(
         target: String, fields: HTTPFields, version: String
     ) throws(Refusal) -> HTTPRequestHead.Framing {
         guard target.utf8.first == UInt8(ascii: "/") else { throw .targetNotOrigin }

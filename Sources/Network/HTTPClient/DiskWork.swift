@@ -1,8 +1,8 @@
 import Dispatch
 
 /// Work that waits for a disk: not on the threads that all tasks share, and never on an event loop's.
-public enum DiskWork {
-    public static func run<Result: Sendable>(
+package enum DiskWork {
+    package static func run<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in

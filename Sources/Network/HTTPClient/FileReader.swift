@@ -1,13 +1,13 @@
 import Foundation
 
 /// A file that is open for reading, at any place and by any number of threads at once.
-public final class FileReader: Sendable {
+package final class FileReader: Sendable {
     /// Why a file cannot be read; `reason` is the system's.
-    public struct Failure: Error, Sendable, Hashable {
-        public let path: String
-        public let reason: String
+    package struct Failure: Error, Sendable, Hashable {
+        package let path: String
+        package let reason: String
         /// There is nothing of that name.
-        public let isMissing: Bool
+        package let isMissing: Bool
 
         init(_ path: String, _ number: Int32 = errno) {
             self.path = path
@@ -16,11 +16,11 @@ public final class FileReader: Sendable {
         }
     }
 
-    public let path: String
+    package let path: String
     private let descriptor: Int32
     private static let blockSize = 256 * 1024
 
-    public init(_ path: String) throws(Failure) {
+    package init(_ path: String) throws(Failure) {
         self.path = path
         // A named pipe that nobody writes to is not waited for.
         descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -32,12 +32,12 @@ public final class FileReader: Sendable {
     }
 
     /// Makes the bytes durable, whoever wrote them.
-    public func synchronize(_ fsync: (Int32) -> Int32 = { Foundation.fsync($0) }) throws(Failure) {
+    package func synchronize(_ fsync: (Int32) -> Int32 = { Foundation.fsync($0) }) throws(Failure) {
         guard fsync(descriptor) == 0 else { throw Failure(path) }
     }
 
     /// What the system says of it now.
-    public func status() throws(Failure) -> stat {
+    package func status() throws(Failure) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Failure(path) }
         return status
@@ -53,7 +53,7 @@ public final class FileReader: Sendable {
     }
 
     /// The first bytes of the file, at most `limit`.
-    public func contents(limit: Int) throws(Failure) -> [UInt8] {
+    package func contents(limit: Int) throws(Failure) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
         defer { buffer.deallocate() }
         var count = 0
@@ -66,7 +66,7 @@ public final class FileReader: Sendable {
     }
 
     /// Hands over a part of the file, a block at a time; less where the file ends before it.
-    public func forEachBlock(of range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    package func forEachBlock(of range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 4096)
         defer { block.deallocate() }
         var place = range.lowerBound

@@ -5,24 +5,24 @@ import Synchronization
 /// One connection of an HTTP/1.1 client, which is opened when it is needed and kept for the next request.
 ///
 /// libcurl does the work, on a queue of the connection's own; one exchange at a time, the next waits.
-public final class HTTPConnection: Sendable {
-    public struct Options: Sendable {
+package final class HTTPConnection: Sendable {
+    package struct Options: Sendable {
         /// How long a connection may take to open, TLS included.
-        public var connectTimeout: Duration = .seconds(10)
+        package var connectTimeout: Duration = .seconds(10)
         /// How long nothing may move in either direction.
-        public var stallTimeout: Duration = .seconds(30)
+        package var stallTimeout: Duration = .seconds(30)
         /// How long an exchange may take in all; `nil` = as long as something moves.
-        public var totalTimeout: Duration?
+        package var totalTimeout: Duration?
         /// PEM file of the authorities whose certificate an `https` server must show; `nil` = those that the system trusts.
-        public var authorities: String?
+        package var authorities: String?
 
-        public init(authorities: String? = nil) {
+        package init(authorities: String? = nil) {
             self.authorities = authorities
         }
     }
 
     /// A reply's body that nobody receives as it comes is kept, up to this.
-    public static let maximumKeptBody = 8 << 20
+    package static let maximumKeptBody = 8 << 20
     /// Bytes that are kept of the body of a reply that is not a success; the rest, up to `maximumKeptBody`, is dropped.
     package static let maximumKeptError = 64 << 10
 
@@ -33,7 +33,7 @@ public final class HTTPConnection: Sendable {
     /// Used on the queue only; ended with the connection, when nothing is on the queue any more.
     private nonisolated(unsafe) let handle: OpaquePointer?
 
-    public init(_ options: Options = Options()) {
+    package init(_ options: Options = Options()) {
         self.options = options
         handle = Self.isReady ? curl_easy_init().map { OpaquePointer($0) } : nil
     }
@@ -48,7 +48,7 @@ public final class HTTPConnection: Sendable {
     ///   - sent: called with the bytes of the body that were handed to the socket, as they are.
     /// - Throws: `TransferFailure`; `FileReader.Failure` of the body's file; `CancellationError` soon after the task
     ///   was cancelled; what `receiver` throws.
-    public func exchange(
+    package func exchange(
         _ request: HTTPRequest, receiver: HTTPReceiver? = nil, sent: (@Sendable (Int) -> Void)? = nil
     ) async throws -> HTTPReply {
         let exchange = HTTPExchangeState(request, receiver: receiver, sent: sent)

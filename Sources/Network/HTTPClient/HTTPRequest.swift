@@ -1,9 +1,9 @@
 import HTTPTypes
 
 /// A request of a client.
-public struct HTTPRequest: Sendable {
+package struct HTTPRequest: Sendable {
     /// What follows the header section.
-    public enum Body: Sendable {
+    package enum Body: Sendable {
         case none
         case bytes([UInt8])
         /// Read as it is sent: a body of any size costs no memory.
@@ -18,13 +18,13 @@ public struct HTTPRequest: Sendable {
         }
     }
 
-    public var method: String
+    package var method: String
     /// Absolute, `http` or `https`; sent as it is written.
-    public var url: String
-    public var fields: HTTPFields
-    public var body: Body
+    package var url: String
+    package var fields: HTTPFields
+    package var body: Body
 
-    public init(_ method: String, _ url: String, fields: HTTPFields = [:], body: Body = .none) {
+    package init(_ method: String, _ url: String, fields: HTTPFields = [:], body: Body = .none) {
         self.method = method
         self.url = url
         self.fields = fields
@@ -33,21 +33,21 @@ public struct HTTPRequest: Sendable {
 }
 
 /// What came back.
-public struct HTTPReply: Sendable {
-    public let status: Int
-    public let fields: HTTPFields
+package struct HTTPReply: Sendable {
+    package let status: Int
+    package let fields: HTTPFields
     /// Empty where a receiver took it.
-    public let body: [UInt8]
+    package let body: [UInt8]
 }
 
 /// Takes a reply's body as it arrives.
-public struct HTTPReceiver: Sendable {
+package struct HTTPReceiver: Sendable {
     /// Called once, before the body: whether `receive` is to have it. Otherwise it is kept for the reply.
     let wants: @Sendable (_ status: Int, _ fields: HTTPFields) throws -> Bool
     let receive: @Sendable (UnsafeRawBufferPointer) throws -> Void
 
     /// - Parameters: both may throw, which ends the exchange with what they threw.
-    public init(
+    package init(
         wants: @escaping @Sendable (_ status: Int, _ fields: HTTPFields) throws -> Bool,
         receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
     ) {

@@ -1,11 +1,11 @@
 /// Why an exchange had no reply.
-public enum TransferFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package enum TransferFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The network's fault, or the server's that went away: the same request may succeed later.
     case connection(String)
     /// Nothing that passes: the certificate is not trusted, the URL is none.
     case unusable(String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .connection(let reason), .unusable(let reason): reason
         }

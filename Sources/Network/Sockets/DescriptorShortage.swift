@@ -2,14 +2,14 @@ import Platform
 
 /// Tells once for each episode that the process has no file descriptor left: one lasts while connections are turned away
 /// for that, and for a minute more.
-public final class DescriptorShortage: Sendable {
+package final class DescriptorShortage: Sendable {
     private static let quiet = Duration.seconds(60)
 
     private let lastNoted = Lock<ContinuousClock.Instant?>(nil)
     private let onBegin: @Sendable () -> Void
 
     /// - Parameter onBegin: called as an episode begins, on whichever thread found out.
-    public init(onBegin: @escaping @Sendable () -> Void = {}) {
+    package init(onBegin: @escaping @Sendable () -> Void = {}) {
         self.onBegin = onBegin
     }
 

@@ -2,17 +2,17 @@ import Glibc
 import HTTPTypes
 
 /// Why a listener cannot be opened. The description says what is in the way.
-public struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
-    public let address: PeerAddress
+package struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
+    package let address: PeerAddress
     /// What the system said; 0 where the host name is unknown.
-    public let errno: Int32
+    package let errno: Int32
 
-    public init(address: PeerAddress, errno: Int32) {
+    package init(address: PeerAddress, errno: Int32) {
         self.address = address
         self.errno = errno
     }
 
-    public var description: String {
+    package var description: String {
         let reason = errno == 0 ? "the host name is unknown" : String(cString: strerror(errno))
         return "cannot listen on \(address): \(reason)"
     }

@@ -3,7 +3,7 @@ import HTTPTypes
 
 extension PeerAddress {
     /// `HOST:PORT`, an IPv6 host in brackets; `nil` for anything else. The host is not looked up here.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
         }

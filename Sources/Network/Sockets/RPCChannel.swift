@@ -7,7 +7,7 @@ import Wire
 /// A client's connection to one address.
 ///
 /// Sendable although it has state: that is touched on its loop only.
-public final class RPCChannel: CallTransport, @unchecked Sendable {
+package final class RPCChannel: CallTransport, @unchecked Sendable {
     private let loop: EventLoop
     private let connection: ClientConnection
     /// What speaks on the socket: the connection, or TLS around it.
@@ -29,7 +29,7 @@ public final class RPCChannel: CallTransport, @unchecked Sendable {
     ///   - timeout: for each of them.
     ///   - authorities: whose certificate the server must show; `nil` = cleartext.
     /// - Throws: `GRPCStatus` UNAVAILABLE where nobody answers.
-    public static func connect(
+    package static func connect(
         to address: PeerAddress, loop: EventLoop, timeout: Duration = .seconds(10),
         authorities: TLSAuthorities? = nil
     ) async throws -> RPCChannel {
@@ -76,19 +76,19 @@ public final class RPCChannel: CallTransport, @unchecked Sendable {
     }
 
     /// Ends the connection once calls under way are done.
-    public func close() {
+    package func close() {
         loop.run { [self] in
             socket?.shutDown()
         }
     }
 
-    public func unary<Input: Message, Output: Message>(
+    package func unary<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions
     ) async throws -> Output {
         try await onLoop { [self] in try await connection.unary(method, request, options: options) }
     }
 
-    public func serverStreaming<Input: Message, Output: Message>(
+    package func serverStreaming<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions,
         receive: @escaping @Sendable (Output) async throws -> Void
     ) async throws {

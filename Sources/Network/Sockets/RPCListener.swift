@@ -2,16 +2,16 @@ import HTTPTypes
 import RPC
 
 /// One address where RPCs are served: a listening socket on every loop, and the connections that came by it.
-public final class RPCListener: Sendable {
+package final class RPCListener: Sendable {
     /// Where it listens, with the port that was taken.
-    public let address: PeerAddress
+    package let address: PeerAddress
     private let acceptors: [Acceptor]
 
     /// - Parameters:
     ///   - address: port 0 takes a free one.
     ///   - certificates: what TLS is spoken with; `nil` = cleartext.
     ///   - shortage: told when connections cannot be taken because the process has no descriptor left.
-    public init(
+    package init(
         _ address: PeerAddress, server: RPCServer, loops: [EventLoop], certificates: TLSCertificates? = nil,
         shortage: DescriptorShortage = DescriptorShortage()
     ) throws(ListenError) {
@@ -29,7 +29,7 @@ public final class RPCListener: Sendable {
 
     /// Takes no connection any more, lets calls under way end, and returns when all connections are closed;
     /// those that are not by `limit` are broken off.
-    public func stop(limit: Duration) async {
+    package func stop(limit: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             for acceptor in acceptors { group.addTask { await acceptor.stop(limit: limit) } }
         }

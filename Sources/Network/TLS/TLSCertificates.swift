@@ -3,8 +3,8 @@ import Glibc
 import Platform
 
 /// Why certificates cannot be used. The description names the file.
-public struct TLSError: Error, Sendable, CustomStringConvertible {
-    public let description: String
+package struct TLSError: Error, Sendable, CustomStringConvertible {
+    package let description: String
 
     /// With the first of OpenSSL's reasons, and without its numbers.
     init(_ what: String) {
@@ -20,18 +20,18 @@ public struct TLSError: Error, Sendable, CustomStringConvertible {
 ///
 /// TLS 1.2 and 1.3 only. The gRPC listeners speak it by OpenSSL: no renegotiation, ALPN `h2` (RFC 9113, section 3.2;
 /// RFC 7301). An ``HTTPDaemon`` does by GnuTLS, and asks no client for a certificate.
-public final class TLSCertificates: Sendable {
+package final class TLSCertificates: Sendable {
     /// PEM files.
-    public struct Files: Sendable {
+    package struct Files: Sendable {
         /// The chain, the server's own certificate first.
-        public var certificate: String
-        public var key: String
+        package var certificate: String
+        package var key: String
         /// Whose clients may connect (mutual TLS); `nil` = no certificate is asked for.
-        public var clientAuthorities: String?
+        package var clientAuthorities: String?
         /// Whether a client without a certificate may connect, too. One that is shown has to be of the authorities.
-        public var admitsUnknownClients: Bool
+        package var admitsUnknownClients: Bool
 
-        public init(
+        package init(
             certificate: String, key: String, clientAuthorities: String? = nil, admitsUnknownClients: Bool = false
         ) {
             self.certificate = certificate
@@ -42,7 +42,7 @@ public final class TLSCertificates: Sendable {
     }
 
     /// What the files held, all of it usable.
-    public struct Loaded: Sendable {
+    package struct Loaded: Sendable {
         let context: TLSContext
         let identity: TLSIdentity
 
@@ -55,19 +55,19 @@ public final class TLSCertificates: Sendable {
     private let files: Files
     private let current: Lock<Loaded>
 
-    public init(_ files: Files) throws(TLSError) {
+    package init(_ files: Files) throws(TLSError) {
         self.files = files
         current = Lock(try Loaded(files))
     }
 
     /// Reads the files again; what they hold is in use from ``use(_:)`` on.
-    public func load() throws(TLSError) -> Loaded { try Loaded(files) }
+    package func load() throws(TLSError) -> Loaded { try Loaded(files) }
 
     /// For connections to come.
-    public func use(_ fresh: Loaded) { current.withLock { $0 = fresh } }
+    package func use(_ fresh: Loaded) { current.withLock { $0 = fresh } }
 
     /// When the certificate that is shown ends; `nil` where it does not say so.
-    public var expiry: UnixTime? {
+    package var expiry: UnixTime? {
         guard let certificate = SSL_CTX_get0_certificate(context.handle),
             let end = X509_get0_notAfter(certificate)
         else { return nil }
@@ -83,11 +83,11 @@ public final class TLSCertificates: Sendable {
 }
 
 /// Whose certificates a client takes for a server's.
-public final class TLSAuthorities: Sendable {
+package final class TLSAuthorities: Sendable {
     let context: TLSContext
 
     /// - Parameter file: PEM; `nil` = those that the system trusts.
-    public init(file: String?) throws(TLSError) {
+    package init(file: String?) throws(TLSError) {
         context = try TLSContext(authorities: file)
     }
 }

@@ -1,7 +1,7 @@
 import Platform
 
 /// A checksum that the store computed. As text, and in the database: `CRC32:<base64>`, or `CRC32:<base64>-<parts>`.
-public struct Checksum: Equatable, Sendable, LosslessStringConvertible {
+package struct Checksum: Equatable, Sendable, LosslessStringConvertible {
     let algorithm: ChecksumAlgorithm
     /// Big endian.
     let bytes: [UInt8]
@@ -14,7 +14,7 @@ public struct Checksum: Equatable, Sendable, LosslessStringConvertible {
         self.partCount = partCount
     }
 
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         let halves = description.split(separator: ":", maxSplits: 1)
         guard halves.count == 2, let algorithm = ChecksumAlgorithm(rawValue: String(halves[0])) else { return nil }
         let value = halves[1].split(separator: "-")
@@ -27,7 +27,7 @@ public struct Checksum: Equatable, Sendable, LosslessStringConvertible {
     /// As S3 writes it.
     var value: String { Base64.encode(bytes) + (partCount == 0 ? "" : "-\(partCount)") }
 
-    public var description: String { "\(algorithm.rawValue):\(value)" }
+    package var description: String { "\(algorithm.rawValue):\(value)" }
 }
 
 /// What a multipart upload was initiated with. In the database: `CRC32:COMPOSITE` or `CRC32:FULL_OBJECT`.

@@ -2,25 +2,25 @@ import Platform
 
 /// What a client computes of the bytes that it sends or gets, to compare with what the store says of them. Used by one
 /// thread at a time.
-public struct ContentDigest {
+package struct ContentDigest {
     private let md5 = IncrementalDigest(.md5)
     private var crc = CRC64()
 
-    public init() {}
+    package init() {}
 
-    public mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         md5.update(bytes)
         crc.update(bytes)
     }
 
     /// CRC-64/XZ of what came so far.
-    public var crc64: UInt64 { crc.value }
+    package var crc64: UInt64 { crc.value }
 
     /// 16 bytes. To be asked once.
-    public func finalizedMD5() -> [UInt8] { md5.finalize() }
+    package func finalizedMD5() -> [UInt8] { md5.finalize() }
 
     /// The CRC-64 of pieces that follow each other.
-    public static func crc64(of pieces: some Sequence<(crc64: UInt64, size: Int64)>) -> UInt64 {
+    package static func crc64(of pieces: some Sequence<(crc64: UInt64, size: Int64)>) -> UInt64 {
         pieces.reduce(0) { CRC64.combine($0, $1.crc64, secondLength: $1.size) }
     }
 }

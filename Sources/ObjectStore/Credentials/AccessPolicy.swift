@@ -4,7 +4,7 @@ import Platform
 /// What the rooms that own uploads and principals say about credentials whose signature was right.
 ///
 /// Asked once for every request, when its header arrives: one indexed read, no write.
-public protocol AccessPolicy: Sendable {
+package protocol AccessPolicy: Sendable {
     func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision
 
     /// What the upload's owner would have too much of with `bytes` more stored, in words for people; nil where there is
@@ -15,7 +15,7 @@ public protocol AccessPolicy: Sendable {
     func recordActivity(uploadID: String, in transaction: Connection) throws
 }
 
-public enum AccessDecision: Sendable, Equatable {
+package enum AccessDecision: Sendable, Equatable {
     /// As far as the claims reach. `partSize` is the one issued with the upload, in bytes; 0 = none was, a part may have
     /// any. `needsActivity`: the upload was never touched before, or a minute ago at least.
     case allowed(partSize: Int64, needsActivity: Bool)

@@ -3,23 +3,23 @@ import Platform
 /// What a set of temporary credentials may do: the statement that its security token carries under a MAC.
 ///
 /// Nothing of it is stored. Whether it still holds is asked of the ``AccessPolicy`` at every request.
-public struct CredentialClaims: Sendable, Equatable {
-    public struct Operations: OptionSet, Sendable {
-        public let rawValue: UInt8
+package struct CredentialClaims: Sendable, Equatable {
+    package struct Operations: OptionSet, Sendable {
+        package let rawValue: UInt8
 
-        public init(rawValue: UInt8) {
+        package init(rawValue: UInt8) {
             self.rawValue = rawValue
         }
 
         /// HEAD, GET and ListParts.
-        public static let read = Operations(rawValue: 1)
+        package static let read = Operations(rawValue: 1)
         /// PUT, multipart uploads and their abort.
-        public static let write = Operations(rawValue: 2)
+        package static let write = Operations(rawValue: 2)
     }
 
     /// Who asked for the credentials. `epoch` is that of the key or user when they were issued; whatever disables,
     /// holds or rotates it raises the epoch, so that a difference means that the credentials are dead.
-    public enum Subject: Sendable, Equatable {
+    package enum Subject: Sendable, Equatable {
         case apiKey(id: String, epoch: Int64)
         case user(id: Int64, epoch: Int64)
         /// A user or service account of SYSTEM, for any object: what InternalStorageService issues.
@@ -51,18 +51,18 @@ public struct CredentialClaims: Sendable, Equatable {
     }
 
     /// The gateway's upload id, whose one object this is.
-    public let uploadID: String
-    public let bucket: String
-    public let key: String
-    public let operations: Operations
+    package let uploadID: String
+    package let bucket: String
+    package let key: String
+    package let operations: Operations
     /// Kept in whole seconds.
-    public let expiresAt: UnixTime
-    public let subject: Subject
+    package let expiresAt: UnixTime
+    package let subject: Subject
 
     /// As the log names what they reach.
     var target: String { "uploads/\(uploadID)" }
 
-    public init(
+    package init(
         uploadID: String, bucket: String, key: String, operations: Operations, expiresAt: UnixTime, subject: Subject
     ) {
         self.uploadID = uploadID
@@ -75,13 +75,13 @@ public struct CredentialClaims: Sendable, Equatable {
 }
 
 /// What a client signs its requests with.
-public struct TemporaryCredentials: Sendable {
-    public let accessKeyID: String
-    public let secret: Secret
-    public let securityToken: String
-    public let expiresAt: UnixTime
+package struct TemporaryCredentials: Sendable {
+    package let accessKeyID: String
+    package let secret: Secret
+    package let securityToken: String
+    package let expiresAt: UnixTime
 
-    public init(accessKeyID: String, secret: Secret, securityToken: String, expiresAt: UnixTime) {
+    package init(accessKeyID: String, secret: Secret, securityToken: String, expiresAt: UnixTime) {
         self.accessKeyID = accessKeyID
         self.secret = secret
         self.securityToken = securityToken

@@ -4,7 +4,7 @@ import Platform
 ///
 /// They are stateless: the security token is the claims and a MAC over them, and both the access key id and the secret
 /// are derived from the claims, so that a token proves itself and nothing has to be looked up to verify a signature.
-public struct CredentialIssuer: Sendable {
+package struct CredentialIssuer: Sendable {
     /// Why a token is not taken.
     enum Refusal: Error {
         /// Not a token of ours, or changed on the way.
@@ -26,13 +26,13 @@ public struct CredentialIssuer: Sendable {
     /// The one of that number: most credentials are of the newest.
     private let newestKey: [UInt8]
 
-    public init(keyring: Keyring, keyNumber: UInt32 = 1) {
+    package init(keyring: Keyring, keyNumber: UInt32 = 1) {
         self.keyring = keyring
         self.keyNumber = keyNumber
         newestKey = keyring.key(.temporaryCredentials, number: keyNumber)
     }
 
-    public func issue(_ claims: CredentialClaims) -> TemporaryCredentials {
+    package func issue(_ claims: CredentialClaims) -> TemporaryCredentials {
         let statement = claims.encoded(keyNumber: keyNumber, nonce: Random.bytes(Self.nonceSize))
         return TemporaryCredentials(
             accessKeyID: Self.accessKeyID(newestKey, statement),

@@ -1,13 +1,13 @@
 import Platform
 
 /// What a client signs its requests with.
-public struct SigningCredentials: Sendable {
-    public let accessKeyID: String
-    public let secret: Secret
+package struct SigningCredentials: Sendable {
+    package let accessKeyID: String
+    package let secret: Secret
     /// `nil` for a static key.
-    public let securityToken: String?
+    package let securityToken: String?
 
-    public init(accessKeyID: String, secret: Secret, securityToken: String? = nil) {
+    package init(accessKeyID: String, secret: Secret, securityToken: String? = nil) {
         self.accessKeyID = accessKeyID
         self.secret = secret
         self.securityToken = securityToken
@@ -15,7 +15,7 @@ public struct SigningCredentials: Sendable {
 }
 
 extension TemporaryCredentials {
-    public var signing: SigningCredentials {
+    package var signing: SigningCredentials {
         SigningCredentials(accessKeyID: accessKeyID, secret: secret, securityToken: securityToken)
     }
 }

@@ -1,8 +1,8 @@
 import Platform
 
 /// A key that the configuration gives to operators' own tools: good until it is taken out there.
-public struct StaticKey: Sendable {
-    public enum Access: String, Sendable, CaseIterable {
+package struct StaticKey: Sendable {
+    package enum Access: String, Sendable, CaseIterable {
         /// HEAD, GET and lists.
         case read
         /// These, and PUT, multipart uploads, DELETE.
@@ -10,15 +10,15 @@ public struct StaticKey: Sendable {
     }
 
     /// What clients know as the access key id.
-    public let id: String
-    public let secret: Secret
+    package let id: String
+    package let secret: Secret
     /// The one bucket it is for.
-    public let bucket: String
+    package let bucket: String
     /// Keys that do not begin with it are out of its reach; empty = all.
-    public let prefix: String
-    public let access: Access
+    package let prefix: String
+    package let access: Access
 
-    public init(id: String, secret: Secret, bucket: String, prefix: String, access: Access) {
+    package init(id: String, secret: Secret, bucket: String, prefix: String, access: Access) {
         self.id = id
         self.secret = secret
         self.bucket = bucket

@@ -2,17 +2,17 @@ import HTTPTypes
 import Platform
 
 /// A request to an object store as its client sends it: signed with version 4, in the Authorization field.
-public struct ClientRequest: Sendable, Equatable {
+package struct ClientRequest: Sendable, Equatable {
     /// What the store speaks.
-    public enum Dialect: String, Sendable, CaseIterable {
+    package enum Dialect: String, Sendable, CaseIterable {
         case oss
         case s3
     }
 
-    public let method: String
-    public let url: String
+    package let method: String
+    package let url: String
     /// Those that were given, and those of the signature.
-    public let fields: HTTPFields
+    package let fields: HTTPFields
 
     /// To OSS, the bucket goes into the path where the endpoint is an address (or this machine), otherwise before the
     /// host, as every client does it; to S3 always into the path, which each store takes that is not Amazon's own.
@@ -22,7 +22,7 @@ public struct ClientRequest: Sendable, Equatable {
     ///   - fields: what else is sent. `Content-MD5` and `Content-Type` are signed; to S3, all are.
     ///   - region: of the scope; for OSS empty where none is known.
     /// - Returns: `nil` where the bucket or the key is none.
-    public init?(
+    package init?(
         _ method: String, bucket: String, key: String, query: [(name: String, value: String)] = [],
         fields: HTTPFields = [:], at endpoint: StoreEndpoint, region: String, dialect: Dialect = .oss,
         credentials: SigningCredentials, now: UnixTime

@@ -1,8 +1,8 @@
 import Platform
 
 /// Entity tags, always in double quotes. Each dialect makes them its own way, and any client may compare any of them.
-public enum ETag {
-    public enum Form: Sendable {
+package enum ETag {
+    package enum Form: Sendable {
         /// Upper-case hex; of parts, over the **hex text** of their MD5s.
         case oss
         /// Lower-case hex; of parts, over their MD5s.
@@ -17,19 +17,19 @@ public enum ETag {
     }
 
     /// Of a part, or of an object that was put whole: the MD5.
-    public static func whole(md5: [UInt8], _ form: Form) -> String {
+    package static func whole(md5: [UInt8], _ form: Form) -> String {
         "\"\(form.text(md5))\""
     }
 
     /// Of an object made of parts: the MD5 over the parts' MD5s, and their number.
-    public static func multipart(partMD5s: [[UInt8]], _ form: Form) -> String {
+    package static func multipart(partMD5s: [[UInt8]], _ form: Form) -> String {
         let digest = Digest.md5(partMD5s.flatMap { form == .oss ? Array(form.text($0).utf8) : $0 })
         return "\"\(form.text(digest))-\(partMD5s.count)\""
     }
 
     /// Whether two tags are the same but for letter case, and for quotes and spaces around them; a quote may be escaped, as
     /// in XML.
-    public static func matches(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
+    package static func matches(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         let (left, right) = (unquoted(left.utf8), unquoted(right.utf8))
         return left.count == right.count && zip(left, right).allSatisfy { upper($0) == upper($1) }
     }

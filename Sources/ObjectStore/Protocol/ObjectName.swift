@@ -1,7 +1,7 @@
 /// The one validator of bucket names and object keys, for whatever they came from: a URL, a copy template, a presign.
-public enum ObjectName {
+package enum ObjectName {
     /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
-    public static func isBucket(_ name: some StringProtocol) -> Bool {
+    package static func isBucket(_ name: some StringProtocol) -> Bool {
         let bytes = Array(name.utf8)
         guard (3...63).contains(bytes.count), bytes.first != hyphen, bytes.last != hyphen else { return false }
         return bytes.allSatisfy {
@@ -12,7 +12,7 @@ public enum ObjectName {
 
     /// Decoded: 1 to 1023 bytes, no leading `/`, no `\`, no control character, no segment `.` or `..` (clients cannot
     /// sign one). Empty segments are legal.
-    public static func isKey(_ key: some StringProtocol) -> Bool {
+    package static func isKey(_ key: some StringProtocol) -> Bool {
         let bytes = key.utf8
         guard (1...1023).contains(bytes.count), bytes.first != UInt8(ascii: "/") else { return false }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }) else { return false }

@@ -1,7 +1,7 @@
 import Platform
 
 /// The three forms in which times travel here, all in UTC.
-public enum Timestamps {
+package enum Timestamps {
     /// `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110, section 5.6.7.
     static func http(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
@@ -23,7 +23,7 @@ public enum Timestamps {
     }
 
     /// A `Date`, or any other time that HTTP has in a field; `nil` for what is not in the preferred form.
-    public static func parseHTTP(_ text: String) -> UnixTime? {
+    package static func parseHTTP(_ text: String) -> UnixTime? {
         let words = text.split(separator: " ")
         guard words.count == 6, words[0].count == 4, words[0].last == ",", words[5] == "GMT",
             let day = number(words[1], digits: 2), let month = months.firstIndex(of: String(words[2])),

@@ -3,7 +3,7 @@ import Glibc
 
 /// Whether data files are written past the page cache (O_DIRECT), in aligned blocks. Buffered writing of the same bytes
 /// takes several times the processor time, and leaves the sync at the end more to do.
-public enum DirectIO: Sendable {
+package enum DirectIO: Sendable {
     /// Where the file system of the data directory takes it.
     case probe
     case off

@@ -4,22 +4,22 @@ import Foundation
 /// ``DeletionPermit``, which only a guard makes, and only while its clock is confirmed.
 ///
 /// It looks at the clock whenever it is asked for a time, so that no time is judged by a clock whose step was not seen.
-public final class ClockGuard: Sendable {
-    public enum Change: Sendable, Equatable {
+package final class ClockGuard: Sendable {
+    package enum Change: Sendable, Equatable {
         /// By so many seconds; `isConfirmed` where that took the clock back to where it was.
         case stepped(seconds: Int64, isConfirmed: Bool)
         /// The clock moved like the machine's count for long enough.
         case confirmedByTime
     }
 
-    public struct Status: Sendable, Equatable {
-        public let now: UnixTime
+    package struct Status: Sendable, Equatable {
+        package let now: UnixTime
         /// Whether what is old enough is deleted.
-        public let isConfirmed: Bool
+        package let isConfirmed: Bool
         /// How far the clock is from where it was when it was last confirmed; seconds, 0 where it is confirmed.
-        public let step: Int64
+        package let step: Int64
         /// Seconds until the clock is confirmed, if it does not step again; 0 where it is.
-        public let remaining: Int64
+        package let remaining: Int64
     }
 
     private struct State {
@@ -29,7 +29,7 @@ public final class ClockGuard: Sendable {
     }
 
     /// Seconds.
-    public static let defaultConfirmation: Int64 = 12 * 3600
+    package static let defaultConfirmation: Int64 = 12 * 3600
 
     private let clock: any MachineClock
     private let confirmation: Int64
@@ -40,7 +40,7 @@ public final class ClockGuard: Sendable {
     ///   - record: what ``record()`` gave an earlier process; `nil` where there is none.
     ///   - lastSeen: where there is no record that can be read, a time that the clock is known to have shown.
     ///   - confirmation: for how many seconds a clock has to move like the machine's count until it is believed.
-    public init(
+    package init(
         record: [UInt8]? = nil, lastSeen: UnixTime? = nil, clock: any MachineClock,
         confirmation: Int64 = ClockGuard.defaultConfirmation
     ) {
@@ -55,16 +55,16 @@ public final class ClockGuard: Sendable {
     }
 
     /// Has `body` called whenever a look finds a change, on the thread that looks.
-    public func onChange(_ body: @escaping @Sendable (Change) -> Void) {
+    package func onChange(_ body: @escaping @Sendable (Change) -> Void) {
         observer.withLock { $0 = body }
     }
 
     /// What the next process has to know; to be saved after each change, and every few minutes.
-    public func record() throws -> [UInt8] {
+    package func record() throws -> [UInt8] {
         [UInt8](try JSONEncoder().encode(look().history))
     }
 
-    public var status: Status {
+    package var status: Status {
         let history = look().history
         return Status(
             now: UnixTime(microseconds: history.wall), isConfirmed: history.isConfirmed,
@@ -73,10 +73,10 @@ public final class ClockGuard: Sendable {
     }
 
     /// The time that upload sessions are measured by.
-    public var steady: SteadyClock { SteadyClock(self) }
+    package var steady: SteadyClock { SteadyClock(self) }
 
     /// - Returns: `nil` while the clock is not confirmed: nothing may be deleted for its age.
-    public func permit() -> DeletionPermit? {
+    package func permit() -> DeletionPermit? {
         let state = look()
         return state.history.isConfirmed ? DeletionPermit(self, steps: state.steps, history: state.history) : nil
     }
@@ -85,7 +85,7 @@ public final class ClockGuard: Sendable {
     ///
     /// - Parameter step: as ``Status/step`` has it.
     /// - Returns: `false` where the clock has stepped since; nothing changes then.
-    public func confirm(step: Int64) -> Bool {
+    package func confirm(step: Int64) -> Bool {
         guard status.step == step else { return false }
         return state.withLock { state in
             guard state.history.isConfirmed || state.history.unconfirmedStep / 1_000_000 == step else { return false }
@@ -124,6 +124,6 @@ public final class ClockGuard: Sendable {
 }
 
 /// The clock stepped while something was being deleted by it.
-public struct ClockStepped: Error, CustomStringConvertible {
-    public var description: String { "the clock stepped; nothing is deleted until it is confirmed" }
+package struct ClockStepped: Error, CustomStringConvertible {
+    package var description: String { "the clock stepped; nothing is deleted until it is confirmed" }
 }

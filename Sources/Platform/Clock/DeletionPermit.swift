@@ -1,7 +1,7 @@
 /// Permission to delete what is old enough, and the time to judge that by. Only a ``ClockGuard`` gives it.
 ///
 /// Times that were taken while the clock was slow are judged by when they were really taken.
-public struct DeletionPermit: Sendable {
+package struct DeletionPermit: Sendable {
     private let clockGuard: ClockGuard
     private let steps: Int
     private let history: ClockHistory
@@ -16,17 +16,17 @@ public struct DeletionPermit: Sendable {
     /// is seen only after it.
     ///
     /// - Throws: ``ClockStepped``: the permit is not good any more.
-    public func now() throws(ClockStepped) -> UnixTime {
+    package func now() throws(ClockStepped) -> UnixTime {
         UnixTime(microseconds: try clockGuard.history(after: steps).wall)
     }
 
     /// The steady clock now; otherwise as ``now()``.
-    public func steadyNow() throws(ClockStepped) -> UnixTime {
+    package func steadyNow() throws(ClockStepped) -> UnixTime {
         UnixTime(microseconds: try clockGuard.history(after: steps).steady)
     }
 
     /// The latest that a time of the wall clock can have been taken.
-    public func corrected(_ time: UnixTime) -> UnixTime {
+    package func corrected(_ time: UnixTime) -> UnixTime {
         UnixTime(microseconds: history.corrected(time.microseconds))
     }
 
@@ -35,7 +35,7 @@ public struct DeletionPermit: Sendable {
     /// - Parameters:
     ///   - column: an expression, in microseconds.
     ///   - limit: an expression, e.g. `$1`.
-    public func isBefore(_ column: String, _ limit: String) -> String {
+    package func isBefore(_ column: String, _ limit: String) -> String {
         let conditions = history.spans.filter { $0.correction > 0 }.map {
             "NOT (\(column) BETWEEN \($0.first) AND \($0.last) AND \(column) + \($0.correction) >= \(limit))"
         }

@@ -3,19 +3,19 @@
 ///
 /// It is the wall clock less all such steps. Kept times of it stay comparable across restarts, and are shown to people as
 /// the wall clock has them now.
-public struct SteadyClock: WallClock {
+package struct SteadyClock: WallClock {
     private let clockGuard: ClockGuard
 
     init(_ clockGuard: ClockGuard) {
         self.clockGuard = clockGuard
     }
 
-    public func now() -> UnixTime {
+    package func now() -> UnixTime {
         UnixTime(microseconds: clockGuard.steadyTime().time)
     }
 
     /// What the wall clock will show, or showed, at a time of this clock.
-    public func wallTime(of time: UnixTime) -> UnixTime {
+    package func wallTime(of time: UnixTime) -> UnixTime {
         time.adding(microseconds: clockGuard.steadyTime().shift)
     }
 }

@@ -1,25 +1,25 @@
 import Foundation
 
 /// What says how late it is; the only source of the time of day, so that a test can set it.
-public protocol WallClock: Sendable {
+package protocol WallClock: Sendable {
     func now() -> UnixTime
 }
 
 /// A wall clock beside a count that nobody sets.
-public protocol MachineClock: WallClock {
+package protocol MachineClock: WallClock {
     /// Microseconds since the machine was started, also while it was suspended.
     func sinceBoot() -> Int64
 }
 
 /// The machine's clock.
-public struct SystemClock: MachineClock {
-    public init() {}
+package struct SystemClock: MachineClock {
+    package init() {}
 
-    public func now() -> UnixTime {
+    package func now() -> UnixTime {
         UnixTime(microseconds: Self.read(CLOCK_REALTIME))
     }
 
-    public func sinceBoot() -> Int64 {
+    package func sinceBoot() -> Int64 {
         Self.read(CLOCK_BOOTTIME)
     }
 
@@ -31,7 +31,7 @@ public struct SystemClock: MachineClock {
 }
 
 /// A clock that a test moves.
-public final class ManualClock: MachineClock {
+package final class ManualClock: MachineClock {
     private struct State {
         var wall: UnixTime
         var sinceBoot: Int64 = 3_600_000_000
@@ -39,20 +39,20 @@ public final class ManualClock: MachineClock {
 
     private let state: Lock<State>
 
-    public init(_ start: UnixTime = UnixTime(seconds: 1_767_225_600)) {
+    package init(_ start: UnixTime = UnixTime(seconds: 1_767_225_600)) {
         state = Lock(State(wall: start))
     }
 
-    public func now() -> UnixTime {
+    package func now() -> UnixTime {
         state.withLock { $0.wall }
     }
 
-    public func sinceBoot() -> Int64 {
+    package func sinceBoot() -> Int64 {
         state.withLock { $0.sinceBoot }
     }
 
     /// Lets time pass.
-    public func advance(seconds: Int64) {
+    package func advance(seconds: Int64) {
         state.withLock { state in
             state.wall = state.wall.adding(seconds: seconds)
             state.sinceBoot += seconds * 1_000_000
@@ -60,12 +60,12 @@ public final class ManualClock: MachineClock {
     }
 
     /// Sets the wall clock, forward or back, while no time passes.
-    public func step(seconds: Int64) {
+    package func step(seconds: Int64) {
         state.withLock { $0.wall = $0.wall.adding(seconds: seconds) }
     }
 
     /// Starts the machine again, a minute ago.
-    public func reboot() {
+    package func reboot() {
         state.withLock { $0.sinceBoot = 60_000_000 }
     }
 }

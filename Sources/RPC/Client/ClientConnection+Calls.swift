@@ -2,7 +2,7 @@ import Wire
 
 extension ClientConnection {
     /// One message there, one back. To be called on the connection's loop.
-    public func unary<Input: Message, Output: Message>(
+    package func unary<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions
     ) async throws -> Output {
         let call = begin(method, request, options: options)
@@ -21,7 +21,7 @@ extension ClientConnection {
     }
 
     /// One message there, any number back. To be called on the connection's loop.
-    public func serverStreaming<Input: Message, Output: Message>(
+    package func serverStreaming<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions,
         receive: @escaping @Sendable (Output) async throws -> Void
     ) async throws {

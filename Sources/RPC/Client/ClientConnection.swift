@@ -1,28 +1,28 @@
 import Wire
 
 /// The client's side of one connection.
-public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
+package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     /// The largest reply message taken, in bytes.
     static let maxMessageSize = 64 * 1024 * 1024
 
     let loop: any CallLoop
     private let authority: String
     private let scheme: String
-    public var onOutput: () -> Void = {}
+    package var onOutput: () -> Void = {}
     private var session: HTTP2Session?
     private var isClosing = false
     /// Why the connection is lost, where that is known.
     private(set) var failure: ConnectionError?
 
     /// - Parameter authority: what `:authority` says, `HOST:PORT`.
-    public init(loop: any CallLoop, authority: String, isSecure: Bool = false) {
+    package init(loop: any CallLoop, authority: String, isSecure: Bool = false) {
         self.loop = loop
         self.authority = authority
         scheme = isSecure ? "https" : "http"
         session = HTTP2Session(role: .client, host: self)
     }
 
-    public func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+    package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
         do {
             try session?.receive(bytes)
         } catch {
@@ -30,7 +30,7 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         }
     }
 
-    public func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+    package func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
         do {
             return try session?.nextOutput()
         } catch {
@@ -38,31 +38,31 @@ public final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         }
     }
 
-    public var isFinished: Bool {
+    package var isFinished: Bool {
         guard let session else { return true }
         return session.isFinished || (isClosing && session.activeStreams == 0)
     }
 
-    public func shutDown() {
+    package func shutDown() {
         isClosing = true
         session?.submitGoAway()
     }
 
-    public func connectionLost(_ reason: ConnectionError?) {
+    package func connectionLost(_ reason: ConnectionError?) {
         failure = reason
         session?.abandon()
         session = nil
     }
 
-    public var isAborted: Bool { false }
+    package var isAborted: Bool { false }
 
-    public func socketBlocked(_ isBlocked: Bool) {}
+    package func socketBlocked(_ isBlocked: Bool) {}
 
-    public var now: UInt64 { loop.now }
+    package var now: UInt64 { loop.now }
 
-    public func outputPending() { onOutput() }
+    package func outputPending() { onOutput() }
 
-    public func receivedGoAway() { isClosing = true }
+    package func receivedGoAway() { isClosing = true }
 
     /// Begins a call with one request message; its outcome comes through the call.
     func start(_ call: ClientCall, _ method: MethodDescriptor, message: [UInt8], options: CallOptions) {

@@ -4,13 +4,13 @@ import Wire
 ///
 /// Without credentials in the standard's sense: callers show tokens in the Authorization field, never cookies, so that a
 /// page that is let in can do nothing that its user's token was not given to it for.
-public struct CrossOrigin: Sendable {
+package struct CrossOrigin: Sendable {
     /// Origins as browsers send them, `https://app.example`; a `*` lets all in.
-    public var origins: Set<String>
+    package var origins: Set<String>
     /// How long a browser may remember a preflight's answer, in seconds.
-    public var maxAge: Int
+    package var maxAge: Int
 
-    public init(origins: Set<String>, maxAge: Int = 7200) {
+    package init(origins: Set<String>, maxAge: Int = 7200) {
         self.origins = origins
         self.maxAge = maxAge
     }

@@ -6,45 +6,45 @@ import Wire
 ///
 /// Sendable although some properties can be set: interceptors do so before the handler is started, the call and its
 /// handler while that runs, all on the call's loop.
-public final class CallContext: @unchecked Sendable {
-    public let method: MethodDescriptor
+package final class CallContext: @unchecked Sendable {
+    package let method: MethodDescriptor
     /// The client's header fields, without those that gRPC itself uses and `user-agent`.
-    public let metadata: Metadata
+    package let metadata: Metadata
     /// Where the call came from: the socket's address, or what ``TrustedProxies`` made of it.
-    public internal(set) var peer: PeerAddress
+    package internal(set) var peer: PeerAddress
     /// The subject of the certificate by which the client proved itself to the listener; `nil` = it showed none.
-    public let clientCertificate: String?
+    package let clientCertificate: String?
     /// When its header section had come, in nanoseconds of the monotonic clock.
-    public let startedAt: UInt64
+    package let startedAt: UInt64
     /// When the client gives up, in nanoseconds of the monotonic clock; `nil` = never.
-    public let deadline: UInt64?
+    package let deadline: UInt64?
     /// Which step of the client's trace the call is; `nil` where it told none.
-    public let trace: TraceContext?
+    package let trace: TraceContext?
     /// Names the call in the log and to its client: the client's own `x-request-id`, where that is well-formed.
-    public private(set) lazy var requestID = givenID ?? RequestID.make()
+    package private(set) lazy var requestID = givenID ?? RequestID.make()
     private let givenID: String?
     /// Whether the handler may wait for what happens later; where it may not, it answers with what is there.
-    public internal(set) var mayWait = true
+    package internal(set) var mayWait = true
     /// What it has moved; whole when the call has ended.
-    public internal(set) var traffic = CallTraffic()
+    package internal(set) var traffic = CallTraffic()
     /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.
-    public var identity: (any Sendable)?
+    package var identity: (any Sendable)?
     /// On whose behalf the handler works; `nil` = nobody's that is known.
-    public var workOwner: WorkOwner?
+    package var workOwner: WorkOwner?
     /// Header fields of the response besides the protocol's own. They leave with its first message: what is added after
     /// that is not sent.
-    public var responseMetadata = Metadata()
+    package var responseMetadata = Metadata()
     /// Fields that follow the last message, beside the status, also where the call fails.
-    public var trailingMetadata = Metadata()
+    package var trailingMetadata = Metadata()
     /// Whether messages that are sent from now on are compressed, where the client takes that.
-    public var compressesResponses = false
+    package var compressesResponses = false
     /// Whether `compressesResponses` may become true after the first message has left: the response's header section,
     /// which leaves with it, has to say so (gRPC over HTTP/2, "Message-Encoding").
-    public var mayCompressLater = false
+    package var mayCompressLater = false
     /// Whether the message that the handler took last came compressed.
-    public internal(set) var requestWasCompressed = false
+    package internal(set) var requestWasCompressed = false
 
-    public init(
+    package init(
         method: MethodDescriptor, metadata: Metadata = Metadata(), peer: PeerAddress = .unknown,
         clientCertificate: String? = nil, startedAt: UInt64 = 0, deadline: UInt64? = nil, requestID: String? = nil,
         trace: TraceContext? = nil, identity: (any Sendable)? = nil
@@ -62,13 +62,13 @@ public final class CallContext: @unchecked Sendable {
 }
 
 /// What a call moved, and how long it took.
-public struct CallTraffic: Sendable, Hashable {
+package struct CallTraffic: Sendable, Hashable {
     /// Messages that came and went.
-    public var messagesReceived = 0
-    public var messagesSent = 0
+    package var messagesReceived = 0
+    package var messagesSent = 0
     /// Of their bodies, as they are on the wire, in bytes.
-    public var bytesReceived = 0
-    public var bytesSent = 0
+    package var bytesReceived = 0
+    package var bytesSent = 0
     /// From the header section's end to the status, in nanoseconds.
-    public var duration: UInt64 = 0
+    package var duration: UInt64 = 0
 }

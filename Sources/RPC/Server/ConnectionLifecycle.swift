@@ -1,26 +1,26 @@
 /// How long a server's connection may do what. All times in nanoseconds.
-public struct LifecycleLimits: Sendable {
+package struct LifecycleLimits: Sendable {
     private static let second: UInt64 = 1_000_000_000
 
     /// Until the client's preface and SETTINGS are there.
-    public var handshake = 10 * second
+    package var handshake = 10 * second
     /// From the first to the last frame of a header section, and from a socket that takes no bytes to one that does; also
     /// the stretch over which `minimumRate` counts.
-    public var stall = 30 * second
+    package var stall = 30 * second
     /// What a client has to take of answers that wait for it all the time, bytes a second; 0 = any byte will do.
-    public var minimumRate = 1024
+    package var minimumRate = 1024
     /// Without a call; 0 = for ever.
-    public var idle = 1800 * second
+    package var idle = 1800 * second
     /// Without a byte from the client, before it is asked whether it is there (gRFC A8).
-    public var keepaliveInterval = 120 * second
+    package var keepaliveInterval = 120 * second
     /// For its answer.
-    public var keepaliveTimeout = 20 * second
+    package var keepaliveTimeout = 20 * second
     /// Until the client is told to connect anew (gRFC A9); each connection's own is up to a tenth more or less. 0 = never.
-    public var age: UInt64 = 0
+    package var age: UInt64 = 0
     /// For calls under way after that.
-    public var ageGrace = 300 * second
+    package var ageGrace = 300 * second
 
-    public init() {}
+    package init() {}
 }
 
 /// When a connection is to be asked for a sign of life, ended in order, or broken off. Pure: time comes in.

@@ -2,9 +2,9 @@ import Wire
 
 /// Which detail codes go with the errors that a server makes by itself. The default has none; an application that has codes
 /// gives them to `RPCServer`.
-public struct ErrorPolicy: Sendable {
+package struct ErrorPolicy: Sendable {
     /// Why a server refuses or ends a call by itself.
-    public enum Condition: Sendable, Hashable {
+    package enum Condition: Sendable, Hashable {
         /// The request breaks a rule of its protocol, or its message does not decode: INVALID_ARGUMENT.
         case invalidRequest
         /// A limit of the server is reached: UNAVAILABLE.
@@ -14,12 +14,12 @@ public struct ErrorPolicy: Sendable {
     }
 
     /// Errors without detail codes.
-    public static let bare = ErrorPolicy { _, _ in nil }
+    package static let bare = ErrorPolicy { _, _ in nil }
 
     /// The code for a condition of a call of that method; `nil` = the error has a status and a message alone.
     package let detail: @Sendable (Condition, MethodDescriptor) -> DetailCode?
 
-    public init(detail: @escaping @Sendable (Condition, MethodDescriptor) -> DetailCode?) {
+    package init(detail: @escaping @Sendable (Condition, MethodDescriptor) -> DetailCode?) {
         self.detail = detail
     }
 }

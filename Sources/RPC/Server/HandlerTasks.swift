@@ -4,7 +4,7 @@
 /// the other. Only a handler that waits for something keeps its task: by then another was woken for the calls behind it.
 ///
 /// Sendable although it has state: that is touched on the loop only.
-public final class HandlerTasks: @unchecked Sendable {
+package final class HandlerTasks: @unchecked Sendable {
     /// Tasks that are kept without a call.
     static let maxParked = 64
 
@@ -19,7 +19,7 @@ public final class HandlerTasks: @unchecked Sendable {
     private var hasEnded = false
 
     /// - Parameter executor: the loop's.
-    public init(executor: any TaskExecutor) {
+    package init(executor: any TaskExecutor) {
         self.executor = executor
     }
 
@@ -30,7 +30,7 @@ public final class HandlerTasks: @unchecked Sendable {
     }
 
     /// Lets the tasks without a call end. To be called on the loop, when no call will come any more.
-    public func end() {
+    package func end() {
         hasEnded = true
         while let task = parked.popLast() { task.wake(false) }
     }

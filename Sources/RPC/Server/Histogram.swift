@@ -1,8 +1,8 @@
 /// How long things took, counted in Prometheus' way: by upper bounds, each bucket for itself.
-public struct Histogram: Sendable, Hashable {
+package struct Histogram: Sendable, Hashable {
     /// Upper bounds in seconds, as they are written: those of Prometheus' clients, and one below for what is answered from
     /// memory.
-    public static let bounds = [
+    package static let bounds = [
         "0.001", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10",
     ]
     private static let nanoseconds: [UInt64] = [
@@ -11,15 +11,15 @@ public struct Histogram: Sendable, Hashable {
     ]
 
     /// How many took no longer than the bound of the same place, and longer than the one before; the last has no bound.
-    public private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
+    package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
     /// Nanoseconds, in all.
-    public private(set) var sum: UInt64 = 0
+    package private(set) var sum: UInt64 = 0
 
-    public init() {}
+    package init() {}
 
-    public var count: Int { counts.reduce(0, +) }
+    package var count: Int { counts.reduce(0, +) }
 
-    public mutating func add(nanoseconds duration: UInt64) {
+    package mutating func add(nanoseconds duration: UInt64) {
         // Not by `firstIndex`: a debug build would allocate for it, and the test that counts runs there.
         var place = 0
         while place < Self.nanoseconds.count, duration > Self.nanoseconds[place] { place += 1 }

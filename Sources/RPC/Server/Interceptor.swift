@@ -1,7 +1,7 @@
 import Wire
 
 /// Sees every call of a server before its handler and after its end. Runs on the call's event loop, so it never waits.
-public protocol Interceptor: Sendable {
+package protocol Interceptor: Sendable {
     /// Called when the request's header has come, before any of its messages is read.
     ///
     /// - Throws: to refuse the call; its handler is not started.
@@ -17,9 +17,9 @@ public protocol Interceptor: Sendable {
 }
 
 extension Interceptor {
-    public func admit(_ context: CallContext) throws(RPCError) {}
+    package func admit(_ context: CallContext) throws(RPCError) {}
 
-    public func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {}
+    package func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {}
 
-    public func refused(_ request: RefusedRequest) {}
+    package func refused(_ request: RefusedRequest) {}
 }

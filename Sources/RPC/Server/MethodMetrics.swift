@@ -3,15 +3,15 @@ import Synchronization
 import Wire
 
 /// What a listener counts of one method's calls; read at any time, by any thread.
-public final class MethodMetrics: Sendable {
+package final class MethodMetrics: Sendable {
     /// A copy of all counts.
-    public struct Snapshot: Sendable {
-        public var started = 0
+    package struct Snapshot: Sendable {
+        package var started = 0
         /// Calls that ended, by the number of their status.
-        public var ended = [Int](repeating: 0, count: StatusCode.allCases.count)
-        public var messagesReceived = 0
-        public var messagesSent = 0
-        public var durations = Histogram()
+        package var ended = [Int](repeating: 0, count: StatusCode.allCases.count)
+        package var messagesReceived = 0
+        package var messagesSent = 0
+        package var durations = Histogram()
     }
 
     private let counts = Lock(Snapshot())
@@ -19,7 +19,7 @@ public final class MethodMetrics: Sendable {
 
     init() {}
 
-    public var snapshot: Snapshot {
+    package var snapshot: Snapshot {
         var snapshot = counts.withLock { $0 }
         snapshot.started = startedCalls.load(ordering: .relaxed)
         return snapshot

@@ -1,27 +1,27 @@
 /// How calls of one method are treated beside the others of its listener.
-public struct MethodRules: Sendable, Hashable {
+package struct MethodRules: Sendable, Hashable {
     /// Whether its handler spends its time waiting for what happens later, or for the client: such calls are counted
     /// apart, and end when they have lasted as long as ``WaitingLimits`` lets them.
-    public var waits: Bool
+    package var waits: Bool
     /// The largest request message, in bytes, also after decompression; `nil` = the listener's.
-    public var maximumRequest: Int?
+    package var maximumRequest: Int?
 
-    public init(waits: Bool = false, maximumRequest: Int? = nil) {
+    package init(waits: Bool = false, maximumRequest: Int? = nil) {
         self.waits = waits
         self.maximumRequest = maximumRequest
     }
 }
 
 /// How many calls of methods that wait there may be at a listener, and for how long.
-public struct WaitingLimits: Sendable {
+package struct WaitingLimits: Sendable {
     /// The limit for one connection.
-    public var perConnection = 4
+    package var perConnection = 4
     /// The limit for one address, over all its connections.
-    public var perAddress = 16
+    package var perAddress = 16
     /// The limit for all clients together.
-    public var perListener = 256
+    package var perListener = 256
     /// From the start of the call to its orderly end, in nanoseconds; who still wants to wait calls again.
-    public var lifetime: UInt64 = 600 * 1_000_000_000
+    package var lifetime: UInt64 = 600 * 1_000_000_000
 
-    public init() {}
+    package init() {}
 }

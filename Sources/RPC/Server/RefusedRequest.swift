@@ -1,20 +1,20 @@
 import HTTPTypes
 
 /// A request that is no call of any method here, for the log.
-public struct RefusedRequest: Sendable, Hashable {
-    public enum Reason: String, Sendable, Hashable, CaseIterable {
+package struct RefusedRequest: Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
         case unknownMethod = "unknown_method"
         case httpMethod = "http_method"
         case contentType = "content_type"
         case headerSize = "header_size"
     }
 
-    public let reason: Reason
+    package let reason: Reason
     /// Without its query, at most 200 characters of it.
-    public let path: String
-    public let peer: PeerAddress
+    package let path: String
+    package let peer: PeerAddress
     /// The client's name for it, where that is well-formed.
-    public let requestID: String?
+    package let requestID: String?
 }
 
 extension RefusedRequest.Reason {

@@ -2,8 +2,8 @@ import Glibc
 import Wire
 
 /// Finds the method for a `:path`. Filled at start with the services of one listener, and only read afterwards.
-public struct Router: MethodRegistry, Sendable {
-    public typealias Context = CallContext
+package struct Router: MethodRegistry, Sendable {
+    package typealias Context = CallContext
 
     private struct Entry: Sendable {
         let path: [UInt8]
@@ -13,18 +13,18 @@ public struct Router: MethodRegistry, Sendable {
     /// By the hash of the path.
     private var entries: [UInt64: Entry] = [:]
 
-    public init() {}
+    package init() {}
 
     /// The full names of the services registered, sorted.
-    public var services: [String] {
+    package var services: [String] {
         Set(descriptors.map(\.service)).sorted()
     }
 
     /// Every method registered.
-    public var descriptors: [MethodDescriptor] { entries.values.map(\.method.descriptor) }
+    package var descriptors: [MethodDescriptor] { entries.values.map(\.method.descriptor) }
 
     /// What was counted of each method, in the order of their paths.
-    public var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] {
+    package var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] {
         entries.values.map { ($0.method.descriptor, $0.method.metrics) }.sorted { $0.0.path < $1.0.path }
     }
 
@@ -42,7 +42,7 @@ public struct Router: MethodRegistry, Sendable {
     }
 
     /// Has calls of a method, which is registered, treated by `rules`.
-    public mutating func apply(_ rules: MethodRules, to method: MethodDescriptor) {
+    package mutating func apply(_ rules: MethodRules, to method: MethodDescriptor) {
         let hash = Array(method.path.utf8).withUnsafeBufferPointer { Self.hash($0) }
         precondition(entries[hash]?.method.descriptor == method, "\(method.path) has to be registered before its rules")
         entries[hash]?.method.rules = rules
@@ -62,14 +62,14 @@ public struct Router: MethodRegistry, Sendable {
         return hash
     }
 
-    public mutating func add<Input: Message, Output: Message>(
+    package mutating func add<Input: Message, Output: Message>(
         _ method: MethodDescriptor,
         unary handler: @escaping @Sendable (Input, CallContext) async throws -> Output
     ) {
         insert(UnaryMethod(descriptor: method, handler: handler))
     }
 
-    public mutating func add<Input: Message, Output: Message>(
+    package mutating func add<Input: Message, Output: Message>(
         _ method: MethodDescriptor,
         serverStreaming handler:
             @escaping @Sendable (Input, ResponseWriter<Output>, CallContext) async throws -> Void
@@ -86,7 +86,7 @@ public struct Router: MethodRegistry, Sendable {
             })
     }
 
-    public mutating func add<Input: Message, Output: Message>(
+    package mutating func add<Input: Message, Output: Message>(
         _ method: MethodDescriptor,
         clientStreaming handler: @escaping @Sendable (RequestStream<Input>, CallContext) async throws -> Output
     ) {
@@ -96,7 +96,7 @@ public struct Router: MethodRegistry, Sendable {
             })
     }
 
-    public mutating func add<Input: Message, Output: Message>(
+    package mutating func add<Input: Message, Output: Message>(
         _ method: MethodDescriptor,
         bidirectional handler:
             @escaping @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void

@@ -2,7 +2,7 @@ import HTTPTypes
 import Wire
 
 /// The server's side of one connection.
-public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
+package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     /// What our PINGs are for; the number comes back in the acknowledgement.
     private enum Ping: UInt8 {
         case keepalive = 1
@@ -14,8 +14,8 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     let peer: PeerAddress
     /// The subject of the certificate that the client proved to have; `nil` = none.
     private(set) var clientCertificate: String?
-    public var onOutput: () -> Void = {}
-    public private(set) var isAborted = false
+    package var onOutput: () -> Void = {}
+    package private(set) var isAborted = false
     /// Handlers that have not ended, also those whose stream was reset: a client cannot have more of them at once by
     /// resetting its streams (CVE-2023-44487).
     var handlers = 0
@@ -36,7 +36,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     private var isSocketBlocked = false
 
     /// - Parameter mayWait: whether calls may wait for what happens later; not where each holds a thread meanwhile.
-    public init(server: RPCServer, loop: any CallLoop, peer: PeerAddress, mayWait: Bool = true) {
+    package init(server: RPCServer, loop: any CallLoop, peer: PeerAddress, mayWait: Bool = true) {
         self.server = server
         self.mayWait = mayWait
         address = server.addresses.share(of: peer.host)
@@ -50,7 +50,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     // MARK: ConnectionProtocol
 
-    public func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
+    package func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
         lifecycle.received(at: now)
         do {
             try session?.receive(bytes)
@@ -59,7 +59,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         }
     }
 
-    public func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
+    package func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer? {
         startDelayed()
         do {
             return try session?.nextOutput()
@@ -68,16 +68,16 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         }
     }
 
-    public var isFinished: Bool {
+    package var isFinished: Bool {
         guard let session else { return true }
         return session.isFinished || (isDrained && session.activeStreams == 0)
     }
 
-    public func clientProved(certificate subject: String) { clientCertificate = subject }
+    package func clientProved(certificate subject: String) { clientCertificate = subject }
 
-    public func socketBlocked(_ isBlocked: Bool) { isSocketBlocked = isBlocked }
+    package func socketBlocked(_ isBlocked: Bool) { isSocketBlocked = isBlocked }
 
-    public func shutDown() {
+    package func shutDown() {
         guard !isDraining else { return }
         isDraining = true
         lifecycle.shutDown(at: now)
@@ -86,7 +86,7 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         session?.submitPing(Ping.drain.rawValue)
     }
 
-    public func connectionLost(_ reason: ConnectionError?) {
+    package func connectionLost(_ reason: ConnectionError?) {
         timer?.cancel()
         timer = nil
         session?.abandon()
@@ -129,9 +129,9 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     // MARK: HTTP2SessionHost
 
-    public var now: UInt64 { loop.now }
+    package var now: UInt64 { loop.now }
 
-    public func openStream() -> HTTP2Stream? {
+    package func openStream() -> HTTP2Stream? {
         guard handlers < Int(server.limits.http2.maxConcurrentStreams) else {
             server.metrics.limitReached("handlers_per_connection")
             return nil
@@ -139,17 +139,17 @@ public final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         return ServerCall(connection: self)
     }
 
-    public func outputPending() { onOutput() }
+    package func outputPending() { onOutput() }
 
-    public func receivedSettings() { lifecycle.shookHands() }
+    package func receivedSettings() { lifecycle.shookHands() }
 
-    public func receivedPingAcknowledgement(_ number: UInt8) {
+    package func receivedPingAcknowledgement(_ number: UInt8) {
         guard number == Ping.drain.rawValue, isDraining else { return }
         isDrained = true
         session?.submitGoAway()
     }
 
-    public func exceeded(_ limit: String) { server.metrics.limitReached(limit) }
+    package func exceeded(_ limit: String) { server.metrics.limitReached(limit) }
 
     /// A call's header section was over the limit.
     func refusedHeaders() {

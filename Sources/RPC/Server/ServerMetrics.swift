@@ -2,7 +2,7 @@ import Platform
 import Synchronization
 
 /// What a listener counts, but for its calls, which ``Router/methods`` count; read at any time, by any thread.
-public final class ServerMetrics: Sendable {
+package final class ServerMetrics: Sendable {
     private let connectionsAccepted = Atomic<Int>(0)
     private let connectionsOpen = Atomic<Int>(0)
     /// Handlers that run, without those that wait.
@@ -15,25 +15,25 @@ public final class ServerMetrics: Sendable {
     private let limits = Lock<[String: Int]>([:])
     private let refused = Lock<[RefusedRequest.Reason: Int]>([:])
 
-    public init() {}
+    package init() {}
 
     /// A copy of all counts.
-    public struct Snapshot: Sendable {
-        public var connectionsAccepted: Int
-        public var connectionsOpen: Int
+    package struct Snapshot: Sendable {
+        package var connectionsAccepted: Int
+        package var connectionsOpen: Int
         /// Handlers that run now.
-        public var handlers: Int
+        package var handlers: Int
         /// Calls of methods that wait.
-        public var waitingCalls: Int
+        package var waitingCalls: Int
         /// Bytes of answers that wait to be sent.
-        public var responseBytes: Int
+        package var responseBytes: Int
         /// Requests that were no call.
-        public var refused: [RefusedRequest.Reason: Int]
+        package var refused: [RefusedRequest.Reason: Int]
         /// How often a limit was reached, by its name.
-        public var limits: [String: Int]
+        package var limits: [String: Int]
     }
 
-    public var snapshot: Snapshot {
+    package var snapshot: Snapshot {
         Snapshot(
             connectionsAccepted: connectionsAccepted.load(ordering: .relaxed),
             connectionsOpen: connectionsOpen.load(ordering: .relaxed),
@@ -44,17 +44,17 @@ public final class ServerMetrics: Sendable {
             limits: limits.withLock { $0 })
     }
 
-    public func connectionOpened() {
+    package func connectionOpened() {
         connectionsAccepted.add(1, ordering: .relaxed)
         connectionsOpen.add(1, ordering: .relaxed)
     }
 
-    public func connectionClosed() { connectionsOpen.subtract(1, ordering: .relaxed) }
+    package func connectionClosed() { connectionsOpen.subtract(1, ordering: .relaxed) }
 
     func requestRefused(_ reason: RefusedRequest.Reason) { refused.withLock { $0[reason, default: 0] += 1 } }
 
     /// A limit was reached, and somebody refused or cut off because of it.
-    public func limitReached(_ name: String) { limits.withLock { $0[name, default: 0] += 1 } }
+    package func limitReached(_ name: String) { limits.withLock { $0[name, default: 0] += 1 } }
 
     /// Whether calls hold bytes of requests.
     var holdsRequests: Bool { requestBytes.load(ordering: .relaxed) > 0 }

@@ -2,14 +2,14 @@ import HTTPTypes
 
 /// Finds out where a call came from that proxies have passed on: the last address of `x-forwarded-for` that is none of
 /// theirs. Whoever is not listed is not believed, and stands for itself.
-public struct TrustedProxies: Interceptor {
-    public let ranges: [AddressRange]
+package struct TrustedProxies: Interceptor {
+    package let ranges: [AddressRange]
 
-    public init(_ ranges: [AddressRange]) {
+    package init(_ ranges: [AddressRange]) {
         self.ranges = ranges
     }
 
-    public func admit(_ context: CallContext) {
+    package func admit(_ context: CallContext) {
         guard ranges.contain(context.peer.host) else { return }
         let fields = context.metadata.values("x-forwarded-for")
         context.peer = origin(of: context.peer, forwardedFor: fields)

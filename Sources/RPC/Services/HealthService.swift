@@ -2,34 +2,34 @@ import CommonProto
 import Wire
 
 /// `grpc.health.v1.Health` of one listener.
-public struct HealthService: HealthHandler {
-    public typealias Context = CallContext
+package struct HealthService: HealthHandler {
+    package typealias Context = CallContext
 
     /// What may be asked for by name; the empty name is the server as a whole.
     private let services: Set<String>
     private let state: ServingState
 
     /// - Parameter services: the full names served at this listener.
-    public init(services: [String], state: ServingState) {
+    package init(services: [String], state: ServingState) {
         self.services = Set(services).union(["", HealthMethods.service])
         self.state = state
     }
 
-    public func check(_ request: HealthCheckRequest, context: CallContext) async throws -> HealthCheckResponse {
+    package func check(_ request: HealthCheckRequest, context: CallContext) async throws -> HealthCheckResponse {
         guard services.contains(request.service) else {
             throw RPCError.notFound("the service \(request.service.prefix(200)) is not served at this listener")
         }
         return response(state.isServing)
     }
 
-    public func list(_ request: HealthListRequest, context: CallContext) async throws -> HealthListResponse {
+    package func list(_ request: HealthListRequest, context: CallContext) async throws -> HealthListResponse {
         let status = response(state.isServing)
         return HealthListResponse(statuses: Dictionary(uniqueKeysWithValues: services.map { ($0, status) }))
     }
 
     /// A name that is not served is no error here: it may be one day, the specification says, so the watch stays open.
     /// Where it may not wait, it ends with the state that is.
-    public func watch(
+    package func watch(
         _ request: HealthCheckRequest, responses: ResponseWriter<HealthCheckResponse>, context: CallContext
     ) async throws {
         let isKnown = services.contains(request.service)

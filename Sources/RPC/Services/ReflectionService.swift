@@ -2,8 +2,8 @@ import CommonProto
 import Wire
 
 /// `grpc.reflection.v1.ServerReflection`: what a listener serves, for tools that were not compiled against it.
-public struct ReflectionService: ServerReflectionHandler {
-    public typealias Context = CallContext
+package struct ReflectionService: ServerReflectionHandler {
+    package typealias Context = CallContext
 
     private let services: [String]
     private let index: DescriptorIndex
@@ -11,12 +11,12 @@ public struct ReflectionService: ServerReflectionHandler {
     /// - Parameters:
     ///   - services: the full names served at this listener.
     ///   - files: the descriptors of all that they use.
-    public init(services: [String], files: [FileDescriptor]) {
+    package init(services: [String], files: [FileDescriptor]) {
         self.services = services.sorted()
         index = DescriptorIndex(files)
     }
 
-    public func serverReflectionInfo(
+    package func serverReflectionInfo(
         _ requests: RequestStream<ServerReflectionRequest>, responses: ResponseWriter<ServerReflectionResponse>,
         context: CallContext
     ) async throws {
@@ -61,17 +61,17 @@ public struct ReflectionService: ServerReflectionHandler {
 }
 
 /// `grpc.reflection.v1alpha.ServerReflection`: the same under its older name, which most tools still ask first.
-public struct ReflectionServiceV1Alpha: V1AlphaServerReflectionHandler {
-    public typealias Context = CallContext
+package struct ReflectionServiceV1Alpha: V1AlphaServerReflectionHandler {
+    package typealias Context = CallContext
 
     private let current: ReflectionService
 
-    public init(_ current: ReflectionService) {
+    package init(_ current: ReflectionService) {
         self.current = current
     }
 
     /// The messages of both versions are the same on the wire.
-    public func serverReflectionInfo(
+    package func serverReflectionInfo(
         _ requests: RequestStream<V1AlphaServerReflectionRequest>,
         responses: ResponseWriter<V1AlphaServerReflectionResponse>, context: CallContext
     ) async throws {

@@ -1,7 +1,7 @@
 import Platform
 
 /// Whether the server takes calls; one for all its listeners. Those who watch hear of each change.
-public final class ServingState: Sendable {
+package final class ServingState: Sendable {
     private struct State {
         var isServing = true
         var isEnded = false
@@ -11,12 +11,12 @@ public final class ServingState: Sendable {
 
     private let state = Lock(State())
 
-    public init() {}
+    package init() {}
 
-    public var isServing: Bool { state.withLock { $0.isServing } }
+    package var isServing: Bool { state.withLock { $0.isServing } }
 
     /// Says that no new call should come: from then on health answers NOT_SERVING.
-    public func stopServing() {
+    package func stopServing() {
         let watchers = state.withLock { state in
             state.isServing = false
             return Array(state.watchers.values)
@@ -25,7 +25,7 @@ public final class ServingState: Sendable {
     }
 
     /// As `stopServing`, and for good: who watches is told, and the watch ends, for it would hold up the end of the server.
-    public func end() {
+    package func end() {
         stopServing()
         let watchers = state.withLock { state in
             state.isEnded = true

@@ -6,26 +6,26 @@ import Platform
 
 /// Brings an object into a file: first into `PATH.part`, from where a broken one goes on, then, whole and compared with
 /// the store's checksum, to its name.
-public struct FileDownload: Sendable {
+package struct FileDownload: Sendable {
     /// Where the object is to be had for now.
-    public struct Location: Sendable {
-        public let url: String
-        public let fields: HTTPFields
+    package struct Location: Sendable {
+        package let url: String
+        package let fields: HTTPFields
 
-        public init(url: String, fields: HTTPFields) {
+        package init(url: String, fields: HTTPFields) {
             self.url = url
             self.fields = fields
         }
     }
 
     /// What the store has is not what was received, twice.
-    public struct Corrupted: Error, Sendable, Hashable {}
+    package struct Corrupted: Error, Sendable, Hashable {}
 
     /// Why the file cannot be written here: a sentence without a full stop.
-    public struct LocalFailure: Error, Sendable, Hashable {
-        public let message: String
+    package struct LocalFailure: Error, Sendable, Hashable {
+        package let message: String
         /// The same for whom the path is not meant.
-        public let messageWithoutPath: String
+        package let messageWithoutPath: String
 
         init(_ what: String, _ path: String, _ reason: String? = nil) {
             let suffix = reason.map { ": \($0)" } ?? ""
@@ -47,7 +47,7 @@ public struct FileDownload: Sendable {
     /// - Parameters:
     ///   - location: asked again for each attempt, since a location is good for minutes.
     ///   - progress: bytes that are in the file, and the object's size once it is known.
-    public init(
+    package init(
         to path: String, over connection: HTTPConnection, retrying: Retrying,
         location: @escaping @Sendable () async throws -> Location,
         progress: @escaping @Sendable (_ received: Int64, _ size: Int64?) -> Void
@@ -61,7 +61,7 @@ public struct FileDownload: Sendable {
 
     /// - Returns: the object's size in bytes.
     /// - Throws: `LocalFailure`, `StoreRefusal`, `TransferFailure`, `Corrupted`, what `location` throws.
-    public func run() async throws -> Int64 {
+    package func run() async throws -> Int64 {
         let file = try PartialFile(path + ".part")
         for isLast in [false, true] {
             let object: Description

@@ -6,19 +6,19 @@ import Platform
 /// A file that is not whole yet, and what is to be compared when it is.
 ///
 /// Sendable although it has state: one exchange, or one copy, at a time writes to it.
-public final class PartialFile: @unchecked Sendable {
-    public typealias Failure = FileDownload.LocalFailure
+package final class PartialFile: @unchecked Sendable {
+    package typealias Failure = FileDownload.LocalFailure
 
     private let path: String
     private let descriptor: Int32
     private let synchronize: @Sendable (Int32) -> Int32
-    public private(set) var size: Int64 = 0
+    package private(set) var size: Int64 = 0
     private var digest = ContentDigest()
 
     /// Opens what an earlier run left, and reads it; nobody else writes to it meanwhile.
     ///
     /// - Parameter synchronize: fsync(2); a test puts its own here.
-    public init(_ path: String, synchronize: @escaping @Sendable (Int32) -> Int32 = { fsync($0) }) throws {
+    package init(_ path: String, synchronize: @escaping @Sendable (Int32) -> Int32 = { fsync($0) }) throws {
         self.path = path
         self.synchronize = synchronize
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
@@ -50,9 +50,9 @@ public final class PartialFile: @unchecked Sendable {
         CachedPages.drop(0..<size, of: descriptor)
     }
 
-    public var crc64: UInt64 { digest.crc64 }
+    package var crc64: UInt64 { digest.crc64 }
 
-    public func append(_ bytes: UnsafeRawBufferPointer) throws {
+    package func append(_ bytes: UnsafeRawBufferPointer) throws {
         var written = 0
         while written < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
@@ -69,7 +69,7 @@ public final class PartialFile: @unchecked Sendable {
         if size == 0 { unlink(path) }
     }
 
-    public func truncate() throws {
+    package func truncate() throws {
         guard ftruncate(descriptor, 0) == 0 else { throw Failure.last("empty", path) }
         digest = ContentDigest()
         size = 0
@@ -79,7 +79,7 @@ public final class PartialFile: @unchecked Sendable {
     ///
     /// - Throws: `LocalFailure`. Where the bytes cannot be made durable, none of them is kept: a second sync would succeed
     ///   without writing them.
-    public func finish(as final: String) throws {
+    package func finish(as final: String) throws {
         guard synchronize(descriptor) == 0 else {
             let failure = Failure.last("write", path)
             try truncate()

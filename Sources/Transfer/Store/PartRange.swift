@@ -1,19 +1,19 @@
 /// A part of a file.
-public struct PartRange: Sendable, Hashable {
+package struct PartRange: Sendable, Hashable {
     /// The most parts that a multipart upload may have.
-    public static let maximumCount: Int64 = 10_000
+    package static let maximumCount: Int64 = 10_000
 
     /// From 1.
-    public let number: Int
-    public let bytes: Range<Int64>
+    package let number: Int
+    package let bytes: Range<Int64>
 
-    public init(number: Int, bytes: Range<Int64>) {
+    package init(number: Int, bytes: Range<Int64>) {
         self.number = number
         self.bytes = bytes
     }
 
     /// The parts of a file of `size` bytes, each but the last with `partSize`, which is above 0.
-    public static func all(size: Int64, partSize: Int64) -> [PartRange] {
+    package static func all(size: Int64, partSize: Int64) -> [PartRange] {
         stride(from: 0, to: size, by: Int64.Stride(partSize)).enumerated().map { index, start in
             PartRange(number: index + 1, bytes: start..<start + min(partSize, size - start))
         }

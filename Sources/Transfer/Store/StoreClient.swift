@@ -8,7 +8,7 @@ import XML
 /// refreshed here.
 ///
 /// All throw `StoreRefusal` for what the store refuses, and what `HTTPConnection.exchange` throws.
-public struct StoreClient: Sendable {
+package struct StoreClient: Sendable {
     /// Bytes of an answer that is no page of parts.
     private static let maximumAnswerBytes = 64 << 10
     /// Bytes of an id or an ETag that a store chose, and that may be stored and sent again.
@@ -19,7 +19,7 @@ public struct StoreClient: Sendable {
     private let connection: HTTPConnection
     private let clock: any WallClock
 
-    public init(
+    package init(
         _ object: StoreObject, credentials: SigningCredentials, over connection: HTTPConnection, clock: any WallClock
     ) {
         self.object = object
@@ -29,14 +29,14 @@ public struct StoreClient: Sendable {
     }
 
     /// A piece of a file, and the digests of its bytes.
-    public struct Piece: Sendable {
-        public let file: FileReader
-        public let range: Range<Int64>
+    package struct Piece: Sendable {
+        package let file: FileReader
+        package let range: Range<Int64>
         /// 16 bytes.
-        public let md5: [UInt8]
-        public let crc64: UInt64
+        package let md5: [UInt8]
+        package let crc64: UInt64
 
-        public init(file: FileReader, range: Range<Int64>, md5: [UInt8], crc64: UInt64) {
+        package init(file: FileReader, range: Range<Int64>, md5: [UInt8], crc64: UInt64) {
             self.file = file
             self.range = range
             self.md5 = md5
@@ -44,7 +44,7 @@ public struct StoreClient: Sendable {
         }
 
         /// Reads the piece, to hash it; `nil` where the file ends before it.
-        public init?(reading range: Range<Int64>, of file: FileReader) async throws {
+        package init?(reading range: Range<Int64>, of file: FileReader) async throws {
             let digests = try await DiskWork.run {
                 try file.digest(of: range).map { (md5: $0.finalizedMD5(), crc64: $0.crc64) }
             }
@@ -57,7 +57,7 @@ public struct StoreClient: Sendable {
         }
     }
 
-    public func initiateMultipart() async throws -> String {
+    package func initiateMultipart() async throws -> String {
         let reply = try await send("POST", [("uploads", "")])
         let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
         guard let id = answer?["UploadId"], !id.isEmpty, id.utf8.count <= Self.maximumTokenBytes else {
@@ -67,7 +67,7 @@ public struct StoreClient: Sendable {
     }
 
     /// - Parameter sent: see `HTTPConnection.exchange`.
-    public func put(
+    package func put(
         part number: Int, of multipartID: String, _ piece: Piece, sent: @escaping @Sendable (Int) -> Void
     ) async throws -> StorePart {
         let reply = try await send(
@@ -81,7 +81,7 @@ public struct StoreClient: Sendable {
     /// - Returns: the object's ETag.
     ///
     /// - Parameter replaces: whether an object that is there already is written over; otherwise the store refuses that.
-    public func put(
+    package func put(
         _ piece: Piece, replaces: Bool = true, sent: @escaping @Sendable (Int) -> Void
     ) async throws -> String {
         let body: HTTPRequest.Body = piece.range.isEmpty ? .bytes([]) : .file(piece.file, piece.range)
@@ -91,7 +91,7 @@ public struct StoreClient: Sendable {
     }
 
     /// Every part that the store holds, page by page.
-    public func parts(of multipartID: String) async throws -> [StorePart] {
+    package func parts(of multipartID: String) async throws -> [StorePart] {
         var parts: [StorePart] = []
         while true {
             let marker = parts.last.map { [("part-number-marker", String($0.number))] } ?? []
@@ -104,7 +104,7 @@ public struct StoreClient: Sendable {
 
     /// - Parameter parts: in their order.
     /// - Returns: the object's ETag.
-    public func complete(
+    package func complete(
         _ multipartID: String, parts: [StorePart], replaces: Bool = true
     ) async throws -> String {
         let reply = try await send(
@@ -121,7 +121,7 @@ public struct StoreClient: Sendable {
     }
 
     /// Gives up a multipart upload and what it stored; one that is gone already is.
-    public func abort(_ multipartID: String) async throws {
+    package func abort(_ multipartID: String) async throws {
         do {
             _ = try await send("DELETE", [("uploadId", multipartID)])
         } catch let refusal as StoreRefusal where refusal.status == 404 {}
@@ -136,7 +136,7 @@ public struct StoreClient: Sendable {
     }
 
     /// The object that is there; `nil` where none is.
-    public func head() async throws -> (size: Int64, etag: String, crc64: UInt64?)? {
+    package func head() async throws -> (size: Int64, etag: String, crc64: UInt64?)? {
         do {
             let reply = try await send("HEAD", [])
             guard let size = reply.fields["content-length"].flatMap({ Int64($0) }), let etag = reply.fields["etag"]

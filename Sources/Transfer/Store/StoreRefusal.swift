@@ -4,22 +4,22 @@ import Platform
 import XML
 
 /// What an object store said instead of doing what it was asked for.
-public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
+package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// Scalars that are kept of what a store said: it may come to stand in a database and in answers.
     private static let longestText = 256
     /// Bytes of an error document that is read; those of S3 and OSS have less than 2 KiB.
     private static let maximumDocumentBytes = HTTPConnection.maximumKeptError
 
     /// Of HTTP.
-    public let status: Int
+    package let status: Int
     /// Of the error document, e.g. `NoSuchUpload`; empty where there was none.
-    public let code: String
+    package let code: String
     /// For people.
-    public let message: String
+    package let message: String
     /// What the store's clock showed, where it found that ours is wrong.
-    public private(set) var serverTime: UnixTime?
+    package private(set) var serverTime: UnixTime?
 
-    public init(status: Int, code: String, message: String) {
+    package init(status: Int, code: String, message: String) {
         self.status = status
         self.code = code
         self.message = message
@@ -38,13 +38,13 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         if code == "RequestTimeTooSkewed" { serverTime = reply.fields["date"].flatMap(Timestamps.parseHTTP) }
     }
 
-    public var description: String {
+    package var description: String {
         let said = message.isEmpty ? "the object store answered with HTTP \(status)" : message
         return code.isEmpty ? said : "\(said) (\(code))"
     }
 
     /// What a client does about it; from what deployed clients of OSS do.
-    public enum Remedy: Sendable, Hashable {
+    package enum Remedy: Sendable, Hashable {
         /// The same again, later.
         case retry
         /// The same, signed at that time, once.
@@ -58,7 +58,7 @@ public struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case none
     }
 
-    public var remedy: Remedy {
+    package var remedy: Remedy {
         if let serverTime { return .adoptTime(serverTime) }
         return switch (status, code) {
         case (_, "SecurityTokenExpired"), (_, "InvalidAccessKeyId"), (_, "SignatureDoesNotMatch"),

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// IPv4 addresses are held as IPv6 maps them (RFC 4291, section 2.5.5.2), so a block holds an IPv4 peer whichever kind
 /// of socket it came by.
-public struct AddressRange: Sendable, Hashable {
+package struct AddressRange: Sendable, Hashable {
     private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
     /// 16 bytes, those behind the prefix 0.
@@ -14,7 +14,7 @@ public struct AddressRange: Sendable, Hashable {
     private let prefixLength: Int
 
     /// `nil` for what is no block: also one with a bit set behind its prefix, which says two things at once.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, let address = Self.address(String(parts[0])) else { return nil }
         let width = parts[0].contains(":") ? 128 : 32
@@ -33,14 +33,14 @@ public struct AddressRange: Sendable, Hashable {
 
     /// The block that `host` is in, of so many bits of an IPv4 or an IPv6 address; `nil` for what is no address. A zone
     /// behind it (RFC 4007, section 11) is left out.
-    public init?(around host: String, ipv4: Int, ipv6: Int) {
+    package init?(around host: String, ipv4: Int, ipv6: Int) {
         guard let address = Self.address(String(host.prefix { $0 != "%" })) else { return nil }
         prefixLength = address.starts(with: Self.mapped) ? ipv4 + 96 : ipv6
         self.address = Self.prefix(of: address, prefixLength)
     }
 
     /// Whether `host` is one of the addresses; false for what is no address.
-    public func contains(_ host: String) -> Bool {
+    package func contains(_ host: String) -> Bool {
         Self.address(host).map { Self.prefix(of: $0, prefixLength) == address } ?? false
     }
 
@@ -66,7 +66,7 @@ public struct AddressRange: Sendable, Hashable {
 }
 
 extension AddressRange: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         let isIPv4 = prefixLength >= 96 && address.starts(with: Self.mapped)
         var characters = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         inet_ntop(
@@ -78,19 +78,19 @@ extension AddressRange: CustomStringConvertible {
 
     /// What counts as one where something is limited by address: an IPv4 address, but the first 64 bits of an IPv6 one,
     /// since a host chooses the rest as it likes (RFC 4291, section 2.5.4). Text that is no address is its own.
-    public static func countedAsOne(_ host: String) -> String {
+    package static func countedAsOne(_ host: String) -> String {
         AddressRange(around: host, ipv4: 32, ipv6: 64)?.description ?? host
     }
 
     /// What belongs to one owner, more or less: `192.0.2.0/24`, `2001:db8:0:100::/56`. Text that is no address is its own.
-    public static func neighbourhood(_ host: String) -> String {
+    package static func neighbourhood(_ host: String) -> String {
         AddressRange(around: host, ipv4: 24, ipv6: 56)?.description ?? host
     }
 }
 
 extension [AddressRange] {
     /// Whether one of the blocks has the address.
-    public func contain(_ host: String) -> Bool {
+    package func contain(_ host: String) -> Bool {
         contains { $0.contains(host) }
     }
 }

@@ -1,33 +1,33 @@
 import Platform
 
 /// A request as it stands when its header has arrived and has passed ``HTTPFront``; its body has not been read.
-public struct HTTPRequestHead: Sendable {
+package struct HTTPRequestHead: Sendable {
     /// How the body that follows is delimited (RFC 9112, section 6.3).
-    public enum Framing: Sendable, Equatable {
+    package enum Framing: Sendable, Equatable {
         case none
         case length(Int64)
         case chunked
     }
 
-    public let method: String
+    package let method: String
     /// The request target exactly as it was sent: nothing is decoded.
-    public let target: String
-    public let fields: HTTPFields
-    public let framing: Framing
+    package let target: String
+    package let fields: HTTPFields
+    package let framing: Framing
     /// The socket's numeric peer address, without port; empty where the system did not tell it.
-    public let peer: String
+    package let peer: String
     /// Its name in logs, which the answer tells: the client's own `x-request-id`, where that is well-formed.
-    public let requestID: String
+    package let requestID: String
     /// Which step of the client's trace it is (`traceparent`); `nil` where it told none.
-    public let trace: TraceContext?
+    package let trace: TraceContext?
     /// For who handles it to fill in.
-    public let notes = HTTPRequestNotes()
+    package let notes = HTTPRequestNotes()
     /// Whether it came over TLS.
-    public let isSecure: Bool
+    package let isSecure: Bool
     /// The connection's socket, only to see whether the client is still there; -1 where there is none.
-    public let socket: Int32
+    package let socket: Int32
 
-    public init(
+    package init(
         method: String, target: String, fields: HTTPFields, framing: Framing, peer: String, isSecure: Bool = false,
         socket: Int32 = -1
     ) {
@@ -45,7 +45,7 @@ public struct HTTPRequestHead: Sendable {
     }
 
     /// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
-    public var expectsContinue: Bool {
+    package var expectsContinue: Bool {
         fields["expect"]?.lowercased() == "100-continue"
     }
 }

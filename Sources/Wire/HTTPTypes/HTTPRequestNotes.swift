@@ -1,15 +1,15 @@
 /// What a handler says of a request, as it finds it out.
 ///
 /// Sendable although it has state: that is touched on the thread of the request's connection only.
-public final class HTTPRequestNotes: @unchecked Sendable {
+package final class HTTPRequestNotes: @unchecked Sendable {
     /// The request is a call of a `RPCServer`, where it is counted and logged.
-    public var isCall = false
+    package var isCall = false
     /// What was asked for, as one of a few words, e.g. `UploadPart`.
-    public var operation: String?
+    package var operation: String?
     /// In which protocol on top of HTTP, e.g. `oss`.
-    public var dialect: String?
+    package var dialect: String?
     /// Who asked, as the log names them.
-    public var principal: String?
+    package var principal: String?
     /// What it was about, e.g. `uploads/ID`.
-    public var target: String?
+    package var target: String?
 }

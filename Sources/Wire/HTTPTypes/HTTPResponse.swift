@@ -1,6 +1,6 @@
 /// An answer over HTTP/1.1. `Date`, `Content-Length` and `Connection` are the daemon's to set.
-public struct HTTPResponse: Sendable {
-    public enum Body: Sendable {
+package struct HTTPResponse: Sendable {
+    package enum Body: Sendable {
         case bytes([UInt8])
         /// A range of a file, sent by the kernel.
         case file(HTTPFile, offset: Int64, length: Int64)
@@ -10,13 +10,13 @@ public struct HTTPResponse: Sendable {
         case omitted(length: Int64)
     }
 
-    public var status: Int
-    public var fields: HTTPFields
-    public var body: Body
+    package var status: Int
+    package var fields: HTTPFields
+    package var body: Body
     /// Close the connection after this answer.
-    public var closes = false
+    package var closes = false
 
-    public init(status: Int, fields: HTTPFields = [:], body: Body = .bytes([])) {
+    package init(status: Int, fields: HTTPFields = [:], body: Body = .bytes([])) {
         self.status = status
         self.fields = fields
         self.body = body

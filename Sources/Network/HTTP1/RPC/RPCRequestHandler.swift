@@ -8,18 +8,18 @@ import Wire
 /// Each request goes to the server by an HTTP/2 connection of its own, within this process: whatever a call is subject to
 /// over HTTP/2, access, limits, deadlines, flow control and the counting of all that, it is subject to here, for it is the
 /// same code. What that costs, some microseconds, is little beside the hop from a connection's thread to an event loop.
-public final class RPCRequestHandler: HTTPRequestHandler {
+package final class RPCRequestHandler: HTTPRequestHandler {
     private let server: RPCServer
     private let loops: [EventLoop]
     private let turn = Atomic<Int>(0)
 
     /// - Parameter loops: where the calls run; not empty.
-    public init(server: RPCServer, loops: [EventLoop]) {
+    package init(server: RPCServer, loops: [EventLoop]) {
         self.server = server
         self.loops = loops
     }
 
-    public func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
+    package func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         // Its status is in trailers, which libmicrohttpd does not send, nor browsers read.
         if let type = head.fields["content-type"]?.lowercased(), Self.isGRPC(type) {
             return Self.refusal(415, .unknown, "gRPC needs HTTP/2: over HTTP/1.1 calls come by Connect or gRPC-Web")

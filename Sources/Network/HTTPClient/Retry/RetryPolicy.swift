@@ -1,15 +1,15 @@
 /// How often, and how long after each other, something is tried that failed for a reason that may pass.
-public struct RetryPolicy: Sendable, Hashable {
+package struct RetryPolicy: Sendable, Hashable {
     /// The longest wait after the first failure; it doubles with each one after it.
-    public var base: Duration = .milliseconds(500)
+    package var base: Duration = .milliseconds(500)
     /// The longest wait of all.
-    public var cap: Duration = .seconds(30)
+    package var cap: Duration = .seconds(30)
     /// So many failures are allowed in any case, however long each took: an attempt may be an hour of sending.
-    public var attempts = 6
+    package var attempts = 6
     /// How long after the first failure a further attempt may begin.
-    public var patience: Duration = .seconds(300)
+    package var patience: Duration = .seconds(300)
 
-    public init(patience: Duration = .seconds(300)) {
+    package init(patience: Duration = .seconds(300)) {
         self.patience = patience
     }
 
@@ -22,7 +22,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - elapsed: since the first of them.
     ///   - least: what the server asked for.
     ///   - random: 0 to 1.
-    public func delay(failures: Int, elapsed: Duration, least: Duration?, random: Double) -> Duration? {
+    package func delay(failures: Int, elapsed: Duration, least: Duration?, random: Double) -> Duration? {
         let ceiling = min(cap, base * (1 << min(max(failures - 1, 0), 16)))
         let delay = max(ceiling * (0.5 + random / 2), min(least ?? .zero, max(cap, patience)))
         return failures < attempts || elapsed + delay <= patience ? delay : nil

@@ -1,7 +1,7 @@
 /// Tries again what may succeed later.
-public struct Retrying: Sendable {
+package struct Retrying: Sendable {
     /// Whether a failure passes, and when at the earliest.
-    public enum Outlook: Sendable, Hashable {
+    package enum Outlook: Sendable, Hashable {
         case passes(after: Duration?)
         case lasts
     }
@@ -11,7 +11,7 @@ public struct Retrying: Sendable {
     private let notice: @Sendable (_ what: String, _ reason: any Error, _ delay: Duration) -> Void
 
     /// - Parameter notice: called before each wait.
-    public init(
+    package init(
         policy: RetryPolicy, outlook: @escaping @Sendable (any Error) -> Outlook,
         notice: @escaping @Sendable (_ what: String, _ reason: any Error, _ delay: Duration) -> Void
     ) {
@@ -22,7 +22,7 @@ public struct Retrying: Sendable {
 
     /// - Parameter what: for people, e.g. `part 3`.
     /// - Throws: the last failure, once the policy gives up; one that does not pass, at once.
-    public func run<Result>(_ what: String, _ body: () async throws -> Result) async throws -> Result {
+    package func run<Result>(_ what: String, _ body: () async throws -> Result) async throws -> Result {
         var failures = 0
         var firstFailure: ContinuousClock.Instant?
         while true {

@@ -1,10 +1,10 @@
 import Platform
 
 /// A request that needs nothing but its URL: to be sent as it is, until it expires.
-public struct PresignedRequest: Sendable, Equatable {
-    public let method: String
-    public let url: String
-    public let expiresAt: UnixTime
+package struct PresignedRequest: Sendable, Equatable {
+    package let method: String
+    package let url: String
+    package let expiresAt: UnixTime
 
     /// Signed with version 4, in path style, which needs no wildcard in the DNS.
     init(
