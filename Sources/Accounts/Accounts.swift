@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import Database
 import GatewayAPI
-import Platform
 import RPC
 
 /// Sites, API keys, organizations, users, tokens and the audit log: everything that says who somebody is.

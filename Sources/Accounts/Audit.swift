@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// One line of the audit log: who did what to what, for which organization, from where, and what came of it.
 package struct AuditEntry: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import RPC
 
 /// Slows callers down who fill the audit log faster than its lines may go.

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// Removes what the audit log has held long enough, or what is too much of one organization. Nothing else deletes a line.
 ///

@@ -1,6 +1,6 @@
+import Basics
 import Database
 import GatewayAPI
-import Platform
 import RPC
 
 /// The door of every listener: finds out who calls, and whether the access table lets them.

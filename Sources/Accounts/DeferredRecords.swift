@@ -1,6 +1,6 @@
+import Basics
 import Database
 import HTTPTypes
-import Platform
 
 /// What is worth a row but not a commit of its own: when a key was last used, refusals, and sign-ins that change nothing.
 ///

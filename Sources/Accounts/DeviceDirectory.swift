@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// What the operators of keys must know of devices. The device registry, which stands above this room, answers.
 package protocol DeviceDirectory: Sendable {

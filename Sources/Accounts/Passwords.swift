@@ -1,6 +1,7 @@
+import Basics
 import CArgon2
+import Crypto
 import Dispatch
-import Platform
 import RPC
 
 /// Password hashing with argon2id, off the event loops and one at a time: each run takes 19 MiB and some 20 ms.

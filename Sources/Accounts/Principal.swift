@@ -1,5 +1,5 @@
+import Basics
 import GatewayAPI
-import Platform
 import RPC
 
 /// Who makes a call, as the database knew it when the call came.

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Foundation
-import Platform
 
 /// The server's folder, held by one process at a time: a gateway that serves it, or a command that mends it.
 package final class DataDirectory: Sendable {

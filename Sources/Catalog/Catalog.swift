@@ -1,7 +1,8 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import ObjectStore
-import Platform
 import RPC
 
 /// What was uploaded and verified: listed and downloaded by users.

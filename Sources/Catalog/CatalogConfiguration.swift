@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// How the catalog answers.
 package struct CatalogConfiguration: Sendable {

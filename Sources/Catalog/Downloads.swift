@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import ObjectStore
-import Platform
 import RPC
 
 /// The rules of RequestDownload.

@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import GatewayAPI
-import Platform
 import Proto
 import RPC
 

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// How long an organization keeps its objects.
 struct Retention: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// A verified object, as the catalog keeps it. It takes its owner from the upload, and keeps it wherever the device moves.
 package struct CatalogObject: Sendable, Hashable {

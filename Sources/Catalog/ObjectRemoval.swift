@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import ObjectStore
-import Platform
 import RPC
 
 /// How objects end: by an administrator's word, or by age.

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// What the scrubber counted; read at any time, by any thread.
 package final class ScrubMetrics: Sendable {

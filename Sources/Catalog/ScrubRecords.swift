@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// Where the scrubber stands.
 struct ScrubState: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import ObjectStore
-import Platform
 
 /// Reads every object again, oldest first, at a bounded rate, and marks those whose bytes are no more what was verified.
 /// One that is right again, since its file was put back, is marked so, too.

@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import Database
-import Platform
 
 /// The rules of GetStatistics.
 struct Statistics: Sendable {

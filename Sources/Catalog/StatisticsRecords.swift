@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// What came, went and was asked for on one day, by UTC.
 struct DayRecord: Sendable, Equatable {

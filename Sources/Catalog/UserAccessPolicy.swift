@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import ObjectStore
-import Platform
 
 /// What presigned URLs may still do: read an object that is there, for a user who may still sign in.
 package struct UserAccessPolicy: AccessPolicy {

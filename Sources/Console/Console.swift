@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import HTTPTypes
-import Platform
 import Proto
 
 /// The console: what people see of the gateway in a browser, below `/console/` of the web listener.

@@ -1,7 +1,8 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import ObjectStore
-import Platform
 import RPC
 
 /// Copy jobs: objects to folders and buckets that the configuration lists.

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// What became of jobs and items, and what waits; read at any time, by any thread.
 package final class CopyMetrics: Sendable {

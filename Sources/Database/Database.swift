@@ -1,6 +1,6 @@
+import Basics
 import Dispatch
 import Glibc
-import Platform
 
 /// The metadata of a gateway: one SQLite file in WAL mode.
 ///

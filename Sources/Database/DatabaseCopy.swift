@@ -1,5 +1,5 @@
+import Basics
 import CSQLite
-import Platform
 import Synchronization
 
 /// A copy of the whole database into another file, by the writer's own connection: some hundred pages between two

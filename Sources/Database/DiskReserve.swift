@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Platform
 
 /// Disk space that is set aside for the time when the disk is full: a file beside the database whose blocks are allocated.
 ///

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// The read-only connections that nobody uses right now.
 ///

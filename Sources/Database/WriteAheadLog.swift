@@ -1,6 +1,6 @@
+import Basics
 import CLinux
 import Glibc
-import Platform
 
 /// The file beside a database that holds what was committed and is not in the database file yet.
 ///

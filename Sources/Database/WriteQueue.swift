@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import Platform
 
 /// The writes that wait for the writer's thread, and the copies that somebody wants. Bounded; any thread may add.
 ///

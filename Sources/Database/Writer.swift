@@ -1,6 +1,6 @@
+import Basics
 import Dispatch
 import Foundation
-import Platform
 
 /// The one thread and connection of the process that writes and checkpoints.
 ///

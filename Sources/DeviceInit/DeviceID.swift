@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import GatewayAPI
-import Platform
 import RPC
 
 /// A device's identifier: `YYMMDD-NNNNNN`, the day it was given out and six digits.

@@ -1,8 +1,9 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import Events
 import HTTPTypes
-import Platform
 
 /// The device registry, and how devices come to their keys.
 package final class DeviceInit: Sendable {

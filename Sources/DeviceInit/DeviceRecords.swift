@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import Foundation
-import Platform
 
 /// A device as it is stored.
 struct DeviceRecord: Sendable {

@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import GatewayAPI
-import Platform
 import RPC
 
 /// A device, and what its key tells about it.

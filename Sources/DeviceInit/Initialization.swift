@@ -1,9 +1,10 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import Events
 import GatewayAPI
 import HTTPTypes
-import Platform
 import RPC
 
 /// Gives devices their keys. Open to anyone who names a device, and so limited and audited.

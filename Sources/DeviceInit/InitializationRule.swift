@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import GatewayAPI
-import Platform
 import RPC
 
 /// Whether a device may be given a key now. The first reason that stands is the one told: never registered is known

@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import GatewayAPI
-import Platform
 import Proto
 import RPC
 

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// A suite: devices of one site that belong together.
 struct SuiteRecord: Sendable {

@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import HTTPTypes
-import Platform
 
 /// Device ids asked for that do not exist, by address: who walks through ids finds devices that wait for their first key.
 ///

@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import GatewayAPI
-import Platform
 import RPC
 
 /// The rules of dead letters: what an admin sees of them, and how they are sent again.

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// What became of events, by webhook; read at any time, by any thread.
 package final class EventMetrics: Sendable {

@@ -1,5 +1,5 @@
+import Basics
 import FoundationEssentials
-import Platform
 
 /// The body of a webhook's request. It is made once, with the event: each attempt sends the same bytes.
 struct EventPayload: Encodable {

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// An event that one webhook did not take until the gateway gave up.
 struct DeadLetterRecord: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// How much a webhook's queue holds.
 struct QueueLength: Sendable, Hashable {

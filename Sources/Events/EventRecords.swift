@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// The SQL of the outbox and its tables; what becomes of the deliveries is in `EventRecords+Delivery.swift`, what is kept of
 /// them in `EventRecords+DeadLetters.swift`. Times are microseconds since 1970.

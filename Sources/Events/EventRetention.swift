@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// Bounds the outbox: what has ended goes after a while, and of too much the oldest.
 struct EventRetention: Sendable {

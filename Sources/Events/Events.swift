@@ -1,6 +1,7 @@
 import Accounts
+import Basics
+import Crypto
 import Database
-import Platform
 import RPC
 
 /// What happens here, told to webhooks: an outbox that rooms write to, and who sends what is in it.

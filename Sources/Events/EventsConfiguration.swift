@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Who is told of events, how hard it is tried, and how long is kept what was sent.
 package struct EventsConfiguration: Sendable {

@@ -1,6 +1,7 @@
 import Accounts
+import Basics
+import Crypto
 import Database
-import Platform
 
 /// Where rooms write what webhooks are to be told, in the transaction of what happened: either both are there or neither.
 package struct Outbox: Sendable {

@@ -1,6 +1,6 @@
 import Accounts
+import Crypto
 import Database
-import Platform
 
 /// Where events are sent, as the configuration has it.
 package struct Webhook: Sendable {

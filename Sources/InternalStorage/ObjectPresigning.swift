@@ -1,8 +1,8 @@
 import Accounts
+import Basics
 import Database
 import GatewayAPI
 import ObjectStore
-import Platform
 import Proto
 import RPC
 import Uploads

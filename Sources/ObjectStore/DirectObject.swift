@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// An object that no device uploaded and no catalog lists: at a key that whoever put it chose.
 package enum DirectObject {

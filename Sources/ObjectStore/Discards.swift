@@ -1,6 +1,6 @@
+import Basics
 import Database
 import Dispatch
-import Platform
 
 /// Deletes the rows of multipart uploads that have ended, and releases the files that parts of completed ones had, a few hundred
 /// in a transaction, on a thread of its own.

@@ -1,6 +1,6 @@
+import Basics
 import Database
 import Dispatch
-import Platform
 
 /// Unlinks data files whose rows are gone, on a thread of its own: a large file takes a while, which no event loop has.
 ///

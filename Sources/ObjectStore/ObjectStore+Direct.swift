@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// What static keys do beside the requests that every credential may make.
 extension ObjectStore {

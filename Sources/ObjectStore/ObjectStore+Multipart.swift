@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Database
-import Platform
 
 /// Multipart uploads as a whole; their parts are ``PartUpload``'s.
 extension ObjectStore {

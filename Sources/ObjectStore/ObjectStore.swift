@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import Database
 import Dispatch
-import Platform
 
 /// The gateway's objects: bytes in a local directory, what they are in the database.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// A store beside the database that speaks of it.
 extension OfflineStore {

@@ -1,6 +1,6 @@
+import Basics
 import Database
 import Glibc
-import Platform
 
 /// `DIR/store` while no gateway serves it: what restores and repairs do there. Whoever has one holds the data
 /// directory's lock.

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// One PUT of a part, from its header to its acknowledgement.
 ///

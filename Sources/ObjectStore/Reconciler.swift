@@ -1,6 +1,6 @@
+import Basics
 import Database
 import Dispatch
-import Platform
 
 /// Compares the data files with the rows after an unclean end, folder by folder and in bounded memory, on a thread of its own
 /// while the store serves.

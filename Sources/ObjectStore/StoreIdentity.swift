@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import Database
 import Glibc
-import Platform
 
 /// That a database and a data directory belong together and are of the same age.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 extension StoreRecords {
     private static let multipartColumns =

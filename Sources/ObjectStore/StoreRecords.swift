@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// All the SQL of the store, and its tables.
 struct StoreRecords {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// What the store holds of one gateway upload id, as committed.
 package struct StoreSnapshot: Sendable, Equatable {

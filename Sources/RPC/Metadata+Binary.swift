@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Wire
 
 /// Fields whose name ends in `-bin` carry bytes as base64 (gRPC over HTTP/2, "Custom-Metadata").

@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import GatewayAPI
-import Platform
 import RPC
 
 /// How often a device, or a site by its own keys, may make calls that write rows whatever comes of its uploads.

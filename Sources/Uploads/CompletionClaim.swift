@@ -1,5 +1,5 @@
+import Crypto
 import ObjectStore
-import Platform
 
 /// What a client says that it stored.
 struct CompletionClaim: Sendable {

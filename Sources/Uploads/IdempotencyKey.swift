@@ -1,5 +1,5 @@
 import Accounts
-import Platform
+import Basics
 import RPC
 
 /// What makes a CreateLogicalUpload that is sent again the same call: for a day, the same principal gets the same upload.

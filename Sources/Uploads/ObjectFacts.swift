@@ -1,7 +1,7 @@
+import Basics
 import Catalog
 import FoundationEssentials
 import ObjectStore
-import Platform
 
 /// What is written beside a completed upload's file: all that it takes to list the object again, as JSON.
 ///

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// The names of objects in the store.
 package enum ObjectKey {

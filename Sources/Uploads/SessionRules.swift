@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// When an upload's session ends: some time after its last activity, and some longer time after its beginning. All times
 /// are of the steady clock.

@@ -1,8 +1,8 @@
 import Accounts
+import Basics
 import Catalog
 import Database
 import ObjectStore
-import Platform
 
 /// What temporary credentials and presigned URLs may still do, and static keys: asked at every request of the data plane.
 package struct StoreAccessPolicy: AccessPolicy {

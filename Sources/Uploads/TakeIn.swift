@@ -1,7 +1,7 @@
+import Basics
 import Catalog
 import Database
 import ObjectStore
-import Platform
 
 /// Lists a completed upload again whose database is older than it: its object, its rows in the store, and its upload, so
 /// that its client, whatever it still has to ask, hears what it would have heard before.

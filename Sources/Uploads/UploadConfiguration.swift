@@ -1,5 +1,5 @@
+import Basics
 import ObjectStore
-import Platform
 
 /// How uploads are opened, and how long they live.
 package struct UploadConfiguration: Sendable {

@@ -1,5 +1,5 @@
 import Accounts
-import Platform
+import Basics
 
 /// To whom an upload belongs: the device, or the site, and never the key that it came with. It stays as it was when the
 /// upload began.

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 extension UploadRecords {
     static let idempotencyMigration = Migration(

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// Which uploads ended so long ago that their records may go.
 extension UploadRecords {

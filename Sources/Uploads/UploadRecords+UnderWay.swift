@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// An upload that was neither completed nor given up nor swept.
 struct UnderWayRecord: Sendable {

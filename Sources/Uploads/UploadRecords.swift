@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// All the SQL of uploads, and their tables. Times are microseconds since 1970.
 struct UploadRecords {

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// Removes the records of uploads that ended long ago. Until then their clients are told what became of them, and after
 /// that they are as if they had never been.

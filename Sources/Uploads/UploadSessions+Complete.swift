@@ -1,9 +1,9 @@
 import Accounts
+import Basics
 import Catalog
 import Database
 import GatewayAPI
 import ObjectStore
-import Platform
 import RPC
 
 extension UploadSessions {

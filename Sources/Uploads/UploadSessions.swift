@@ -1,9 +1,10 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import Events
 import GatewayAPI
 import ObjectStore
-import Platform
 import RPC
 
 /// The rules of uploads: resumed and given up. (`UploadSessions+Create.swift`: begun and restarted;

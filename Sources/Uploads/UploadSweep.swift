@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import ObjectStore
-import Platform
 
 /// Where a sweep stands in the list of ended sessions.
 struct SweepPosition: Sendable, Hashable {

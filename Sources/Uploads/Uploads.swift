@@ -1,8 +1,9 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import Events
 import ObjectStore
-import Platform
 import RPC
 
 /// Uploads of devices and sites: their sessions, their credentials, their recovery and their completion.

@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import Database
 import Foundation
 import GatewayAPI
-import Platform
 import Proto
 import RPC
 import Testing

@@ -1,7 +1,7 @@
+import Basics
 import Database
 import Foundation
 import GatewayAPI
-import Platform
 import Proto
 import RPC
 import Testing

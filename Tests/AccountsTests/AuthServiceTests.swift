@@ -1,5 +1,5 @@
+import Crypto
 import GatewayAPI
-import Platform
 import Proto
 import RPC
 import Testing

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 import Testing
 
 @testable import Accounts

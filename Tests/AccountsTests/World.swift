@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import Database
 import Foundation
 import HTTPTypes
-import Platform
 import Proto
 import RPC
 import Wire

@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 import Testing
 
 @testable import Backup

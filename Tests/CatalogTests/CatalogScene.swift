@@ -1,7 +1,8 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import Foundation
-import Platform
 import Proto
 import RPC
 import Testing

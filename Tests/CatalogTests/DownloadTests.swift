@@ -1,6 +1,6 @@
+import Basics
 import Database
 import GatewayAPI
-import Platform
 import Proto
 import RPC
 import Testing

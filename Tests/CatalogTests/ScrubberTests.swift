@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import Foundation
-import Platform
 import Proto
 import RPC
 import Testing

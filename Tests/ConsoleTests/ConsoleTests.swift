@@ -1,7 +1,7 @@
+import Basics
 import Foundation
 import HTTPTypes
 import Network
-import Platform
 import Proto
 import Testing
 

@@ -1,6 +1,6 @@
+import Basics
 import Database
 import Foundation
-import Platform
 import Testing
 
 @testable import Copies

@@ -1,8 +1,9 @@
 import Accounts
+import Basics
 import Catalog
+import Crypto
 import Database
 import Foundation
-import Platform
 
 @testable import Copies
 @testable import ObjectStore

@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import Platform
 import Testing
 
 @testable import Database

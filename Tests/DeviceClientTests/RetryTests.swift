@@ -1,7 +1,7 @@
+import Basics
 import GatewayAPI
 import HTTPClient
 import HTTPTypes
-import Platform
 import Proto
 import RPC
 import Testing

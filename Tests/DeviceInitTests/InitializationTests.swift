@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import GatewayAPI
 import HTTPTypes
-import Platform
 import Proto
 import RPC
 import Testing

@@ -1,8 +1,9 @@
 import Accounts
+import Basics
+import Crypto
 import Database
 import Foundation
 import HTTPTypes
-import Platform
 import Proto
 import RPC
 import Wire

@@ -1,5 +1,5 @@
+import Basics
 import HTTPClient
-import Platform
 import Testing
 
 @testable import Events

@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import HTTPTypes
 import Network
-import Platform
 import Testing
 
 @testable import ObjectStore

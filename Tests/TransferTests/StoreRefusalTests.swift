@@ -1,5 +1,5 @@
+import Basics
 import Network
-import Platform
 import Testing
 
 @testable import HTTPClient

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 import Testing
 
 @testable import Catalog

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 import Proto
 import Testing
 

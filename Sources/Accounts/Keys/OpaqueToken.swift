@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// A secret that we hand out and know again by its digest: an API key's credential, a refresh token, a
 /// service account's system credential.

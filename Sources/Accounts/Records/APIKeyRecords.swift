@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// Whether a key may be used, and if not, the first reason why.
 package enum KeyUsability: Sendable, Hashable {

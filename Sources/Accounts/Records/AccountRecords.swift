@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// The tables of this room. Times are microseconds since 1970; `status` is 1 enabled, 2 disabled, as on the wire.
 enum AccountRecords {

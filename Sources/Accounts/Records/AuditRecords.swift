@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// A line of the audit log, as it is kept.
 struct AuditRecord: Sendable {

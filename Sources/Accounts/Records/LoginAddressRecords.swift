@@ -1,6 +1,6 @@
+import Basics
 import Database
 import HTTPTypes
-import Platform
 
 /// The addresses that a user signed in from, the latest few: what strangers do to an account does not hold these up.
 enum LoginAddressRecords {

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 struct OrganizationRecord: Sendable {
     enum Kind: Int64, Sendable {

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 struct RefreshTokenRecord: Sendable {
     let id: String

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 struct SiteRecord: Sendable {
     let id: Int64

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// The system credentials of service accounts, at most one each.
 enum SystemCredentialRecords {

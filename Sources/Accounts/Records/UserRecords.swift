@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 struct UserRecord: Sendable {
     let id: Int64

@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import Database
 import GatewayAPI
-import Platform
 import RPC
 
 /// The API keys of an organization, as its operators see them.

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import GatewayAPI
-import Platform
 import RPC
 
 /// Whether a credential is the one that was issued: the same for devices', sites' and service accounts'.

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Database
-import Platform
 
 /// What the device registry asks and tells of keys and sites, inside its own transactions.
 ///

@@ -1,6 +1,6 @@
+import Basics
 import Database
 import GatewayAPI
-import Platform
 import RPC
 
 /// An API key's credential for an access token. Makes no commit: the robots of a whole site come back at once.

@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import Database
 import GatewayAPI
 import HTTPTypes
-import Platform
 import RPC
 
 /// A user's session: tokens that a password opened, kept open by refresh tokens (RFC 9700, section 4.14).

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 import RPC
 
 /// The sites of an organization.

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Database
-import Platform
 import RPC
 
 /// Service accounts' system credentials: issued by an admin of SYSTEM, exchanged for access tokens without a commit.

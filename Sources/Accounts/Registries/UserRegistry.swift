@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Database
-import Platform
 import RPC
 
 /// The organizations, and the users of each.

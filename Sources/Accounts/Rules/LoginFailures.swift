@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// How many logins may fail: for an account from one address, for an account from anywhere, and from one address.
 ///

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// Page tokens: where the next page begins, sealed so that only who got one for a question can use it for that question, and
 /// encrypted: a page may end at a row that the caller may not see.

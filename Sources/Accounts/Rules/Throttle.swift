@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Limits how often something may happen for each of many keys: a token bucket a key, bounded in number.
 package final class Throttle: Sendable {

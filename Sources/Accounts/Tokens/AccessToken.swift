@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Which door a token opens. Each kind has its own `typ` and `aud`, so none passes for another (RFC 8725, section 3.11).
 enum TokenKind: String, Sendable, CaseIterable {

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// Issues access tokens, and remembers those whose signature was found right: an ES256 verification costs 80 µs, a look
 /// here one.

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// A key pair that signs access tokens.
 struct SigningKey: Sendable {

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Foundation
-import Platform
 
 /// The signing keys as files: `es256-1`, and `es256-NUMBER-SECONDS` for one that has signed since that time (seconds
 /// from 1970) in the place of the one before it.

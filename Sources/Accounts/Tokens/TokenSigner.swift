@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Access tokens as signed JWTs (RFC 7515, RFC 7519) with ES256, verified by the rules of RFC 8725.
 ///

@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// An archive on disk, encrypted or not.
 enum ArchiveFile {

@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// Reads an archive, record after record; holds none. What it gives may still turn out to be altered: only when
 /// ``next()`` has returned nil it is what was written.

@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// Writes an archive, record after record; holds none.
 final class ArchiveWriter {

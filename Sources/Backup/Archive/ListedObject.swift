@@ -1,5 +1,5 @@
+import Basics
 import ObjectStore
-import Platform
 
 /// An entry of an archive's list of objects: file id, size and CRC-64, 32 bytes.
 extension StoredFile {

@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// An archive under a passphrase: ``magic``, 16 bytes of salt, 32 bytes that show whether the passphrase is right, and the
 /// archive in chunks of 64 KiB, each sealed with AES-256-GCM; the last may be shorter.

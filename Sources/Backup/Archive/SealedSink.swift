@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// Seals what is written; see ``SealedFormat``.
 final class SealedSink: ByteSink {

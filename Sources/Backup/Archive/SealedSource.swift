@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// Gives what was sealed; see ``SealedFormat``. A chunk is given when it was authenticated, in its place.
 final class SealedSource: ByteSource {

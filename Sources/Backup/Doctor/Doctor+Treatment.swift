@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import ObjectStore
-import Platform
 import Uploads
 
 /// What the doctor does when it is told to.

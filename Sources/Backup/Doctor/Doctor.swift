@@ -1,8 +1,8 @@
 import Accounts
+import Basics
 import Database
 import Foundation
 import ObjectStore
-import Platform
 import Uploads
 
 /// Looks at a gateway that does not run: is the database whole, does the store hold what it speaks of, is there anything

@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import Database
 import Foundation
 import ObjectStore
-import Platform
 
 /// Puts an archive into a data directory: a new one, or the one whose store the archive's database goes with.
 ///

@@ -1,6 +1,6 @@
+import Basics
 import Foundation
 import ObjectStore
-import Platform
 
 /// `DIR/restoring`: what a restore has read so far.
 struct RestoreStage {

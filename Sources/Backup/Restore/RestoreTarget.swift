@@ -1,7 +1,7 @@
+import Basics
 import Database
 import Foundation
 import ObjectStore
-import Platform
 
 /// The data directory that an archive is restored into, and the steps that change it.
 struct RestoreTarget {

@@ -1,7 +1,7 @@
+import Basics
 import Database
 import Foundation
 import ObjectStore
-import Platform
 
 /// Writes one archive of a gateway that serves, from a copy of its database. Blocks.
 struct BackupRun: Sendable {

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import Platform
 
 /// Carries an archive from the thread that makes it, which may block, to the call that sends it, which may not.
 ///

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Reads the filter of ListObjects:
 ///

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 import Proto
 
 /// A browser in which somebody is signed in.

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// What a browser shows to be let in: 256 random bits each, of which the gateway keeps the digest.
 enum SessionSecret {

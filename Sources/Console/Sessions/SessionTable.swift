@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Proto
 
 /// Who is signed in to the console: in memory only, bounded in number and in time.

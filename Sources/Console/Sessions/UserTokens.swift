@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 import Proto
 
 /// The tokens that a user's password opened, for the console to use; none of them leaves the gateway.

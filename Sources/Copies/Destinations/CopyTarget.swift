@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import ObjectStore
-import Platform
 
 /// A place that the configuration lets jobs copy to.
 package struct CopyTarget: Sendable {

@@ -1,5 +1,5 @@
+import Basics
 import HTTPClient
-import Platform
 
 /// Brings items to one destination.
 protocol DestinationWriter: Sendable {

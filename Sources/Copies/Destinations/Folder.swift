@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import Platform
 
 /// A folder that is held open, so that what is done in it is done in it and nowhere else.
 ///

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// A row of `copy_jobs`.
 struct CopyJob: Sendable {

@@ -1,8 +1,9 @@
 import Accounts
+import Basics
 import Catalog
+import Crypto
 import Database
 import GatewayAPI
-import Platform
 import Proto
 import RPC
 

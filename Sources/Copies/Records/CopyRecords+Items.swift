@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 extension CopyRecords {
     private static let itemColumns = """

@@ -1,8 +1,8 @@
+import Basics
 import Catalog
 import Database
 import HTTPClient
 import ObjectStore
-import Platform
 
 /// One worker's attempt at one item, from its claim to what becomes of it.
 struct CopyAttempt: Sendable {

@@ -1,7 +1,7 @@
 import Accounts
+import Basics
 import Database
 import ObjectStore
-import Platform
 
 /// Take items and copy them, so many at a time, until their task is cancelled.
 ///

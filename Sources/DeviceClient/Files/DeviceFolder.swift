@@ -1,6 +1,6 @@
+import Basics
 import Foundation
 import HTTPClient
-import Platform
 
 /// The folder in which a device keeps what it must not lose.
 package struct DeviceFolder: Sendable {

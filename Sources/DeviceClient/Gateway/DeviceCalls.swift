@@ -1,5 +1,5 @@
+import Basics
 import HTTPClient
-import Platform
 import Proto
 import RPC
 import Wire

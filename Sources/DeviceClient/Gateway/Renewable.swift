@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Something that ends at a time and is fetched anew before it does: a token, temporary credentials.
 actor Renewable<Value: Sendable> {

@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import HTTPClient
 import ObjectStore
-import Platform
 import Proto
 import Transfer
 

@@ -1,5 +1,5 @@
+import Basics
 import HTTPClient
-import Platform
 import Transfer
 
 /// Sends parts over several connections at once. On each, the next part is read and hashed while one is sent.

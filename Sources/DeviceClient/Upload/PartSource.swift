@@ -1,5 +1,5 @@
+import Basics
 import HTTPClient
-import Platform
 import Transfer
 
 /// The file that is uploaded, as long as it stays what it was when the upload began.

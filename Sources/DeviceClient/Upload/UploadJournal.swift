@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import Foundation
 import HTTPClient
-import Platform
 
 /// The file that an upload's events are kept in: one line of JSON each, on the disk before the next step is taken.
 ///

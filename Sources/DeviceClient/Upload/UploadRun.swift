@@ -1,7 +1,7 @@
+import Basics
 import GatewayAPI
 import HTTPClient
 import ObjectStore
-import Platform
 import Proto
 import RPC
 import Transfer

@@ -1,8 +1,9 @@
+import Basics
+import Crypto
 import Foundation
 import GatewayAPI
 import HTTPClient
 import Network
-import Platform
 import Proto
 import RPC
 import Transfer

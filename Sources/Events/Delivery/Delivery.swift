@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// An event that one webhook is to be told of, and what came of it so far.
 struct Delivery: Sendable, Hashable {

@@ -1,5 +1,5 @@
+import Basics
 import HTTPClient
-import Platform
 
 /// What an attempt's answer means. Pure: time and lot come in.
 struct DeliveryRules: Sendable {

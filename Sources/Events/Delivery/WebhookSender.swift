@@ -1,6 +1,6 @@
+import Basics
 import Database
 import HTTPClient
-import Platform
 
 /// Sends one webhook's events as they become due, several at once, and writes what came of it.
 ///

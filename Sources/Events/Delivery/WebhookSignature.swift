@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import Foundation
 import HTTPTypes
-import Platform
 
 /// How a receiver knows that a request is ours, whole and fresh: the header fields of Standard Webhooks 1.0
 /// (standardwebhooks.com), HMAC-SHA256 over the id, the time of sending and the body.

@@ -1,5 +1,5 @@
+import Crypto
 import Foundation
-import Platform
 
 /// A password that somebody hands over: never as an argument, which every user of the machine could see.
 enum Password {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import RPC
 
 /// Who is signed in, where, and with which tokens: what `data-gateway login` leaves for the commands after it.

@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import Platform
 
 /// The file that holds the session of this machine's user: nobody else may read it.
 struct SessionFile: Sendable {

@@ -1,6 +1,6 @@
+import Basics
 import HTTPTypes
 import Network
-import Platform
 import Proto
 import Wire
 

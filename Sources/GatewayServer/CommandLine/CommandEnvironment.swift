@@ -1,5 +1,5 @@
+import Basics
 import Foundation
-import Platform
 
 /// What a command finds around it beside its command line.
 struct CommandEnvironment: Sendable {

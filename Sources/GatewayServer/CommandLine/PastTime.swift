@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// A time that people write as so long ago, or by the calendar.
 enum PastTime: ArgumentValue, Hashable {

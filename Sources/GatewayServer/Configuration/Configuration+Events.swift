@@ -1,6 +1,6 @@
+import Basics
 import Events
 import Foundation
-import Platform
 
 extension Configuration {
     private static let mostWebhooks = 16

@@ -1,4 +1,5 @@
 import Accounts
+import Basics
 import Catalog
 import Console
 import Copies
@@ -8,7 +9,6 @@ import HTTPTypes
 import InternalStorage
 import Network
 import ObjectStore
-import Platform
 import RPC
 import Uploads
 

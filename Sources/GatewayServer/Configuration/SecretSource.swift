@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Foundation
-import Platform
 
 /// Where a secret is: in the file that `secret_file` names, or in the environment variable that `secret_env` does. The
 /// configuration itself holds none, so that others may read it.

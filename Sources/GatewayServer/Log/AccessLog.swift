@@ -1,6 +1,6 @@
 import Accounts
+import Crypto
 import Network
-import Platform
 import RPC
 import Wire
 

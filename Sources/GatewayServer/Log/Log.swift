@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Platform
 
 /// Standard error: one line an event. No secret is ever given to it.
 enum Log {

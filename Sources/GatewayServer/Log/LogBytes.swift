@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// A line of the log while it is written. Nothing in a text can end the line, or take hold of a terminal.
 struct LogBytes {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// One event and what is to be said of it, on its way to the log.
 struct LogLine: Sendable {

@@ -1,6 +1,6 @@
+import Basics
 import Dispatch
 import Foundation
-import Platform
 import Synchronization
 
 /// Writes lines to a descriptor on a thread of its own, so that whoever has something to say never waits for a disk or a

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Whether what deletes believes the clock.
 struct ClockMetrics: MetricSource {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// What the sweeps counted; read at any time, by any thread.
 final class SweepMetrics: MetricSource {

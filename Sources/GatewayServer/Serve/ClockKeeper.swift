@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import Database
-import Platform
 
 /// The gateway's ``ClockGuard``: keeps what it saw in the database, and tells the log what it finds.
 final class ClockKeeper: Sendable {

@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import Database
-import Platform
 
 /// What a ``ClockGuard`` has to know across restarts: one row.
 struct ClockRecords {

@@ -1,5 +1,5 @@
 import Accounts
-import Platform
+import Basics
 import Proto
 import RPC
 

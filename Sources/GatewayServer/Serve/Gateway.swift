@@ -1,11 +1,11 @@
 import Backup
+import Basics
 import Console
 import DeviceClient
 import Foundation
 import GatewayAPI
 import HTTPTypes
 import Network
-import Platform
 import Proto
 import RPC
 import Wire

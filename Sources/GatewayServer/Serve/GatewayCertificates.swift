@@ -1,5 +1,5 @@
+import Basics
 import Network
-import Platform
 
 /// What each listener shows, and whose clients it asks for a certificate.
 struct GatewayCertificates: Sendable {

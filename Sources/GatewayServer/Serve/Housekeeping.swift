@@ -1,10 +1,10 @@
 import Accounts
+import Basics
 import Catalog
 import Copies
 import Database
 import Events
 import ObjectStore
-import Platform
 import Uploads
 
 /// What is done once a minute while the gateway serves: writing what is written late, and removing what is past its time.

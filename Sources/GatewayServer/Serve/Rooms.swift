@@ -1,7 +1,9 @@
 import Accounts
 import Backup
+import Basics
 import Catalog
 import Copies
+import Crypto
 import Database
 import DeviceInit
 import Events
@@ -9,7 +11,6 @@ import Foundation
 import InternalStorage
 import Network
 import ObjectStore
-import Platform
 import RPC
 import Uploads
 

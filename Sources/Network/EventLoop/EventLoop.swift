@@ -1,6 +1,6 @@
+import Basics
 import CUV
 import Foundation
-import Platform
 import RPC
 
 /// One thread with a libuv loop: the sockets that belong to it, and the handlers of their calls.

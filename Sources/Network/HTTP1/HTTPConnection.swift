@@ -1,6 +1,6 @@
+import Basics
 import CMicrohttpd
 import Glibc
-import Platform
 import Synchronization
 
 /// One connection of an ``HTTPDaemon``, from its acceptance to its end: whose it is, and how it gets on.

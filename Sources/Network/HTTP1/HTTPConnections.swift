@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// The connections that a daemon has open.
 final class HTTPConnections: Sendable {

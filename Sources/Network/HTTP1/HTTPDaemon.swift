@@ -1,8 +1,8 @@
+import Basics
 import CMicrohttpd
 import Dispatch
 import Glibc
 import HTTPTypes
-import Platform
 import RPC
 import Synchronization
 

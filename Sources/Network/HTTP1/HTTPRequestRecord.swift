@@ -1,5 +1,5 @@
+import Crypto
 import HTTPTypes
-import Platform
 
 /// What became of a request: for logs and metrics. No query is in it, nor any field: those may hold what is secret.
 package struct HTTPRequestRecord: Sendable {

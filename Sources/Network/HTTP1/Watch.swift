@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import Platform
 
 /// Calls something again and again, on a queue of its own, until it is stopped.
 final class Watch: Sendable {

@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// How many connections a listener may have, over all its loops: in all, and of one address.
 final class ConnectionLimits: Sendable {

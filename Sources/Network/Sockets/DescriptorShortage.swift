@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Tells once for each episode that the process has no file descriptor left: one lasts while connections are turned away
 /// for that, and for a minute more.

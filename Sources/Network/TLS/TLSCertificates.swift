@@ -1,6 +1,6 @@
+import Basics
 import COpenSSL
 import Glibc
-import Platform
 
 /// Why certificates cannot be used. The description names the file.
 package struct TLSError: Error, Sendable, CustomStringConvertible {

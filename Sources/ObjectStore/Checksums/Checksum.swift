@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// A checksum that the store computed. As text, and in the database: `CRC32:<base64>`, or `CRC32:<base64>-<parts>`.
 package struct Checksum: Equatable, Sendable, LosslessStringConvertible {

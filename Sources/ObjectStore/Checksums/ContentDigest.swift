@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// What a client computes of the bytes that it sends or gets, to compare with what the store says of them. Used by one
 /// thread at a time.

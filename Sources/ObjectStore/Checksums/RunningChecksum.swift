@@ -1,5 +1,5 @@
 import CLZMA
-import Platform
+import Crypto
 
 /// A checksum of bytes that arrive in pieces. Used by one thread at a time.
 struct RunningChecksum {

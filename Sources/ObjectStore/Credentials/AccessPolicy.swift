@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 /// What the rooms that own uploads and principals say about credentials whose signature was right.
 ///

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// The claims as bytes: fixed-width integers big endian, strings and byte strings after a 16-bit length.
 extension CredentialClaims {

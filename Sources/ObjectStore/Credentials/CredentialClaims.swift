@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// What a set of temporary credentials may do: the statement that its security token carries under a MAC.
 ///

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// Makes temporary credentials and recognizes its own.
 ///

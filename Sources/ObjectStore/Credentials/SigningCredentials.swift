@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// What a client signs its requests with.
 package struct SigningCredentials: Sendable {

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// A key that the configuration gives to operators' own tools: good until it is taken out there.
 package struct StaticKey: Sendable {

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// What a request says about who sent it: read from its fields or its query, not yet believed.
 struct Authentication {

@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// A request to an object store as its client sends it: signed with version 4, in the Authorization field.
 package struct ClientRequest: Sendable, Equatable {

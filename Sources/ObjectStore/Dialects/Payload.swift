@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// A request's body as it is to be taken.
 struct Payload {

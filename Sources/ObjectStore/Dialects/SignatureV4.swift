@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// What version 4 of OSS's signature took over from AWS's: a chain of keys over a scope, and the text that is signed.
 struct SignatureV4: Equatable {

@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// Entity tags, always in double quotes. Each dialect makes them its own way, and any client may compare any of them.
 package enum ETag {

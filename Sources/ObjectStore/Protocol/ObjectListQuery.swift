@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// What a list of a bucket's objects is asked for: ListObjects and ListObjectsV2, which OSS and S3 spell alike.
 struct ObjectListQuery: Equatable {

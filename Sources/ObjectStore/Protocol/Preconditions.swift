@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// The conditions that a GET or HEAD names (RFC 9110, section 13).
 struct Preconditions {

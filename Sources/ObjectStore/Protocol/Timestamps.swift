@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// The three forms in which times travel here, all in UTC.
 package enum Timestamps {

@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// A presigned request whose signature was found right, with what was read from it.
 struct ProvenRequest: Sendable {

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Database
-import Platform
 import XML
 
 /// Who sends a request, and what they may do to an object: decided when its header has arrived. A body that takes longer

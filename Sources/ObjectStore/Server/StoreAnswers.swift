@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 import XML
 
 /// The answers to one request, in the dialect that it speaks.

@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// What a static key signed: any object below its prefix, and the bucket as far as that reaches.
 extension StoreHandler {

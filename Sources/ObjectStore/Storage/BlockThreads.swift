@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import Platform
 import Synchronization
 
 /// The few threads that hash and write blocks, and the memory for these; all requests share them.

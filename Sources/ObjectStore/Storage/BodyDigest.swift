@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// What is computed of a body while it arrives. Used by one thread at a time.
 struct BodyDigest {

@@ -1,5 +1,5 @@
+import Basics
 import Dispatch
-import Platform
 
 /// Takes one body in: gathers it into aligned blocks, each of which one thread hashes and another writes at its place in a
 /// file, while the next is received.

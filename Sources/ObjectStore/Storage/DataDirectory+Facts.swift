@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Platform
 
 /// What stands beside a completed upload's file, so that it can be listed again where a database does not know it. The
 /// store keeps the bytes and does not read them.

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Glibc
-import Platform
 
 /// `DIR/store`: data files at `data/<2 hex>/<file id>`, each at one path for life, and `quarantine/`.
 ///

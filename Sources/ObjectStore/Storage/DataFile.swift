@@ -1,7 +1,7 @@
+import Basics
 import CLinux
 import Glibc
 import HTTPTypes
-import Platform
 
 /// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
 /// Used by one thread at a time, and Sendable for that: who writes hands it over with the bytes.

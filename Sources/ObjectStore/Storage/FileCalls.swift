@@ -1,5 +1,5 @@
+import Basics
 import Glibc
-import Platform
 
 /// The system calls whose failures matter most, and which no file system lets fail on demand: a test puts its own here.
 struct FileCalls: Sendable {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// The data files that this process made and that no row speaks of yet: not to be taken for what an earlier process left.
 final class PendingFiles: Sendable {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Keeps writers of one multipart upload out of each other's way, across connections.
 ///

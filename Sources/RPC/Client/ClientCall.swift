@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Wire
 
 /// One call at the client: gathers the reply's messages, and the status at its end.

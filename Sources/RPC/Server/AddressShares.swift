@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 /// The addresses that have connections or calls at a listener, each with what it holds there.
 ///

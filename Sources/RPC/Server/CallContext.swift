@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import HTTPTypes
-import Platform
 import Wire
 
 /// What a handler knows about its call beside the message.

@@ -1,5 +1,5 @@
+import Crypto
 import Glibc
-import Platform
 import Wire
 
 /// The header section of a request, gathered field by field (gRPC over HTTP/2, "Requests").

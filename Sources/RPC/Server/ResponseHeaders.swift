@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Wire
 
 /// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Synchronization
 
 /// What a listener counts, but for its calls, which ``Router/methods`` count; read at any time, by any thread.

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Wire
 
 /// One message in, one message out: the common case, and the fast one.

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Whether the server takes calls; one for all its listeners. Those who watch hear of each change.
 package final class ServingState: Sendable {

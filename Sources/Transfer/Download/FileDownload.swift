@@ -1,8 +1,8 @@
+import Basics
 import Foundation
 import HTTPClient
 import HTTPTypes
 import ObjectStore
-import Platform
 
 /// Brings an object into a file: first into `PATH.part`, from where a broken one goes on, then, whole and compared with
 /// the store's checksum, to its name.

@@ -1,7 +1,7 @@
+import Basics
 import Foundation
 import HTTPClient
 import ObjectStore
-import Platform
 
 /// A file that is not whole yet, and what is to be compared when it is.
 ///

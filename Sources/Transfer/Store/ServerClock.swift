@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// The time as a server has it: the machine's, until a server says that it is wrong.
 ///

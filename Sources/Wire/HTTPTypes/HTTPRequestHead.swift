@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// A request as it stands when its header has arrived and has passed ``HTTPFront``; its body has not been read.
 package struct HTTPRequestHead: Sendable {

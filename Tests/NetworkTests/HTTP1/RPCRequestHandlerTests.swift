@@ -1,8 +1,8 @@
+import Basics
 import Dispatch
 import Glibc
 import HTTPTestClient
 import Network
-import Platform
 import Proto
 import RPC
 import Testing

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Proto
 
 /// What a callback saw, in order.

@@ -1,7 +1,7 @@
+import Basics
 import HTTPTestClient
 import HTTPTypes
 import Network
-import Platform
 import Testing
 
 @testable import ObjectStore

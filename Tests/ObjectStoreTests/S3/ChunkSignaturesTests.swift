@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Network
-import Platform
 import Testing
 
 @testable import ObjectStore

@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import Foundation
 import HTTPTestClient
 import Network
-import Platform
 import Testing
 
 @testable import ObjectStore

@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import HTTPTestClient
 import HTTPTypes
 import Network
-import Platform
 import Testing
 
 @testable import ObjectStore

@@ -1,6 +1,6 @@
+import Crypto
 import HTTPTypes
 import Network
-import Platform
 import Testing
 
 @testable import ObjectStore

@@ -1,5 +1,5 @@
+import Crypto
 import HTTPTestClient
-import Platform
 import Synchronization
 import Testing
 

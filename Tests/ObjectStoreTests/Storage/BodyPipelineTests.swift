@@ -1,8 +1,9 @@
+import Basics
+import Crypto
 import Dispatch
 import Foundation
 import Glibc
 import HTTPTestClient
-import Platform
 import RPC
 import Testing
 

@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import Dispatch
 import Foundation
 import HTTPTestClient
-import Platform
 import Testing
 
 @testable import ObjectStore

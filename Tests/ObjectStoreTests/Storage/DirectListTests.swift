@@ -1,5 +1,5 @@
+import Crypto
 import Database
-import Platform
 import Testing
 
 @testable import ObjectStore

@@ -1,7 +1,7 @@
+import Basics
 import Database
 import Foundation
 import HTTPTestClient
-import Platform
 import Testing
 
 @testable import ObjectStore

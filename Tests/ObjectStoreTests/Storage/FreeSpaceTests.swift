@@ -1,6 +1,6 @@
+import Basics
 import Foundation
 import HTTPTestClient
-import Platform
 import Testing
 
 @testable import ObjectStore

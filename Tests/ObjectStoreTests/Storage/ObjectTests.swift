@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import HTTPTestClient
-import Platform
 import Testing
 
 @testable import ObjectStore

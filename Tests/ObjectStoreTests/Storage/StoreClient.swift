@@ -1,7 +1,8 @@
+import Basics
+import Crypto
 import HTTPTestClient
 import HTTPTypes
 import Network
-import Platform
 
 @testable import ObjectStore
 

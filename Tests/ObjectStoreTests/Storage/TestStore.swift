@@ -1,8 +1,9 @@
+import Basics
+import Crypto
 import Database
 import Foundation
 import HTTPTestClient
 import Network
-import Platform
 
 @testable import ObjectStore
 

@@ -1,5 +1,5 @@
+import Basics
 import Database
-import Platform
 
 @testable import ObjectStore
 @testable import Uploads

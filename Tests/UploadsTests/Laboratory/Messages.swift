@@ -1,6 +1,6 @@
+import Basics
 import DeviceClient
 import ObjectStore
-import Platform
 import Proto
 import RPC
 import Transfer

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 @testable import Uploads
 

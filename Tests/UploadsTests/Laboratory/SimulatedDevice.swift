@@ -1,6 +1,7 @@
+import Basics
+import Crypto
 import GatewayAPI
 import ObjectStore
-import Platform
 import Proto
 import RPC
 import Transfer

@@ -1,6 +1,6 @@
+import Basics
 import DeviceClient
 import ObjectStore
-import Platform
 import Transfer
 
 /// The file that a device uploads, with the digests that a client computes of its pieces.

@@ -1,6 +1,6 @@
 import Accounts
+import Basics
 import HTTPTypes
-import Platform
 import Proto
 import RPC
 import Wire

@@ -1,5 +1,5 @@
+import Basics
 import DeviceClient
-import Platform
 import Proto
 
 @testable import ObjectStore

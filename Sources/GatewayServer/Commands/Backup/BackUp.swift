@@ -1,6 +1,6 @@
 import Backup
+import Basics
 import Foundation
-import Platform
 import Proto
 import RPC
 

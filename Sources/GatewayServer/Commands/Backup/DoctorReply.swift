@@ -1,6 +1,6 @@
 import Backup
+import Basics
 import Foundation
-import Platform
 
 /// What the doctor found and did, for programs and for people.
 struct DoctorReply {

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import Foundation
-import Platform
 
 /// The passphrase of an archive: never as an argument, which every user of the machine could see.
 enum Passphrase {

@@ -1,5 +1,5 @@
 import Backup
-import Platform
+import Basics
 
 /// `data-gateway restore`
 struct RestoreCommand: Command {

@@ -1,7 +1,7 @@
+import Basics
 import DeviceClient
 import Foundation
 import HTTPClient
-import Platform
 import RPC
 
 /// `data-gateway upload`

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Tells how files travel: as a bar where a person watches, as lines of JSON where a program asked for them.
 final class TransferReporter: Sendable {

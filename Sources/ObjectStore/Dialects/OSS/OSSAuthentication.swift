@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Reads who sent a request of OSS's clients: versions 4 and 1 of the signature, in the header or presigned.
 struct OSSAuthentication {

@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 import XML
 
 /// Alibaba Cloud's Object Storage Service, as its SDKs and the devices speak it.

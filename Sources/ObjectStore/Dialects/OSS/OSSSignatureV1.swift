@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// OSS's signature version 1: HMAC-SHA1 over a few fields and the resource.
 struct OSSSignatureV1: SignatureScheme {

@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 extension OSSSignatureV4 {
     /// The fields of a request as its client sends it: its own, and those of the signature.

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// A request that needs nothing but its URL: to be sent as it is, until it expires.
 package struct PresignedRequest: Sendable, Equatable {

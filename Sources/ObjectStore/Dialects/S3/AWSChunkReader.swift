@@ -1,4 +1,4 @@
-import Platform
+import Basics
 
 /// Takes apart a body in S3's `aws-chunked` encoding: `size[;extensions] CRLF bytes CRLF`, again and again, a chunk of no
 /// bytes, then fields as a trailer. Bytes in, bytes out: what is inside of the chunks is handed on without being copied.

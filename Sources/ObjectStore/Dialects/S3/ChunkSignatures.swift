@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// Verifies the signatures of a body's chunks: each is made over a chunk and the signature before it, the first over the
 /// request's (S3's API, "Signature calculations: transferring payload in multiple chunks").

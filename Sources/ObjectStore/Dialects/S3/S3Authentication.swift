@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 
 /// Reads who sent a request of S3's clients: version 4 of AWS's signature, in the header or presigned.
 struct S3Authentication {

@@ -1,5 +1,6 @@
+import Basics
+import Crypto
 import HTTPTypes
-import Platform
 
 /// Reads what a request of S3's clients says of its body.
 struct S3Payload {

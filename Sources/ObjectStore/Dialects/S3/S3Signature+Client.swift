@@ -1,5 +1,5 @@
+import Basics
 import HTTPTypes
-import Platform
 
 extension S3Signature {
     /// The fields of a request as its client sends it: its own, all of them signed, and those of the signature. The body

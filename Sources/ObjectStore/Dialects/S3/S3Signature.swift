@@ -1,4 +1,4 @@
-import Platform
+import Crypto
 
 /// AWS's signature version 4, `AWS4-HMAC-SHA256`, as S3 has it: the path is encoded once.
 struct S3Signature: SignatureScheme {

@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Testing
 
 /// When a clock is believed by what deletes, and how times are judged that were taken from a wrong one.

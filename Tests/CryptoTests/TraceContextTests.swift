@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Platform
+@testable import Basics
+@testable import Crypto
 
 /// W3C Trace Context, sections 2.2.2 (what it looks like) and 4.3 (what becomes of it).
 @Suite struct TraceContextTests {

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-@testable import Platform
+@testable import Basics
+@testable import Crypto
 
-@Suite struct PrivateFileTests {
-    private let folder = NSTemporaryDirectory() + "platform-tests-" + UUID().uuidString
+@Suite struct KeyringTests {
+    private let folder = NSTemporaryDirectory() + "keyring-tests-" + UUID().uuidString
 
     private func withFolder(_ body: () throws -> Void) throws {
         try PrivateFile.makeFolder(folder)
@@ -30,5 +31,18 @@ import Testing
             #expect(throws: KeyringError.self) { try Keyring.open(directory: folder, create: true) }
             #expect(try PrivateFile.read(folder + "/root") == [1, 2, 3])
         }
+    }
+
+    @Test func labelsAndNumbersDiffer() {
+        let ring = Keyring(root: Secret([UInt8](repeating: 7, count: 32)))
+        let keys = [
+            ring.key(.pepper), ring.key(.pepper, number: 2), ring.key(.pageTokens), ring.key(.temporaryCredentials),
+        ]
+        #expect(Set(keys).count == 4)
+        #expect(keys[0] == ring.key(.pepper))
+    }
+
+    @Test func secretsDoNotPrint() {
+        #expect("\(Secret("hush")) \(String(reflecting: Secret("hush")))" == "*** ***")
     }
 }

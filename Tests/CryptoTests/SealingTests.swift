@@ -1,4 +1,5 @@
-import Platform
+import Basics
+import Crypto
 import Testing
 
 /// AES-256-GCM and scrypt against published vectors.

@@ -1,3 +1,5 @@
+import Basics
+
 /// Which step of which distributed trace something is (W3C Trace Context, Recommendation of 23 November 2021).
 ///
 /// Made of the field `traceparent` of a request: the trace goes on with a step of our own, whose parent is the sender's.

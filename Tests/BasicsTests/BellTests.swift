@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Platform
+@testable import Basics
 
 @Suite struct BellTests {
     @Test func whatRangBeforeTheWaitIsHeard() async {

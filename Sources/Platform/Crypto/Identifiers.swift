@@ -1,3 +1,5 @@
+import Basics
+
 /// Identifiers that sort by the time they were made: UUID version 7 (RFC 9562, section 5.7).
 ///
 /// Strictly increasing within one `Identifiers`, also when many are made in the same millisecond: the 12 bits of

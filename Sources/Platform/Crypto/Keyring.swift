@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 
 /// The server's own secret: one root of 256 bits in `DIR/keys/root`, from which every key is derived

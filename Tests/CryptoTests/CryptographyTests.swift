@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Platform
+@testable import Basics
+@testable import Crypto
 
 @Suite struct DigestTests {
     @Test func knownAnswers() {
@@ -73,36 +74,5 @@ import Testing
     @Test func refusesWhatIsNoKey() {
         #expect(ES256Key(pkcs8: []) == nil)
         #expect(ES256Key(pkcs8: [0x30, 0x03, 1, 2, 3]) == nil)
-    }
-}
-
-@Suite struct KeyringTests {
-    @Test func labelsAndNumbersDiffer() {
-        let ring = Keyring(root: Secret([UInt8](repeating: 7, count: 32)))
-        let keys = [
-            ring.key(.pepper), ring.key(.pepper, number: 2), ring.key(.pageTokens), ring.key(.temporaryCredentials),
-        ]
-        #expect(Set(keys).count == 4)
-        #expect(keys[0] == ring.key(.pepper))
-    }
-
-    @Test func secretsDoNotPrint() {
-        #expect("\(Secret("hush")) \(String(reflecting: Secret("hush")))" == "*** ***")
-    }
-}
-
-@Suite struct IdentifierTests {
-    @Test func increaseEvenWithinAMillisecond() {
-        let identifiers = Identifiers(clock: ManualClock())
-        let made = (0..<5000).map { _ in identifiers.uuid() }
-        #expect(made == made.sorted())
-        #expect(Set(made).count == made.count)
-    }
-
-    @Test func layout() {
-        let made = Identifiers(clock: ManualClock(UnixTime(microseconds: 0x0123_4567_89AB * 1000))).uuid()
-        #expect(made.hasPrefix("01234567-89ab-7000-"))
-        #expect(made.count == 36)
-        #expect("89ab".contains(Array(made)[19]))
     }
 }
