@@ -67,36 +67,35 @@ let package = Package(
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
         module("RPC", ["Wire", "HTTPTypes", "CommonProto", "Basics", "Crypto"]),
-        module("GatewayAPI", ["RPC"], path: "API/GatewayAPI"),
+        module("GatewayErrors", ["RPC"], path: "API/GatewayErrors"),
+
         module(
             "Network", ["Wire", "HTTPTypes", "RPC", "Basics", "Crypto", "CUV", "CMicrohttpd", "COpenSSL", "CLinux"],
             exclude: ["HTTPClient"]),
         module("HTTPClient", ["HTTPTypes", "CCurl"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"]),
+        module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
         module("ObjectStore", ["Database", "HTTPTypes", "Network", "Basics", "Crypto", "XML", "CLZMA", "CLinux"]),
         module("Accounts", ["GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Basics", "Crypto", "CArgon2"]),
         module(
-            "Events",
+            "Webhooks",
             ["Accounts", "HTTPClient", "HTTPTypes", "GatewayAPI", "RPC", "Proto", "Database", "Basics", "Crypto"]),
         module(
             "DeviceInit",
-            ["Events", "Accounts", "GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Basics", "Crypto"]),
+            ["Webhooks", "Accounts", "GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Basics", "Crypto"]),
         module("Catalog", ["Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Basics", "Crypto"]),
         module(
             "Uploads",
             [
-                "Catalog", "Events", "Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Basics",
+                "Catalog", "Webhooks", "Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Basics",
                 "Crypto",
             ]),
-        module(
-            "InternalStorage",
-            ["Uploads", "Catalog", "Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Basics"]),
         module(
             "Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Basics", "Crypto", "Wire"]),
         module("Console", ["HTTPTypes", "Proto", "Basics", "Crypto", "Wire"], resources: [.embedInCode("Assets")]),
         module("Transfer", ["ObjectStore", "HTTPClient", "HTTPTypes", "Basics", "XML"]),
         module(
-            "Copies",
+            "CopyJobs",
             [
                 "Catalog", "Accounts", "HTTPClient", "Transfer", "ObjectStore", "GatewayAPI", "RPC", "Proto",
                 "Database", "Basics", "Crypto",
@@ -104,14 +103,15 @@ let package = Package(
         module(
             "DeviceClient",
             [
-                "Transfer", "ObjectStore", "HTTPClient", "HTTPTypes", "Network", "GatewayAPI", "RPC", "Proto", "Wire",
+                "Transfer", "ObjectStore", "HTTPClient", "HTTPTypes", "Network", "GatewayErrors", "RPC", "Proto",
+                "Wire",
                 "Basics", "Crypto",
             ]),
         .executableTarget(
             name: "GatewayServer",
             dependencies: [
-                "Accounts", "Backup", "CQRencode", "Catalog", "Console", "Copies", "Database", "DeviceClient",
-                "DeviceInit", "Events", "GatewayAPI", "HTTPClient", "HTTPTypes", "InternalStorage", "Network",
+                "Accounts", "Backup", "CQRencode", "Catalog", "Console", "CopyJobs", "Database", "DeviceClient",
+                "DeviceInit", "Webhooks", "GatewayAPI", "HTTPClient", "HTTPTypes", "Network",
                 "ObjectStore",
                 "Basics", "Crypto", "Proto",
                 "RPC",
@@ -137,21 +137,21 @@ let package = Package(
             swiftSettings: strict),
         tests("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting", "protoc-gen-gateway"]),
-        tests("RPC", ["GatewayAPI", "HTTPTypes", "Basics", "Proto", "Wire"]),
-        tests("GatewayAPI", ["RPC", "Wire"]),
-        tests("Network", ["HTTPTestClient", "HTTPTypes", "GatewayAPI", "Basics", "Proto", "RPC", "Wire"]),
+        tests("RPC", ["GatewayErrors", "HTTPTypes", "Basics", "Proto", "Wire"]),
+        tests("GatewayErrors", ["RPC", "Wire"]),
+        tests("Network", ["HTTPTestClient", "HTTPTypes", "GatewayErrors", "Basics", "Proto", "RPC", "Wire"]),
         tests("Database", ["Basics"]),
         tests(
             "ObjectStore", ["HTTPTestClient", "HTTPTypes", "Database", "Network", "Basics", "Crypto", "RPC", "XML"],
             exclude: ["Vectors"]),
         tests("Accounts", ["GatewayAPI", "HTTPTypes"]),
-        tests("Events", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient", "RPC"]),
+        tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient", "RPC"]),
         tests("DeviceInit", ["GatewayAPI", "HTTPTypes"]),
         tests(
             "Catalog",
             ["Accounts", "Database", "GatewayAPI", "ObjectStore", "Basics", "Crypto", "Proto", "RPC", "Wire"]),
         tests(
-            "Copies",
+            "CopyJobs",
             [
                 "Accounts", "Catalog", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Basics", "Crypto",
                 "Proto",
@@ -167,12 +167,11 @@ let package = Package(
                 "RPC",
                 "Transfer", "Wire",
             ]),
-        tests("InternalStorage", ["RPC"]),
         tests("Backup", ["Database", "ObjectStore", "Crypto"]),
         tests("Transfer", ["HTTPClient", "HTTPTestClient", "HTTPTypes", "Network", "ObjectStore", "Basics", "Crypto"]),
         tests(
             "DeviceClient",
-            ["GatewayAPI", "HTTPClient", "HTTPTypes", "Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Basics"]),
+            ["GatewayErrors", "HTTPClient", "HTTPTypes", "Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Basics"]),
         tests("Console", ["HTTPTypes", "Network", "Basics", "Proto", "Wire"]),
         tests("GatewayServer", ["GatewayAPI", "HTTPTypes", "Network", "Basics", "Proto", "RPC", "Wire"]),
     ],

@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import RPC
 
 /// Slows callers down who fill the audit log faster than its lines may go.

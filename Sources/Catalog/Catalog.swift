@@ -2,6 +2,7 @@ import Accounts
 import Basics
 import Crypto
 import Database
+import GatewayAPI
 import ObjectStore
 import RPC
 

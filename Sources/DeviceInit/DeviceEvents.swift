@@ -1,5 +1,5 @@
 import Accounts
-import Events
+import Webhooks
 
 /// What webhooks are told of devices. The names are a format that others read: a new one is optional, an old one stays.
 extension Event {

@@ -2,8 +2,9 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import Events
+import GatewayAPI
 import HTTPTypes
+import Webhooks
 
 /// The device registry, and how devices come to their keys.
 package final class DeviceInit: Sendable {

@@ -1,4 +1,5 @@
 import Accounts
+import GatewayAPI
 import RPC
 
 /// What the fields of a device must look like. A program that prepares calls can ask before it makes them.

@@ -2,10 +2,10 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import Events
 import GatewayAPI
 import HTTPTypes
 import RPC
+import Webhooks
 
 /// Gives devices their keys. Open to anyone who names a device, and so limited and audited.
 struct Initialization: Sendable {

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import GatewayAPI
 import HTTPTypes
 
 /// Device ids asked for that do not exist, by address: who walks through ids finds devices that wait for their first key.

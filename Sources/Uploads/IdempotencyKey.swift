@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import GatewayAPI
 import RPC
 
 /// What makes a CreateLogicalUpload that is sent again the same call: for a day, the same principal gets the same upload.

@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Database
+import GatewayAPI
 import ObjectStore
 import RPC
 

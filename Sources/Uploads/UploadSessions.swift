@@ -2,10 +2,10 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import Events
 import GatewayAPI
 import ObjectStore
 import RPC
+import Webhooks
 
 /// The rules of uploads: resumed and given up. (`UploadSessions+Create.swift`: begun and restarted;
 /// `UploadSessions+Complete.swift`: completed.)

@@ -2,9 +2,10 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import Events
+import GatewayAPI
 import ObjectStore
 import RPC
+import Webhooks
 
 /// Uploads of devices and sites: their sessions, their credentials, their recovery and their completion.
 package struct Uploads: Sendable {

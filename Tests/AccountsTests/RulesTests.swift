@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import GatewayAPI
 import HTTPTypes
 import RPC
 import Testing

@@ -3,6 +3,7 @@ import Basics
 import Crypto
 import Database
 import Foundation
+import GatewayAPI
 import Proto
 import RPC
 import Testing

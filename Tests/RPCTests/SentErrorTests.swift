@@ -1,5 +1,5 @@
 import Basics
-import GatewayAPI
+import GatewayErrors
 import Proto
 import Testing
 import Wire

@@ -1,4 +1,5 @@
 import Accounts
+import GatewayAPI
 import Proto
 import RPC
 import Testing

@@ -1,4 +1,5 @@
 import Basics
+import GatewayAPI
 import HTTPTypes
 
 /// How many logins may fail: for an account from one address, for an account from anywhere, and from one address.

@@ -1,4 +1,5 @@
 import Crypto
+import GatewayAPI
 import Proto
 import RPC
 

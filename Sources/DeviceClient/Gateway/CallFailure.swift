@@ -1,4 +1,4 @@
-import GatewayAPI
+import GatewayErrors
 import HTTPTypes
 import Proto
 import RPC

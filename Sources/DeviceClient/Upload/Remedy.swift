@@ -1,4 +1,4 @@
-import GatewayAPI
+import GatewayErrors
 import HTTPClient
 import Proto
 import RPC

@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 import Foundation
-import GatewayAPI
+import GatewayErrors
 import HTTPClient
 import Network
 import Proto

@@ -1,4 +1,4 @@
-import Copies
+import CopyJobs
 import ObjectStore
 
 extension Configuration {

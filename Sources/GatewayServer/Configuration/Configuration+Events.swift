@@ -1,13 +1,13 @@
 import Basics
-import Events
 import Foundation
+import Webhooks
 
 extension Configuration {
     private static let mostWebhooks = 16
 
     /// The sections `events` and `webhooks`: who is told what happens here, and how hard it is tried.
-    static func events(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> EventsConfiguration {
-        var events = EventsConfiguration()
+    static func events(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WebhookConfiguration {
+        var events = WebhookConfiguration()
         events.concurrency = Int(
             try reader.integer(
                 "events.concurrency", default: Int64(events.concurrency), in: 1...64, unit: "requests to a webhook"))

@@ -1,4 +1,4 @@
-import InternalStorage
+import Catalog
 
 extension Configuration {
     /// The section `internal`: what programs may ask of the internal listener, and how they prove who they are.

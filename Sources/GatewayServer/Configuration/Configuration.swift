@@ -2,15 +2,14 @@ import Accounts
 import Basics
 import Catalog
 import Console
-import Copies
+import CopyJobs
 import DeviceInit
-import Events
 import HTTPTypes
-import InternalStorage
 import Network
 import ObjectStore
 import RPC
 import Uploads
+import Webhooks
 
 /// Everything that can be set, read at start: the command line before the environment before the file before the defaults.
 struct Configuration: Sendable {
@@ -34,7 +33,7 @@ struct Configuration: Sendable {
     var uploads: UploadConfiguration
     var catalog = CatalogConfiguration()
     var internalStorage = InternalStorageConfiguration()
-    var events = EventsConfiguration()
+    var events = WebhookConfiguration()
     /// PEM of those whose certificates stand in the place of a token at the internal listener; `nil` = none's do.
     var internalAuthorities: String?
     var copies = CopyConfiguration()

@@ -1,4 +1,4 @@
-import Copies
+import CopyJobs
 
 extension CopyMetrics: MetricSource {
     var families: [MetricFamily] {

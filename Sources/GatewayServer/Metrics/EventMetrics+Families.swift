@@ -1,4 +1,4 @@
-import Events
+import Webhooks
 
 extension EventMetrics: MetricSource {
     var families: [MetricFamily] {

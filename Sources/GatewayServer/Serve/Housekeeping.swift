@@ -1,11 +1,11 @@
 import Accounts
 import Basics
 import Catalog
-import Copies
+import CopyJobs
 import Database
-import Events
 import ObjectStore
 import Uploads
+import Webhooks
 
 /// What is done once a minute while the gateway serves: writing what is written late, and removing what is past its time.
 struct Housekeeping: Sendable {
@@ -16,8 +16,8 @@ struct Housekeeping: Sendable {
     let accounts: Accounts
     let uploads: Uploads
     let catalog: Catalog
-    let events: Events
-    let copies: Copies
+    let events: Webhooks
+    let copies: CopyJobs
     let store: ObjectStore
     /// After how many seconds without a part a multipart upload of a static key is given up.
     let directUploadIdle: Int64

@@ -2,24 +2,23 @@ import Accounts
 import Backup
 import Basics
 import Catalog
-import Copies
+import CopyJobs
 import Crypto
 import Database
 import DeviceInit
-import Events
 import Foundation
-import InternalStorage
 import Network
 import ObjectStore
 import RPC
 import Uploads
+import Webhooks
 
 /// The capabilities, made and joined to each other over one database and one object store.
 struct Rooms: Sendable {
     let database: Database
     let clock: ClockKeeper
     let accounts: Accounts
-    let events: Events
+    let events: Webhooks
     let deviceInit: DeviceInit
     let store: ObjectStore
     /// Listens already: uploads are told its address, and so it comes before them.
@@ -27,13 +26,13 @@ struct Rooms: Sendable {
     let storeRequests = StoreRequestMetrics()
     let uploads: Uploads
     let catalog: Catalog
-    let copies: Copies
+    let copies: CopyJobs
     private let internalStorage: InternalStorageService
     private let backup: BackupService
 
     static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
-        + Events.migrations + Copies.migrations + ClockRecords.migrations
+        + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations
 
     init(
         _ configuration: Configuration, directory: DataDirectory, state: ServingState, certificates: GatewayCertificates
@@ -65,7 +64,7 @@ struct Rooms: Sendable {
         accounts = try Accounts(
             database: database, keyring: keyring, keysDirectory: directory.keys, clock: clock,
             clockGuard: clockGuard, identifiers: identifiers, configuration: configuration.accounts)
-        events = Events(
+        events = Webhooks(
             database: database, keyring: keyring, clock: clock, identifiers: identifiers,
             configuration: configuration.events)
         deviceInit = DeviceInit(
@@ -96,9 +95,10 @@ struct Rooms: Sendable {
             database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
             configuration: configuration.catalog)
         internalStorage = InternalStorageService(
-            database: database, store: store, policy: policy, endpoint: endpoint, clock: clock,
+            database: database, store: store, policy: policy,
+            uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint, clock: clock,
             configuration: configuration.internalStorage)
-        copies = Copies(
+        copies = CopyJobs(
             database: database, store: store, keyring: keyring, clock: clock, identifiers: identifiers,
             configuration: configuration.copies)
         backup = BackupService(directory: directory, database: database, store: store, clock: clock)

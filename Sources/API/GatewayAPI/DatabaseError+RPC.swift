@@ -1,0 +1,20 @@
+import Database
+import RPC
+
+extension DatabaseError: RPCErrorConvertible {
+    /// What a caller hears of the database's troubles: what passes is UNAVAILABLE, the rest ours.
+    package var rpcError: RPCError {
+        switch self {
+        case .overloaded:
+            RPCError(.overloaded, "too many changes are waiting", retryAfterMilliseconds: 1000)
+        case .full:
+            RPCError(.overloaded, "there is no room now", retryAfterMilliseconds: 30_000)
+        case .locked:
+            RPCError(.overloaded, "the database is in use by another program", retryAfterMilliseconds: 5000)
+        case .closed, .writerEnded:
+            RPCError(bare: .unavailable, "the gateway is stopping", retryAfterMilliseconds: 1000)
+        case .constraint, .rolledBack, .newerSchema, .misuse, .failed:
+            RPCError(.internalError, "the gateway failed")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import RPC
+
+/// What the fields of requests must look like. Each message names the field and the rule.
+package enum FieldRules {
+    /// The name of an organization or a user: 1 to 64 of `a-z A-Z 0-9 . _ @ + -`, beginning with a letter or digit.
+    package static func accountName(_ text: String, field: String) throws(RPCError) {
+        guard isAccountName(text) else {
+            throw .invalidArgument(
+                "\(field) must be 1 to 64 letters, digits or . _ @ + - and begin with a letter or digit")
+        }
+    }
+
+    package static func isAccountName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { isAlphanumeric($0) || "._@+-".utf8.contains($0) }
+            && text.utf8.first.map(isAlphanumeric) == true
+    }
+
+    /// A name for people: 1 to 128 bytes of UTF-8 without control characters.
+    package static func title(_ text: String, field: String) throws(RPCError) {
+        guard !text.isEmpty else { throw .invalidArgument("\(field) must not be empty") }
+        try note(text, field: field, limit: 128)
+    }
+
+    /// A text for people, which may be empty.
+    ///
+    /// - Parameter limit: in bytes of UTF-8.
+    package static func note(_ text: String, field: String, limit: Int) throws(RPCError) {
+        guard text.utf8.count <= limit else { throw .invalidArgument("\(field) must be at most \(limit) bytes") }
+        guard !hasControlCharacter(text) else {
+            throw .invalidArgument("\(field) must not contain control characters")
+        }
+    }
+
+    package static func password(_ text: String, field: String) throws(RPCError) {
+        guard isPassword(text) else { throw .invalidArgument("\(field) must be 8 to 1024 bytes") }
+    }
+
+    package static func isPassword(_ text: String) -> Bool {
+        (8...1024).contains(text.utf8.count)
+    }
+
+    package static func hasControlCharacter(_ text: String) -> Bool {
+        text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

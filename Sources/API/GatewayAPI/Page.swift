@@ -1,0 +1,40 @@
+import RPC
+
+/// One page of a list that is asked for with `page_size` and `page_token`.
+package struct Page {
+    /// How many entries at most, 1 to 1000.
+    package let size: Int
+    /// Where it begins: after this entry; empty for the first page.
+    package let cursor: String
+    private let tokens: PageTokens
+    private let scope: String
+
+    /// - Parameter size: 0 means 50, above 1000 means 1000.
+    /// - Throws: INVALID_ARGUMENT for a size below 0, and for a token that was not issued for `scope`.
+    package init(size: Int32, token: String, tokens: PageTokens, scope: String) throws(RPCError) {
+        guard size >= 0 else { throw .invalidArgument("page_size must not be below 0") }
+        self.size = size == 0 ? 50 : min(Int(size), 1000)
+        self.tokens = tokens
+        self.scope = scope
+        if token.isEmpty {
+            cursor = ""
+        } else {
+            guard let cursor = tokens.open(token, scope: scope) else {
+                throw .invalidArgument("page_token was not issued for this list, filter and caller")
+            }
+            self.cursor = cursor
+        }
+    }
+
+    /// The token of the next page; empty when this is the last one.
+    ///
+    /// - Parameter entries: one more than the page holds, where there is one.
+    package func next<Entry>(after entries: [Entry], cursor: (Entry) -> String) -> String {
+        entries.count > size ? token(after: cursor(entries[size - 1])) : ""
+    }
+
+    /// The token of the page that begins after the entry, whether there is one or not.
+    package func token(after cursor: String) -> String {
+        tokens.seal(cursor, scope: scope)
+    }
+}

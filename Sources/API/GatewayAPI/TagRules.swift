@@ -1,0 +1,34 @@
+import RPC
+
+/// The limits of tags, wherever they come from: clients refuse a reply that breaks them.
+package enum TagRules {
+    /// All tags of an object together: the device's, the user's and the file name's.
+    package static let maximumOfObject = 256
+    /// Leaves room for a user's beside them.
+    package static let maximumOfDevice = 192
+    /// In bytes of UTF-8.
+    package static let keyLength = 1...64
+    /// In bytes of UTF-8.
+    package static let valueLength = 0...2048
+
+    /// - Throws: INVALID_ARGUMENT that names the field and the rule.
+    package static func check(_ tags: [String: String], field: String, maximum: Int) throws(RPCError) {
+        guard tags.count <= maximum else {
+            throw .invalidArgument("\(field) must be at most \(maximum) entries, not \(tags.count)")
+        }
+        for (key, value) in tags {
+            guard keyLength.contains(key.utf8.count) else {
+                throw .invalidArgument("a key of \(field) must be 1 to 64 bytes")
+            }
+            guard !FieldRules.hasControlCharacter(key) else {
+                throw .invalidArgument("a key of \(field) must not contain control characters")
+            }
+            guard valueLength.contains(value.utf8.count) else {
+                throw .invalidArgument("\(field)[\(key)] must be at most 2048 bytes")
+            }
+            guard !FieldRules.hasControlCharacter(value) else {
+                throw .invalidArgument("\(field)[\(key)] must not contain control characters")
+            }
+        }
+    }
+}

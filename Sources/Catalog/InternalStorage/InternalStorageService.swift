@@ -1,0 +1,57 @@
+import Accounts
+import Basics
+import Database
+import ObjectStore
+import Proto
+import RPC
+
+/// Finds the upload that a key of a bucket was issued to, whatever became of it; `nil` = it is no upload's.
+package typealias UploadOfKey = @Sendable (_ bucket: String, _ key: String, Connection) throws -> String?
+
+/// InternalStorageService: any object of the store, for programs that the operator trusts with all of them.
+package struct InternalStorageService: InternalStorageServiceHandler {
+    private let presigning: ObjectPresigning
+    private let reading: ObjectReading
+
+    /// - Parameters:
+    ///   - policy: the store's own: what it lets a URL do later, it lets be issued.
+    ///   - uploadOfKey: finds the upload that a key was issued to.
+    ///   - endpoint: where clients reach the store; presigned URLs begin with it.
+    package init(
+        database: Database, store: ObjectStore, policy: any AccessPolicy, uploadOfKey: @escaping UploadOfKey,
+        endpoint: StoreEndpoint, clock: any WallClock,
+        configuration: InternalStorageConfiguration = InternalStorageConfiguration()
+    ) {
+        presigning = ObjectPresigning(
+            database: database, store: store, policy: policy, uploadOfKey: uploadOfKey, endpoint: endpoint, clock: clock
+        )
+        reading = ObjectReading(database: database, store: store, clock: clock, configuration: configuration)
+    }
+
+    package func presignObject(
+        _ request: PresignObjectRequest, context: CallContext
+    ) async throws -> PresignObjectResponse {
+        let location = try ObjectLocation(request.object)
+        let presigned = try await presigning.presign(
+            location, request.accessMode, lifetime: request.expiresInSeconds, by: try ServiceCaller(context))
+        return PresignObjectResponse(
+            object: location.message, read: presigned.read.map(PresignedOperation.init),
+            write: presigned.write.map(PresignedOperation.init), expiresAtUnix: presigned.expiresAt.seconds)
+    }
+
+    package func readObject(_ request: ReadObjectRequest, context: CallContext) async throws -> ReadObjectResponse {
+        let location = try ObjectLocation(request.object)
+        let contents = try await reading.read(
+            location, maximumBytes: request.maxBytes, types: try ContentTypeRanges(request.allowedContentTypes),
+            by: try ServiceCaller(context))
+        return ReadObjectResponse(
+            object: location.message, content: contents.bytes, contentType: contents.contentType, etag: contents.etag)
+    }
+}
+
+extension PresignedOperation {
+    /// No header has to be sent with it.
+    fileprivate init(_ request: PresignedRequest) {
+        self.init(method: request.method, uri: request.url)
+    }
+}

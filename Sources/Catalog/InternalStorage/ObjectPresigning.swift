@@ -1,0 +1,101 @@
+import Accounts
+import Basics
+import Database
+import GatewayAPI
+import ObjectStore
+import Proto
+import RPC
+
+/// The rules of PresignObject.
+struct ObjectPresigning: Sendable {
+    private static let lifetimes: ClosedRange<Int64> = 1...3600
+
+    let database: Database
+    let store: ObjectStore
+    let policy: any AccessPolicy
+    let uploadOfKey: UploadOfKey
+    let endpoint: StoreEndpoint
+    let clock: any WallClock
+
+    struct Presigned: Sendable {
+        /// `nil` = was not asked for.
+        let read: PresignedRequest?
+        let write: PresignedRequest?
+        let expiresAt: UnixTime
+    }
+
+    /// - Parameter lifetime: seconds.
+    func presign(
+        _ location: ObjectLocation, _ mode: PresignAccessMode, lifetime: Int64, by caller: ServiceCaller
+    ) async throws -> Presigned {
+        let access = try Access(mode)
+        guard Self.lifetimes.contains(lifetime) else {
+            throw RPCError.invalidArgument("expires_in_seconds must be 1 to 3600, not \(lifetime)")
+        }
+        let now = clock.now()
+        let expiresAt = UnixTime(seconds: now.seconds + lifetime)
+        let subject: CredentialClaims.Subject =
+            caller.user.map { .system(userID: $0.userID, epoch: $0.epoch) } ?? .certificate
+        // The line is there before anybody can use the URL: what the log does not have must not happen.
+        let claims = try await database.write(mayUseReserve: !access.operations.contains(.write)) { connection in
+            let object = try store.object(bucket: location.bucket, key: location.key, in: connection)
+            let uploadID =
+                try object?.uploadID
+                ?? uploadOfKey(location.bucket, location.key, connection)
+                ?? DirectObject.uploadID(bucket: location.bucket, key: location.key)
+            let claims = CredentialClaims(
+                uploadID: uploadID, bucket: location.bucket, key: location.key, operations: access.operations,
+                expiresAt: expiresAt, subject: subject)
+            try Self.check(access, location, exists: object != nil, try policy.decide(claims, in: connection))
+            try Audit.record(caller.did(to: location.auditName(access.rawValue)), at: now, in: connection)
+            return claims
+        }
+        return Presigned(
+            read: access.operations.contains(.read)
+                ? try store.presignedGet(claims, at: endpoint, lifetime: lifetime) : nil,
+            write: access.operations.contains(.write)
+                ? try store.presignedPut(claims, at: endpoint, lifetime: lifetime) : nil,
+            expiresAt: expiresAt)
+    }
+
+    private static func check(
+        _ access: Access, _ location: ObjectLocation, exists: Bool, _ decision: AccessDecision
+    ) throws(RPCError) {
+        if access == .read {
+            guard exists else { throw .notFound("there is no object \(location.key) in \(location.bucket)") }
+            guard case .noSuchUpload = decision else { return }
+            throw .failedPrecondition("the object's bytes are no more what was verified")
+        }
+        guard !exists else {
+            throw .failedPrecondition("\(location.key) holds a finished object, which is not written over")
+        }
+        guard case .allowed = decision else {
+            throw .failedPrecondition("\(location.key) belongs to an upload that takes nothing any more")
+        }
+    }
+}
+
+/// What is asked for, in the audit log's words.
+private enum Access: String {
+    case read
+    case write
+    case readWrite = "read-write"
+
+    init(_ mode: PresignAccessMode) throws(RPCError) {
+        switch mode {
+        case .read: self = .read
+        case .write: self = .write
+        case .readWrite: self = .readWrite
+        case .unspecified, .unrecognized:
+            throw .invalidArgument("access_mode must be READ, WRITE or READ_WRITE")
+        }
+    }
+
+    var operations: CredentialClaims.Operations {
+        switch self {
+        case .read: .read
+        case .write: .write
+        case .readWrite: [.read, .write]
+        }
+    }
+}

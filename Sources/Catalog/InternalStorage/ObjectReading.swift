@@ -1,0 +1,53 @@
+import Accounts
+import Basics
+import Database
+import GatewayAPI
+import ObjectStore
+import RPC
+
+/// The rules of ReadObject.
+struct ObjectReading: Sendable {
+    let database: Database
+    let store: ObjectStore
+    let clock: any WallClock
+    let configuration: InternalStorageConfiguration
+
+    struct Contents: Sendable {
+        let bytes: [UInt8]
+        let contentType: String
+        /// As HEAD gives it.
+        let etag: String
+    }
+
+    func read(
+        _ location: ObjectLocation, maximumBytes: Int64, types: ContentTypeRanges, by caller: ServiceCaller
+    ) async throws -> Contents {
+        guard maximumBytes >= 1 else { throw RPCError.invalidArgument("max_bytes must be at least 1") }
+        let limit = min(maximumBytes, configuration.maximumReadBytes)
+        let now = clock.now()
+        let (object, type) = try await database.write(mayUseReserve: true) { connection in
+            guard let object = try store.object(bucket: location.bucket, key: location.key, in: connection) else {
+                throw RPCError.notFound("there is no object \(location.key) in \(location.bucket)")
+            }
+            guard try ObjectRecords(connection).object(uploadID: object.uploadID)?.isBad != true else {
+                throw Self.bad
+            }
+            guard object.size <= limit else {
+                let rule = limit == maximumBytes ? "max_bytes is" : "one answer holds at most"
+                throw RPCError.failedPrecondition("the object has \(object.size) bytes, and \(rule) \(limit)")
+            }
+            let type = object.contentType ?? "application/octet-stream"
+            guard types.contain(type) else {
+                throw RPCError.failedPrecondition("the object's content type is \(type), which is not allowed")
+            }
+            try Audit.record(caller.did(to: location.auditName("read")), at: now, in: connection)
+            return (object, type)
+        }
+        guard let bytes = try await store.contents(of: object) else { throw Self.bad }
+        return Contents(bytes: bytes, contentType: type, etag: object.etag)
+    }
+
+    private static var bad: RPCError {
+        .failedPrecondition("the object's bytes are no more what was verified")
+    }
+}

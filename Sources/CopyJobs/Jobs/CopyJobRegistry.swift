@@ -1,0 +1,162 @@
+import Accounts
+import Basics
+import Catalog
+import Crypto
+import Database
+import GatewayAPI
+import Proto
+import RPC
+
+/// The rules of CreateCopyJob, GetCopyJob, ListCopyJobItems and CancelCopyJob. A job is seen by whoever sees its
+/// organization's objects.
+struct CopyJobRegistry: Sendable {
+    /// Longer than any that was ever issued.
+    private static let longestID = 128
+
+    let database: Database
+    let clock: any WallClock
+    let identifiers: Identifiers
+    let configuration: CopyConfiguration
+    let workers: CopyWorkers
+
+    /// A new job; the one that there is where the user sent the same idempotency key before, whatever became of the
+    /// configuration since.
+    func create(_ request: CreateCopyJobRequest, by caller: Caller) async throws -> CopyJob {
+        try FileIDs.check(request.fileIDs, limit: configuration.items)
+        let key = request.idempotencyKey.isEmpty ? nil : request.idempotencyKey
+        if let key { try FieldRules.title(key, field: "idempotency_key") }
+        guard let destination = request.destination else {
+            throw RPCError.invalidArgument("destination must be set")
+        }
+        let place = try CopyPlace(destination)
+        let template = KeyTemplate(destination.keyTemplate)
+        let keys = try template.keys(of: request.fileIDs)
+        let digest = Self.digest(of: request)
+        let (id, now, user) = (identifiers.uuid(), clock.now(), caller.user)
+        return try await database.write { connection in
+            let records = CopyRecords(connection)
+            let known = try key.flatMap {
+                try records.job(idempotencyKey: $0, organizationID: caller.organization.id, userID: user.userID)
+            }
+            if let known {
+                guard known.digest == digest else {
+                    throw RPCError.invalidArgument(
+                        "idempotency_key was used for another request: give each request a key of its own")
+                }
+                return known.job
+            }
+            try check(keys, at: place, of: caller.organization, in: connection)
+            guard try records.countUnfinished(organizationID: caller.organization.id) < configuration.jobs else {
+                throw RPCError(
+                    .overloaded, "the organization has \(configuration.jobs) copy jobs that have not finished",
+                    retryAfterMilliseconds: 30_000)
+            }
+            let objects = try ObjectRecords(connection).objects(fileIDs: request.fileIDs, scope: user.objectScope)
+            let job = CopyJob(
+                id: id, organizationID: caller.organization.id, userID: user.userID, place: place, template: template,
+                state: .queued, createdAt: now, reason: "", items: objects.count,
+                size: objects.reduce(0) { $0 + $1.size })
+            let items = zip(objects, keys).enumerated().map { number, item in
+                CopyItem(
+                    jobID: id, number: number, fileID: item.0.fileID, uploadID: item.0.uploadID, key: item.1,
+                    size: item.0.size)
+            }
+            try records.insert(job, items, idempotencyKey: key, digest: digest)
+            try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)
+            connection.afterCommit { [workers] in workers.wake() }
+            return job
+        }
+    }
+
+    private func check(
+        _ keys: [String], at place: CopyPlace, of organization: OrganizationReference, in connection: Connection
+    ) throws {
+        guard let route = try workers.route(to: place, of: organization.id, in: connection) else {
+            throw RPCError.invalidArgument(
+                "destination must be one that the gateway's configuration lists (copy.destinations) for the organization"
+            )
+        }
+        for key in keys {
+            guard let objection = route.objection(to: key) else { continue }
+            throw RPCError.invalidArgument("\(KeyTemplate.field) makes \(key), which cannot be there: \(objection)")
+        }
+    }
+
+    /// Of all that is asked for.
+    private static func digest(of request: CreateCopyJobRequest) -> [UInt8] {
+        var request = request
+        request.idempotencyKey = ""
+        return Digest.sha256(request.encoded(canonical: true))
+    }
+
+    func job(_ id: String, for user: UserPrincipal) throws -> (job: CopyJob, tally: CopyTally) {
+        try Self.checkID(id)
+        return try database.read { connection in
+            let records = CopyRecords(connection)
+            return (try Self.find(id, for: user, records), try records.tally(of: id))
+        }
+    }
+
+    /// A page of a job's items, in the order of its request.
+    ///
+    /// - Parameters:
+    ///   - states: in any of these; none = all.
+    ///   - page: its cursor is an item's number.
+    /// - Returns: one more item than the page holds, where there is one; and how many there are in all.
+    func items(
+        of id: String, in states: [CopyItemState], _ page: Page, for user: UserPrincipal
+    ) throws -> (items: [CopyItem], total: Int) {
+        try Self.checkID(id)
+        return try database.read { connection in
+            let records = CopyRecords(connection)
+            _ = try Self.find(id, for: user, records)
+            let tally = try records.tally(of: id)
+            let wanted = states.isEmpty ? CopyItemState.allCases : states
+            return (
+                try records.items(of: id, in: states, after: Int(page.cursor) ?? -1, limit: page.size + 1),
+                Set(wanted).reduce(0) { $0 + tally[$1] }
+            )
+        }
+    }
+
+    /// Items that no worker has begun are canceled at once, the others as soon as their worker has stopped. A job that
+    /// has finished stays as it is.
+    func cancel(_ id: String, reason: String, by caller: Caller) async throws -> CopyJob {
+        try Self.checkID(id)
+        try FieldRules.note(reason, field: "reason", limit: 512)
+        let now = clock.now()
+        return try await database.write { [workers] connection in
+            let records = CopyRecords(connection)
+            var job = try Self.find(id, for: caller.user, records)
+            // Repeated, it stops what came to run since.
+            connection.afterCommit { workers.stop(job: id) }
+            guard !job.state.isFinished, job.state != .canceling else { return job }
+            let canceled = try records.cancelQueued(of: id)
+            job.state = .canceling
+            job.reason = reason
+            let end = job.settle(try records.tally(of: id), at: now)
+            try records.update(job)
+            try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)
+            connection.afterCommit {
+                workers.metrics.update { counts in
+                    counts.items[.canceled, default: 0] += canceled
+                    if let end { counts.jobs[end, default: 0] += 1 }
+                }
+            }
+            return job
+        }
+    }
+
+    private static func checkID(_ id: String) throws(RPCError) {
+        guard (1...longestID).contains(id.utf8.count) else {
+            throw .invalidArgument("copy_job_id must be 1 to \(longestID) bytes")
+        }
+    }
+
+    private static func find(_ id: String, for user: UserPrincipal, _ records: CopyRecords) throws -> CopyJob {
+        guard let job = try records.job(id, scope: user.objectScope) else {
+            throw RPCError.notFound("there is no copy job \(id)")
+        }
+        return job
+    }
+}

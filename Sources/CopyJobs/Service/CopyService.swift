@@ -1,0 +1,47 @@
+import Accounts
+import GatewayAPI
+import Proto
+import RPC
+
+/// DataGatewayCopyService: RPC in, RPC out.
+struct CopyService: DataGatewayCopyServiceHandler {
+    let jobs: CopyJobRegistry
+    let tokens: PageTokens
+
+    func createCopyJob(_ request: CreateCopyJobRequest, context: CallContext) async throws -> CreateCopyJobResponse {
+        let job = try await jobs.create(request, by: try Caller(context))
+        return CreateCopyJobResponse(
+            copyJobID: job.id, status: CopyJobStatus(job.state), totalItems: Int32(clamping: job.items),
+            estimatedTotalBytes: job.size)
+    }
+
+    func getCopyJob(_ request: GetCopyJobRequest, context: CallContext) async throws -> GetCopyJobResponse {
+        let (job, tally) = try jobs.job(request.copyJobID, for: try context.user)
+        return GetCopyJobResponse(job: CopyJobView(job, tally))
+    }
+
+    func listCopyJobItems(
+        _ request: ListCopyJobItemsRequest, context: CallContext
+    ) async throws -> ListCopyJobItemsResponse {
+        let user = try context.user
+        let states = try request.statuses.map { status throws(RPCError) in
+            guard let state = CopyItemState(status) else {
+                throw .invalidArgument("statuses must be states of items, not \(status.rawValue)")
+            }
+            return state
+        }
+        let filter = Set(states.map(\.rawValue)).sorted().map(String.init).joined(separator: ",")
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: "items of copy job \(request.copyJobID) in \(filter) for \(user.userID)")
+        let (items, total) = try jobs.items(of: request.copyJobID, in: states, page, for: user)
+        return ListCopyJobItemsResponse(
+            items: items.prefix(page.size).map(CopyJobItemView.init),
+            nextPageToken: page.next(after: items) { String($0.number) }, totalSize: Int32(clamping: total))
+    }
+
+    func cancelCopyJob(_ request: CancelCopyJobRequest, context: CallContext) async throws -> CancelCopyJobResponse {
+        let job = try await jobs.cancel(request.copyJobID, reason: request.reason, by: try Caller(context))
+        return CancelCopyJobResponse(copyJobID: job.id, status: CopyJobStatus(job.state))
+    }
+}

@@ -1,0 +1,42 @@
+import Basics
+import HTTPClient
+
+/// What an attempt's answer means. Pure: time and lot come in.
+struct DeliveryRules: Sendable {
+    /// Of what is kept and shown of an error.
+    private static let longestReason = 256
+
+    let policy: RetryPolicy
+
+    init(_ configuration: WebhookConfiguration) {
+        var policy = RetryPolicy(patience: .seconds(configuration.giveUpSeconds))
+        policy.base = .seconds(1)
+        policy.cap = .seconds(configuration.longestRetrySeconds)
+        // Time alone ends it: an attempt costs little.
+        policy.attempts = 1
+        self.policy = policy
+    }
+
+    /// - Parameters:
+    ///   - answer: the status and when to come again at the earliest, in seconds; or why there was none.
+    ///   - random: 0 to 1.
+    func outcome(
+        of answer: Result<(status: Int, retryAfter: Int64?), TransferFailure>, for delivery: Delivery, at now: UnixTime,
+        random: Double
+    ) -> DeliveryOutcome {
+        let reason: String
+        var least: Duration?
+        switch answer {
+        case .success((200..<300, _)): return .delivered
+        case .success((300..<400, _)): reason = "the answer is a redirect, which is not followed"
+        case .success((let status, let retryAfter)):
+            reason = "the answer's status is \(status)"
+            least = retryAfter.map { .seconds($0) }
+        case .failure(let failure): reason = String("\(failure)".prefix(Self.longestReason))
+        }
+        let elapsed = now.duration(since: delivery.firstFailedAt ?? now)
+        let delay = policy.delay(failures: delivery.attempts + 1, elapsed: elapsed, least: least, random: random)
+        guard let delay else { return .dead(reason: reason) }
+        return .retry(at: now.adding(delay), reason: reason)
+    }
+}

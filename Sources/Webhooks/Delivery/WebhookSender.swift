@@ -1,0 +1,154 @@
+import Basics
+import Database
+import HTTPClient
+
+/// Sends one webhook's events as they become due, several at once, and writes what came of it.
+///
+/// What is under way stands in memory only: after a crash it is due as before, and sent once more.
+actor WebhookSender {
+    /// After trouble with the database.
+    private static let pause = Duration.seconds(1)
+    /// Of an answer, which nobody reads.
+    private static let longestAnswer = 64 << 10
+
+    let webhook: Webhook
+    nonisolated let bell = Bell()
+    private let database: Database
+    private let clock: any WallClock
+    private let rules: DeliveryRules
+    private let metrics: EventMetrics
+    private let configuration: WebhookConfiguration
+    private var pace: WebhookPace
+    private var idle: [HTTPConnection]
+    /// Positions of the events under way.
+    private var underWay: Set<Int64> = []
+    /// Before then nothing begins, whatever is due.
+    private var quietUntil = ContinuousClock.now
+
+    init(
+        _ webhook: Webhook, database: Database, clock: any WallClock, metrics: EventMetrics,
+        configuration: WebhookConfiguration
+    ) {
+        self.webhook = webhook
+        self.database = database
+        self.clock = clock
+        self.metrics = metrics
+        self.configuration = configuration
+        rules = DeliveryRules(configuration)
+        pace = WebhookPace(concurrency: configuration.concurrency)
+        var options = HTTPConnection.Options(authorities: webhook.authorities)
+        options.totalTimeout = .seconds(configuration.timeoutSeconds)
+        idle = (0..<configuration.concurrency).map { _ in HTTPConnection(options) }
+    }
+
+    /// Returns when its task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                // Asked first: what comes after it wakes at once.
+                let rings = bell.rings
+                let (begun, wait) = await takeDue()
+                for (delivery, connection) in begun {
+                    group.addTask { await self.deliver(delivery, over: connection) }
+                }
+                await bell.wait(after: rings, atMost: wait)
+            }
+        }
+    }
+
+    /// What begins now, each with a connection of its own, and how long there is nothing to do then; nil = until the bell.
+    private func takeDue() async -> (begun: [(Delivery, HTTPConnection)], wait: Duration?) {
+        let quiet = quietUntil - .now
+        if quiet > .zero { return ([], quiet) }
+        let free = pace.slots - underWay.count
+        // Whatever ends rings.
+        guard free > 0 else { return ([], nil) }
+        let now = clock.now()
+        let (name, limit) = (webhook.name, underWay.count + free)
+        // What ends while the database is asked may still be among the answers.
+        let known = underWay
+        do {
+            // Whoever rang did so after the commit.
+            let (due, next) = try database.read { connection in
+                let records = EventRecords(connection)
+                return (
+                    try records.due(for: name, at: now, limit: limit), try records.nextDue(for: name, after: now)
+                )
+            }
+            let begun = due.filter { !known.contains($0.position) }.prefix(free).compactMap { delivery in
+                idle.popLast().map { (delivery, $0) }
+            }
+            for (delivery, _) in begun { underWay.insert(delivery.position) }
+            return (begun, next.map { $0.duration(since: now) })
+        } catch {
+            configuration.onFailure(error)
+            return ([], Self.pause)
+        }
+    }
+
+    private func deliver(_ delivery: Delivery, over connection: HTTPConnection) async {
+        do {
+            let answer = try await send(delivery, over: connection)
+            let now = clock.now()
+            let outcome = rules.outcome(of: answer, for: delivery, at: now, random: .random(in: 0...1))
+            let name = webhook.name
+            try await database.write { try EventRecords($0).settle(delivery, to: name, outcome, at: now) }
+            note(outcome, of: delivery)
+        } catch is CancellationError {
+            // It is due as before, at the next start.
+        } catch {
+            // What came of it could not be written: it is sent once more.
+            configuration.onFailure(error)
+            try? await Task.sleep(for: Self.pause)
+        }
+        underWay.remove(delivery.position)
+        idle.append(connection)
+        bell.ring()
+    }
+
+    private func send(
+        _ delivery: Delivery, over connection: HTTPConnection
+    ) async throws -> Result<(status: Int, retryAfter: Int64?), TransferFailure> {
+        let body = Array(delivery.payload.utf8)
+        var fields = WebhookSignature.fields(
+            id: delivery.eventID, body: body, keys: webhook.keys, at: clock.now())
+        fields.append("Content-Type", "application/json")
+        if let traceparent = delivery.traceparent { fields.append("traceparent", traceparent) }
+        do {
+            let reply = try await connection.exchange(
+                HTTPRequest("POST", webhook.url, fields: fields, body: .bytes(body)),
+                receiver: .passingOver(atMost: Self.longestAnswer))
+            return .success((reply.status, reply.fields["retry-after"].flatMap { Int64($0) }))
+        } catch let failure as TransferFailure {
+            return .failure(failure)
+        }
+    }
+
+    private func note(_ outcome: DeliveryOutcome, of delivery: Delivery) {
+        metrics.note(outcome, of: webhook.name)
+        switch outcome {
+        case .delivered: pace.succeeded()
+        case .retry: pace.failed()
+        case .dead(let reason):
+            pace.failed()
+            configuration.onDeadLetter(delivery.eventID, webhook.name, reason)
+        }
+        quietUntil = .now + pace.pause
+    }
+}
+
+extension HTTPReceiver {
+    /// Takes the answer's body and keeps nothing of it.
+    fileprivate static func passingOver(atMost limit: Int) -> HTTPReceiver {
+        let count = Lock(0)
+        return HTTPReceiver(wants: { _, _ in true }) { bytes in
+            let sum = count.withLock { count in
+                count += bytes.count
+                return count
+            }
+            guard sum <= limit else {
+                throw TransferFailure.unusable("the answer is longer than \(limit) bytes")
+            }
+        }
+    }
+}

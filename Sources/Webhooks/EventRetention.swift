@@ -1,0 +1,93 @@
+import Basics
+import Database
+
+/// Bounds the outbox: what has ended goes after a while, and of too much the oldest.
+struct EventRetention: Sendable {
+    /// Deliveries in one transaction: other writes wait meanwhile.
+    private static let batch = 500
+
+    let database: Database
+    let clock: any WallClock
+    let configuration: WebhookConfiguration
+
+    /// - Parameter permit: `nil` = only what is too much goes, nothing for its age.
+    /// - Returns: how many deliveries it removed.
+    func run(_ permit: DeletionPermit?) async throws -> Int {
+        let now = clock.now()
+        for webhook in configuration.webhooks.map(\.name) {
+            let (pending, large) = try database.read { connection in
+                let records = EventRecords(connection)
+                return (
+                    try records.queueLength(of: webhook).pending,
+                    try records.excess(of: webhook, state: 1, bytes: configuration.maximumBytes)
+                )
+            }
+            try await giveUp(
+                pendingFor: webhook, count: max(pending - configuration.maximumPending, large),
+                because: "too many events waited", at: now)
+        }
+        var removed = 0
+        if let permit {
+            removed += try await forget(.delivered, olderThanDays: configuration.deliveredDays, permit)
+            removed += try await forget(.dead, olderThanDays: configuration.deadLetterDays, permit)
+        }
+        for webhook in configuration.webhooks.map(\.name) {
+            removed += try await forgetDeadLetters(of: webhook)
+        }
+        return removed
+    }
+
+    /// Makes dead letters of what waits for webhooks that are configured no more.
+    func giveUpUnknown() async throws {
+        let now = clock.now()
+        let known = Set(configuration.webhooks.map(\.name))
+        for webhook in try database.read({ try EventRecords($0).webhooksWithPending() }) where !known.contains(webhook)
+        {
+            try await giveUp(
+                pendingFor: webhook, count: .max, because: "no webhook of this name is configured", at: now)
+        }
+    }
+
+    private func giveUp(
+        pendingFor webhook: String, count: Int64, because reason: String, at now: UnixTime
+    ) async throws {
+        var left = count
+        while left > 0 {
+            try Task.checkCancellation()
+            let limit = min(left, Int64(Self.batch))
+            let given = try await database.write(mayUseReserve: true) {
+                try EventRecords($0).giveUp(pendingFor: webhook, limit: limit, because: reason, at: now)
+            }
+            for id in given { configuration.onDeadLetter(id, webhook, reason) }
+            guard given.count == limit else { return }
+            left -= limit
+        }
+    }
+
+    private func forget(
+        _ end: EventRecords.End, olderThanDays days: Int64, _ permit: DeletionPermit
+    ) async throws -> Int {
+        try await inBatches { try EventRecords($0).forget(end, olderThanDays: days, permit, limit: Self.batch) }
+    }
+
+    private func forgetDeadLetters(of webhook: String) async throws -> Int {
+        let (most, bytes) = (configuration.maximumDeadLetters, configuration.maximumBytes)
+        return try await inBatches { connection in
+            let records = EventRecords(connection)
+            let excess = max(
+                try records.queueLength(of: webhook).dead - most,
+                try records.excess(of: webhook, state: EventRecords.End.dead.rawValue, bytes: bytes))
+            return excess > 0 ? try records.forgetDeadLetters(of: webhook, limit: min(excess, Int64(Self.batch))) : 0
+        }
+    }
+
+    private func inBatches(_ body: @escaping @Sendable (Connection) throws -> Int) async throws -> Int {
+        var (sum, count) = (0, Self.batch)
+        while count == Self.batch {
+            try Task.checkCancellation()
+            count = try await database.write(mayUseReserve: true, body)
+            sum += count
+        }
+        return sum
+    }
+}

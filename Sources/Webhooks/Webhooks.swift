@@ -1,0 +1,63 @@
+import Accounts
+import Basics
+import Crypto
+import Database
+import GatewayAPI
+import RPC
+
+/// What happens here, told to webhooks: an outbox that rooms write to, and who sends what is in it.
+package final class Webhooks: Sendable {
+    package static var migrations: [Migration] { EventRecords.migrations }
+
+    /// For the rooms where something happens.
+    package let outbox: Outbox
+    package let metrics: EventMetrics
+    private let senders: [WebhookSender]
+    private let retention: EventRetention
+    private let service: EventService
+    private let configuration: WebhookConfiguration
+
+    package init(
+        database: Database, keyring: Keyring, clock: any WallClock, identifiers: Identifiers,
+        configuration: WebhookConfiguration = WebhookConfiguration()
+    ) {
+        self.configuration = configuration
+        let webhooks = configuration.webhooks
+        let metrics = EventMetrics(webhooks: webhooks.map(\.name), database: database, clock: clock)
+        self.metrics = metrics
+        senders = webhooks.map {
+            WebhookSender($0, database: database, clock: clock, metrics: metrics, configuration: configuration)
+        }
+        outbox = Outbox(webhooks: webhooks, identifiers: identifiers, bells: senders.map(\.bell))
+        retention = EventRetention(database: database, clock: clock, configuration: configuration)
+        service = EventService(
+            letters: DeadLetters(
+                database: database, clock: clock, webhooks: Set(webhooks.map(\.name)), bells: senders.map(\.bell)),
+            tokens: PageTokens(keyring: keyring))
+    }
+
+    /// Enters EventService, for the admin listener.
+    package func register(in router: inout Router) {
+        service.register(in: &router)
+    }
+
+    /// Sends what is due and what comes; returns when its task is cancelled.
+    package func run() async {
+        do {
+            try await retention.giveUpUnknown()
+        } catch {
+            configuration.onFailure(error)
+        }
+        await withDiscardingTaskGroup { group in
+            for sender in senders { group.addTask { await sender.run() } }
+        }
+    }
+
+    /// Removes what was kept long enough, or is too much; to be called every few minutes.
+    ///
+    /// - Parameter permit: `nil` = only what is too much goes.
+    /// - Returns: how many deliveries it removed.
+    package func tidy(_ permit: DeletionPermit?) async throws -> Int {
+        try await retention.run(permit)
+    }
+}

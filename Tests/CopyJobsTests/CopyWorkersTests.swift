@@ -1,0 +1,171 @@
+import Basics
+import Database
+import Foundation
+import Testing
+
+@testable import CopyJobs
+
+@Suite struct CopyWorkersTests {
+    private let scene: Scene
+
+    init() throws {
+        scene = try Scene()
+    }
+
+    private func workers(
+        _ clock: any WallClock, organizations: [String]? = nil, onFailure: @escaping @Sendable () -> Void = {}
+    ) -> CopyWorkers {
+        var configuration = CopyConfiguration()
+        configuration.workers = 1
+        configuration.pause = .milliseconds(1)
+        configuration.destinations = [CopyTarget(.folder(FolderTarget(root: scene.root)), organizations: organizations)]
+        configuration.onFailure = { _ in onFailure() }
+        return CopyWorkers(database: scene.database, store: scene.store, clock: clock, configuration: configuration)
+    }
+
+    /// Has the workers at work until `isDone`.
+    private func run(_ workers: CopyWorkers, until isDone: () throws -> Bool) async throws {
+        let task = Task { await workers.run() }
+        defer { task.cancel() }
+        while try !isDone() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    private var state: CopyJobState? {
+        get throws { try scene.database.read { try CopyRecords($0).job("a", scope: nil)?.state } }
+    }
+
+    /// A disk that was full for a while must not hold a job for ever.
+    @Test(.timeLimit(.minutes(1))) func anItemWhoseEndCannotBeWrittenIsTakenUpAgain() async throws {
+        try scene.add("a", items: 1)
+        _ = try scene.database.writeBlocking { connection in
+            try connection.execute(
+                """
+                CREATE TRIGGER full BEFORE UPDATE ON copy_items WHEN NEW.state NOT IN (1, 2)
+                BEGIN SELECT RAISE(ABORT, 'full'); END
+                """)
+        }
+        let failures = Lock(0)
+        try await run(workers(SystemClock()) { failures.withLock { $0 += 1 } }) {
+            if failures.withLock({ $0 }) >= 2 {
+                _ = try scene.database.writeBlocking { try $0.execute("DROP TRIGGER IF EXISTS full") }
+            }
+            return try state == .failed
+        }
+        #expect(failures.withLock { $0 } >= 2)
+    }
+
+    /// Another millisecond each time that somebody looks.
+    private final class SteppingClock: WallClock {
+        private let time = Lock(UnixTime(seconds: 1_800_000_000))
+
+        func now() -> UnixTime {
+            time.withLock { time in
+                defer { time = time.adding(.milliseconds(1)) }
+                return time
+            }
+        }
+    }
+
+    /// It comes due between any two looks at the clock, and nobody rings.
+    @Test(.timeLimit(.minutes(1)), arguments: 0..<8) func whatComesDueMeanwhileIsNotForgotten(step: Int64) async throws
+    {
+        try scene.add("a", items: 1)
+        let clock = SteppingClock()
+        let due = clock.now().adding(.milliseconds(step))
+        try scene.database.writeBlocking { connection in
+            let item = try #require(try CopyRecords(connection).item(0, of: "a"))
+            try CopyRecords(connection).update(item, due: due)
+        }
+        try await run(workers(clock)) { try state == .failed }
+    }
+    /// What is there at the second attempt was copied by the first; at the first it was there before.
+    @Test(.timeLimit(.minutes(1)), arguments: [(0, CopyItemState.skipped, 0), (1, .succeeded, 3)])
+    func whatIsFoundThereIsCounted(attempts: Int, end: CopyItemState, bytes: Int64) async throws {
+        try scene.store([1, 2, 3], uploadID: "u0")
+        try scene.add("a", items: 1)
+        try Data([1, 2, 3]).write(to: URL(filePath: "\(scene.root)/k0"))
+        try scene.database.writeBlocking { connection in
+            var item = try #require(try CopyRecords(connection).item(0, of: "a"))
+            item.attempts = attempts
+            try CopyRecords(connection).update(item)
+        }
+        try await run(workers(SystemClock())) { try state == .succeeded }
+        let item = try scene.database.read { try CopyRecords($0).item(0, of: "a") }
+        #expect(item?.state == end && item?.copiedBytes == bytes)
+    }
+
+    /// Job `a` of the organization 1 and job `b` of another copy different bytes to the same key `k0`.
+    private func addRivals() throws {
+        _ = try scene.database.writeBlocking { connection in
+            try connection.execute(
+                """
+                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                VALUES (2, 'p', 'p', 1, 0, 0)
+                """)
+        }
+        try scene.add("a", items: 1)
+        try scene.add("b", items: 1, organizationID: 2, upload: "v")
+        try scene.store(Array("ours".utf8), uploadID: "u0")
+        try scene.store(Array("theirs".utf8), uploadID: "v0")
+    }
+
+    private func finish(_ workers: CopyWorkers, job: String) async throws -> CopyItem? {
+        try await run(workers) {
+            try scene.database.read { try CopyRecords($0).job(job, scope: nil)?.state.isFinished ?? true }
+        }
+        return try scene.database.read { try CopyRecords($0).item(0, of: job) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func noOrganizationWritesOverAnothersFile() async throws {
+        try addRivals()
+        let workers = workers(SystemClock(), organizations: ["o", "p"])
+        let mine = try await finish(workers, job: "a")
+        let theirs = try await finish(workers, job: "b")
+        #expect(mine?.state == .succeeded)
+        #expect((theirs?.state, theirs?.errorCode) == (.failed, "DESTINATION_OCCUPIED"))
+        #expect(try String(contentsOfFile: "\(scene.root)/k0", encoding: .utf8) == "ours")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anOrganizationWritesOverItsOwnFileAndOverNoOther() async throws {
+        try scene.add("a", items: 1)
+        try scene.store(Array("first".utf8), uploadID: "u0")
+        #expect(try await finish(workers(SystemClock()), job: "a")?.state == .succeeded)
+        try scene.add("b", items: 1, upload: "v")
+        try scene.store(Array("second".utf8), uploadID: "v0")
+        #expect(try await finish(workers(SystemClock()), job: "b")?.state == .succeeded)
+        #expect(try String(contentsOfFile: "\(scene.root)/k0", encoding: .utf8) == "second")
+
+        try Data("somebody's".utf8).write(to: URL(filePath: "\(scene.root)/k1"))
+        try scene.add("c", items: 2, upload: "w")
+        for upload in ["w0", "w1"] { try scene.store(Array(upload.utf8), uploadID: upload) }
+        #expect(try await finish(workers(SystemClock()), job: "c")?.state == .succeeded)
+        let second = try scene.database.read { try CopyRecords($0).item(1, of: "c") }
+        #expect(second?.errorCode == "DESTINATION_OCCUPIED")
+        #expect(try String(contentsOfFile: "\(scene.root)/k1", encoding: .utf8) == "somebody's")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func destinationsAreForTheOrganizationsThatTheyName() async throws {
+        try addRivals()
+        let workers = workers(SystemClock(), organizations: ["p"])
+        #expect(try await finish(workers, job: "a")?.errorCode == "DESTINATION_NOT_CONFIGURED")
+        #expect(try await finish(workers, job: "b")?.state == .succeeded)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func withoutNamesEachOfSeveralHasItsFolder() async throws {
+        try addRivals()
+        let workers = workers(SystemClock())
+        let item = try await finish(workers, job: "a")
+        #expect(item?.errorCode == "DESTINATION_NOT_CONFIGURED")
+        #expect(item?.errorMessage.hasSuffix("go below file://\(scene.root)/o/") == true)
+        let routes = try await scene.database.write { connection in
+            try ["", "/o", "/p", "/o2"].map { folder in
+                let place = CopyPlace(endpoint: "file://\(scene.root)\(folder)", bucket: "", region: "")
+                return try workers.route(to: place, of: 1, in: connection)?.objection(to: "k") == nil
+            }
+        }
+        #expect(routes == [false, true, false, false])
+    }
+}

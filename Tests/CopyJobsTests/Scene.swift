@@ -1,0 +1,80 @@
+import Accounts
+import Basics
+import Catalog
+import Crypto
+import Database
+import Foundation
+
+@testable import CopyJobs
+@testable import ObjectStore
+
+/// Jobs in a real database, in memory where there is room; of the objects that they name none is there.
+final class Scene: Sendable {
+    let database: Database
+    let store: ObjectStore
+    private let directory: URL
+
+    init() throws {
+        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        directory = URL(filePath: parent).appending(path: "copies-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        database = try Database(
+            path: directory.appending(path: "db").path,
+            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + CopyJobs.migrations)
+        store = try ObjectStore(
+            directory: directory.appending(path: "store").path, database: database,
+            keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))))
+        _ = try database.writeBlocking { connection in
+            try connection.execute(
+                """
+                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                VALUES (1, 'o', 'o', 1, 0, 0)
+                """)
+        }
+    }
+
+    deinit {
+        database.close()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    var root: String { directory.path }
+
+    func add(
+        _ id: String, items: Int, key: String? = nil, organizationID: Int64 = 1, upload: String = "u"
+    ) throws {
+        try database.writeBlocking { [root] connection in
+            let job = CopyJob(
+                id: id, organizationID: organizationID, userID: 7,
+                place: CopyPlace(endpoint: "file://\(root)", bucket: "", region: ""), template: KeyTemplate(""),
+                state: .queued, createdAt: UnixTime(seconds: 1), reason: "", items: items,
+                size: Int64(items))
+            let rows = (0..<items).map {
+                CopyItem(jobID: id, number: $0, fileID: "f\($0)", uploadID: "\(upload)\($0)", key: "k\($0)", size: 1)
+            }
+            try CopyRecords(connection).insert(job, rows, idempotencyKey: key, digest: [1, 2])
+        }
+    }
+    /// Has the bytes be those of the items that name the upload.
+    func store(_ bytes: [UInt8], uploadID: String) throws {
+        var digest = ContentDigest()
+        bytes.withUnsafeBytes { digest.update($0) }
+        let (fileID, now) = (Hex.lower(Digest.sha256(Array(uploadID.utf8)).prefix(16)), UnixTime(seconds: 1))
+        let size = Int64(bytes.count)
+        let stored = StoredObject(
+            bucket: "data", key: uploadID, uploadID: uploadID, size: size, etag: "", partCount: 0, crc64: digest.crc64,
+            createdAt: now, fileID: fileID, multipartID: nil, contentType: nil)
+        let path = URL(filePath: store.path(of: stored))
+        try FileManager.default.createDirectory(
+            at: path.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(bytes).write(to: path)
+        try database.writeBlocking { connection in
+            _ = try StoreRecords(connection).replaceObject(with: stored)
+            try ObjectRecords(connection).insert(
+                CatalogObject(
+                    id: uploadID, fileID: uploadID, uploadID: uploadID, organizationID: 1, siteID: 1, suiteID: nil,
+                    deviceID: nil, bucket: "data", key: uploadID, size: size, etag: "", createdAt: now, uploadedAt: now,
+                    verifiedAt: now), tags: [:])
+        }
+    }
+}

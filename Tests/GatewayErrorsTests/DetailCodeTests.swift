@@ -1,0 +1,22 @@
+import RPC
+import Testing
+
+@testable import GatewayErrors
+
+/// Which status each detail code travels with.
+struct DetailCodeTests {
+    @Test func everyCodeHasItsStatus() {
+        #expect(DetailCode.all.filter { $0.status == .unauthenticated }.count == 5)
+        for code in DetailCode.all {
+            #expect(code.status != .ok && code.status != .unknown && code.status != .resourceExhausted)
+        }
+        #expect(DetailCode.rateLimited.status == .unavailable)
+        #expect(DetailCode.uploadNotOwned.status == .permissionDenied)
+    }
+
+    @Test func codesAreReadFromTheirTexts() {
+        #expect(Set(DetailCode.all.map(\.rawValue)).count == 20)
+        for code in DetailCode.all { #expect(DetailCode(rawValue: code.rawValue) == code) }
+        #expect(DetailCode(rawValue: "DATA_GATEWAY_SOMETHING_ELSE") == nil)
+    }
+}

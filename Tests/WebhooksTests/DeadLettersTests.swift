@@ -1,0 +1,39 @@
+import Testing
+
+@testable import Webhooks
+
+@Suite struct DeadLettersTests {
+    private func pages(_ sizes: [Int], limit: Int) throws -> [Int] {
+        let scene = try Scene()
+        for (number, size) in sizes.enumerated() {
+            try scene.happens(to: "\(number)", payload: String(repeating: "x", count: size))
+        }
+        for delivery in try scene.due() { try scene.settle(delivery, .dead(reason: "no")) }
+        let letters = DeadLetters(database: scene.database, clock: scene.clock, webhooks: ["a"], bells: [])
+        var (counts, seen, isLast) = ([Int](), [String](), false)
+        while !isLast {
+            let cursor = seen.last ?? ""
+            let page = try letters.page(of: "", after: cursor, limit: limit, scope: nil)
+            counts.append(page.letters.count)
+            seen += page.letters.map(\.cursor)
+            isLast = page.isLast
+        }
+        #expect(Set(seen).count == sizes.count && seen.count == sizes.count)
+        return counts
+    }
+
+    @Test func aPageHasSoMany() throws {
+        #expect(try pages(Array(repeating: 2, count: 40), limit: 1000) == [40])
+        #expect(try pages(Array(repeating: 2, count: 40), limit: 17) == [17, 17, 6])
+        #expect(try pages(Array(repeating: 2, count: 40), limit: 20) == [20, 20])
+        #expect(try pages(Array(repeating: 2, count: 32), limit: 16) == [16, 16])
+        #expect(try pages([], limit: 1) == [0])
+    }
+
+    /// A client's messages have a bound, 4 MiB mostly: a page that is longer would never be read.
+    @Test func aPageHasNoMoreBytesThanAMessageHolds() throws {
+        #expect(try pages(Array(repeating: 500_000, count: 5), limit: 1000) == [2, 2, 1])
+        #expect(try pages([2_000_000, 2, 2], limit: 1000) == [1, 2])
+        #expect(try pages([2, 2_000_000, 2], limit: 1000) == [1, 1, 1])
+    }
+}

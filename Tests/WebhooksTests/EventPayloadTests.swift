@@ -1,0 +1,70 @@
+import Basics
+import Crypto
+import Testing
+
+@testable import Webhooks
+
+@Suite struct EventPayloadTests {
+    private struct Fields: Encodable {
+        let objectID: String
+        let sizeBytes: Int64
+        let deviceID: String?
+        let rawTags: [String: String]
+    }
+
+    /// Receivers were built with these names.
+    @Test func membersAreInSnakeCaseAndTagsAsTheyAre() throws {
+        let event = Event(
+            .objectVerified, subject: "objects/1", organizationID: 1,
+            data: Fields(objectID: "7", sizeBytes: 1 << 53, deviceID: nil, rawTags: ["weatherNow/x": "\"rain\"\n"]))
+        let time = UnixTime(microseconds: 1_795_316_530_250_000)
+        #expect(
+            try EventPayload(event, id: "e", organization: "acme", at: time).json == """
+                {"data":{"object_id":"7","raw_tags":{"weatherNow/x":"\\"rain\\"\\n"},"size_bytes":9007199254740992},\
+                "id":"e","organization":"acme","subject":"objects/1","timestamp":"2026-11-22T03:02:10.250Z",\
+                "type":"object.verified"}
+                """)
+    }
+
+    @Test(arguments: ["00-1\r\nx: y", "00 1", "", "ü"]) func aTraceThatIsNoFieldIsLeftOut(text: String) {
+        let event = Event(.objectVerified, subject: "s", organizationID: 1, data: [1], traceparent: text)
+        #expect(event.traceparent == nil)
+    }
+}
+
+@Suite struct WebhookTests {
+    private func webhook(_ types: Set<EventType> = [], _ organization: String? = nil) -> Webhook {
+        Webhook(
+            name: "w", url: "http://h", keys: [Secret("0123456789abcdef")], types: types, organization: organization)
+    }
+
+    @Test func wantsWhatItNames() {
+        #expect(webhook().wants(.uploadAborted))
+        #expect(webhook([.uploadAborted]).wants(.uploadAborted))
+        #expect(!webhook([.uploadAborted]).wants(.objectVerified))
+    }
+
+    @Test func isForTheOrganizationThatHadItsNameFirst() throws {
+        let scene = try Scene()
+        func isFor(_ webhook: Webhook, _ id: Int64) throws -> Bool {
+            try scene.database.writeBlocking { try webhook.isFor(id, in: $0) }
+        }
+        func create(_ id: Int64, _ name: String) throws {
+            _ = try scene.database.writeBlocking { connection in
+                try connection.execute(
+                    """
+                    INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
+                    VALUES ($1, $2, '', 1, 0, 0)
+                    """, id, name)
+            }
+        }
+        try create(1, "acme")
+        try create(2, "other")
+        #expect(try isFor(webhook(), 2))
+        #expect(try isFor(webhook([], "acme"), 1))
+        #expect(try !isFor(webhook([], "acme"), 2))
+        _ = try scene.database.writeBlocking { try $0.execute("DELETE FROM organizations WHERE id = 1") }
+        try create(3, "acme")
+        #expect(try !isFor(webhook([], "acme"), 3))
+    }
+}

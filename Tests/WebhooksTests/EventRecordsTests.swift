@@ -1,0 +1,182 @@
+import Basics
+import Crypto
+import Testing
+
+@testable import Webhooks
+
+@Suite struct EventRecordsTests {
+    @Test func eachSubjectHasOneThatIsDue() throws {
+        let scene = try Scene()
+        let first = try ["x", "x", "y", "x"].map { try scene.happens(to: $0) }
+        #expect(try scene.due().map(\.eventID) == [first[0], first[2]])
+        #expect(try scene.due("b").isEmpty)
+    }
+
+    @Test func theNextIsDueWhenTheOneBeforeWasTakenOrGivenUp() throws {
+        let scene = try Scene()
+        let ids = try (0..<3).map { _ in try scene.happens(to: "x") }
+        try scene.settle(scene.due()[0], .delivered)
+        #expect(try scene.due().map(\.eventID) == [ids[1]])
+        try scene.settle(scene.due()[0], .dead(reason: "no"))
+        #expect(try scene.due().map(\.eventID) == [ids[2]])
+    }
+
+    @Test func aFailureHoldsBackItsSubjectAtItsWebhookOnly() throws {
+        let scene = try Scene()
+        let x = try scene.happens(to: "x", for: ["a", "b"])
+        let later = try scene.happens(to: "x", for: ["a", "b"])
+        try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
+        #expect(try scene.due().isEmpty)
+        #expect(try scene.database.read { try EventRecords($0).nextDue(for: "a", after: scene.clock.now()) } != nil)
+        try scene.settle(scene.due("b")[0], .delivered, for: "b")
+        #expect(try scene.due("b").map(\.eventID) == [later])
+        let y = try scene.happens(to: "y")
+        #expect(try scene.due().map(\.eventID) == [y])
+        scene.clock.advance(seconds: 5)
+        let again = try scene.due()
+        #expect(again.map(\.eventID) == [y, x])
+        #expect(again[1].attempts == 1)
+        #expect(again[1].firstFailedAt == scene.clock.now().adding(seconds: -5))
+    }
+
+    @Test func whatComesWhileOneWaitsIsHeldBack() throws {
+        let scene = try Scene()
+        try scene.happens(to: "x")
+        try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
+        try scene.happens(to: "x")
+        #expect(try scene.due().isEmpty)
+    }
+
+    @Test func aDeadLetterComesBackAtItsPlace() throws {
+        let scene = try Scene()
+        let ids = try (0..<3).map { _ in try scene.happens(to: "x") }
+        try scene.settle(scene.due()[0], .dead(reason: "no"))
+        let letter = try #require(try scene.letters().first)
+        #expect((letter.eventID, letter.attempts, letter.lastError) == (ids[0], 1, "no"))
+        let under = try scene.due()
+        let now = scene.clock.now()
+        try scene.database.writeBlocking { try EventRecords($0).revive(letter, at: now) }
+        // The second is under way: nothing of its subject overtakes it, and then the first goes before the third.
+        #expect(try scene.due() == under)
+        try scene.settle(under[0], .delivered)
+        #expect(try scene.due().map(\.eventID) == [ids[0]])
+        #expect(try scene.due()[0].attempts == 0)
+        try scene.settle(scene.due()[0], .delivered)
+        #expect(try scene.due().map(\.eventID) == [ids[2]])
+        #expect(try scene.letters().isEmpty)
+    }
+
+    @Test func whatEndedStaysSo() throws {
+        let scene = try Scene()
+        try scene.happens(to: "x")
+        let delivery = try scene.due()[0]
+        try scene.settle(delivery, .dead(reason: "no"))
+        try scene.settle(delivery, .delivered)
+        try scene.settle(delivery, .retry(at: scene.clock.now(), reason: "no"))
+        #expect(try scene.due().isEmpty)
+        #expect(try scene.letters().count == 1)
+    }
+
+    @Test func listsDeadLettersPageByPage() throws {
+        let scene = try Scene()
+        for subject in ["x", "y"] { try scene.happens(to: subject, for: ["a", "b"]) }
+        for webhook in ["a", "b"] {
+            for delivery in try scene.due(webhook) { try scene.settle(delivery, .dead(reason: "no"), for: webhook) }
+        }
+        var (cursor, seen) = ("", [String]())
+        while let letter = try scene.database.read({ [cursor] in
+            try EventRecords($0).deadLetters(scope: 1, webhook: "", after: cursor, limit: 1).first
+        }) {
+            seen.append("\(letter.subject) \(letter.webhook)")
+            cursor = letter.cursor
+        }
+        #expect(seen == ["x a", "x b", "y a", "y b"])
+        #expect(try scene.letters(webhook: "b").map(\.subject) == ["x", "y"])
+        let others = try scene.database.read {
+            try EventRecords($0).deadLetters(scope: 2, webhook: "", after: "", limit: 1)
+        }
+        #expect(others.isEmpty)
+    }
+}
+
+@Suite struct EventRetentionTests {
+    private func tidy(_ scene: Scene, _ configure: (inout WebhookConfiguration) -> Void = { _ in }) async throws -> Int
+    {
+        var configuration = WebhookConfiguration()
+        configuration.webhooks = ["a", "b"].map {
+            Webhook(name: $0, url: "http://127.0.0.1:1", keys: [Secret("0123456789abcdef")])
+        }
+        configure(&configuration)
+        return try await EventRetention(database: scene.database, clock: scene.clock, configuration: configuration)
+            .run(ClockGuard(clock: scene.clock).permit())
+    }
+
+    @Test func anEventGoesWithItsLastDelivery() async throws {
+        let scene = try Scene()
+        try scene.happens(to: "x", for: ["a", "b"])
+        try scene.settle(scene.due()[0], .delivered)
+        scene.clock.advance(seconds: 7 * 86_400)
+        #expect(try await tidy(scene) == 0)
+        scene.clock.advance(seconds: 1)
+        #expect(try await tidy(scene) == 1)
+        #expect(try scene.count("events") == 1)
+        try scene.settle(scene.due("b")[0], .delivered, for: "b")
+        scene.clock.advance(seconds: 8 * 86_400)
+        #expect(try await tidy(scene) == 1)
+        #expect(try scene.count("events") == 0)
+    }
+
+    @Test func whatWaitsIsNeverTooOld() async throws {
+        let scene = try Scene()
+        try scene.happens(to: "x")
+        scene.clock.advance(seconds: 1000 * 86_400)
+        #expect(try await tidy(scene) == 0)
+        #expect(try scene.due().count == 1)
+    }
+
+    @Test func ofTooManyTheOldestAreGivenUp() async throws {
+        let scene = try Scene()
+        let ids = try (0..<5).map { try scene.happens(to: $0 < 3 ? "x" : "y") }
+        let told = Lock<[String]>([])
+        let configure = { @Sendable (configuration: inout WebhookConfiguration) in
+            configuration.maximumPending = 3
+            configuration.onDeadLetter = { id, webhook, reason in
+                told.withLock { $0.append("\(id) \(webhook) \(reason)") }
+            }
+        }
+        #expect(try await tidy(scene, configure) == 0)
+        #expect(told.withLock { $0 } == ids[..<2].map { "\($0) a too many events waited" })
+        #expect(try scene.letters().map(\.eventID) == Array(ids[..<2]))
+        #expect(try scene.letters().map(\.lastError) == ["too many events waited", "too many events waited"])
+        #expect(try scene.due().map(\.eventID) == [ids[2], ids[3]])
+        // Dead letters too are the youngest.
+        #expect(try await tidy(scene) { $0.maximumDeadLetters = 1 } == 1)
+        #expect(try scene.letters().map(\.eventID) == [ids[1]])
+        #expect(try scene.count("events") == 4)
+    }
+
+    /// An event of an object with many tags has half a megabyte.
+    @Test func bytesAreBoundedToo() async throws {
+        let scene = try Scene()
+        let payload = String(repeating: "é", count: 50)
+        let ids = try (0..<5).map { _ in try scene.happens(to: "x", for: ["a", "b"], payload: payload) }
+        #expect(try await tidy(scene) { $0.maximumBytes = 500 } == 0)
+        #expect(try scene.letters().isEmpty)
+        #expect(try await tidy(scene) { $0.maximumBytes = 350 } == 0)
+        #expect(try scene.letters(webhook: "a").map(\.eventID) == Array(ids[..<2]))
+        #expect(try scene.due().map(\.eventID) == [ids[2]])
+        #expect(try await tidy(scene) { $0.maximumBytes = 150 } >= 1)
+        #expect(try scene.letters(webhook: "a").map(\.eventID) == [ids[3]])
+        #expect(try scene.due().map(\.eventID) == [ids[4]])
+    }
+
+    @Test func deadLettersAreKeptLonger() async throws {
+        let scene = try Scene()
+        try scene.happens(to: "x")
+        try scene.settle(scene.due()[0], .dead(reason: "no"))
+        scene.clock.advance(seconds: 90 * 86_400)
+        #expect(try await tidy(scene) == 0)
+        scene.clock.advance(seconds: 1)
+        #expect(try await tidy(scene) == 1)
+    }
+}

@@ -1,0 +1,55 @@
+import Accounts
+import Basics
+import Database
+import Foundation
+
+@testable import Webhooks
+
+/// An outbox over a real database, in memory where there is room, with two webhooks.
+final class Scene: Sendable {
+    let database: Database
+    let clock = ManualClock()
+    private let folder: URL
+
+    init() throws {
+        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+        folder = URL(filePath: parent).appending(path: "events-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        database = try Database(
+            path: folder.appending(path: "db").path, migrations: Accounts.migrations + Webhooks.migrations)
+    }
+
+    deinit {
+        database.close()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// - Returns: the event's id.
+    @discardableResult
+    func happens(to subject: String, for webhooks: [String] = ["a"], payload: String = "{}") throws -> String {
+        let id = "\(subject) \(UUID())"
+        let event = Event(.deviceInitialized, subject: subject, organizationID: 1, data: ["x": 1])
+        let now = clock.now()
+        try database.writeBlocking {
+            try EventRecords($0).insert(event, id: id, organization: "acme", payload: payload, for: webhooks, at: now)
+        }
+        return id
+    }
+
+    func due(_ webhook: String = "a") throws -> [Delivery] {
+        try database.read { try EventRecords($0).due(for: webhook, at: clock.now(), limit: 100) }
+    }
+
+    func settle(_ delivery: Delivery, _ outcome: DeliveryOutcome, for webhook: String = "a") throws {
+        let now = clock.now()
+        try database.writeBlocking { try EventRecords($0).settle(delivery, to: webhook, outcome, at: now) }
+    }
+
+    func letters(webhook: String = "") throws -> [DeadLetterRecord] {
+        try database.read { try EventRecords($0).deadLetters(scope: nil, webhook: webhook, after: "", limit: 100) }
+    }
+
+    func count(_ table: String) throws -> Int {
+        try database.read { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
+    }
+}

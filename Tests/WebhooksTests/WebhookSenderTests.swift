@@ -1,0 +1,46 @@
+import Basics
+import Crypto
+import Testing
+
+@testable import Webhooks
+
+@Suite struct WebhookSenderTests {
+    /// Tells of each look at it: the sender's looks at the outbox.
+    private struct WatchedClock: WallClock {
+        let clock: any WallClock
+        let looks: AsyncStream<Void>.Continuation
+
+        func now() -> UnixTime {
+            looks.yield()
+            return clock.now()
+        }
+    }
+
+    /// While something waits for its time, a ring is one look at the outbox, and costs nothing after it.
+    @Test(.timeLimit(.minutes(1))) func looksOnceForEachRing() async throws {
+        let scene = try Scene()
+        try scene.happens(to: "x")
+        try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 3600), reason: "no"))
+        let (looks, continuation) = AsyncStream.makeStream(of: Void.self)
+        let clock = WatchedClock(clock: scene.clock, looks: continuation)
+        let sender = WebhookSender(
+            Webhook(name: "a", url: "http://127.0.0.1:1", keys: [Secret("0123456789abcdef")]), database: scene.database,
+            clock: clock, metrics: EventMetrics(webhooks: ["a"], database: scene.database, clock: clock),
+            configuration: WebhookConfiguration())
+        let task = Task { await sender.run() }
+        var seen = looks.makeAsyncIterator()
+        await seen.next()
+        for _ in 0..<10 {
+            sender.bell.ring()
+            await seen.next()
+            // A look asks the same writer: one that came after another without a ring would get its turn.
+            for _ in 0..<30 { try await scene.database.write { _ in } }
+        }
+        task.cancel()
+        await task.value
+        continuation.finish()
+        var further = 0
+        while await seen.next() != nil { further += 1 }
+        #expect(further == 0)
+    }
+}
