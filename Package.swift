@@ -173,7 +173,7 @@ let package = Package(
             "DeviceClient",
             ["GatewayErrors", "HTTPClient", "HTTPTypes", "Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Basics"]),
         tests("Console", ["HTTPTypes", "Network", "Basics", "Proto", "Wire"]),
-        tests("GatewayServer", ["GatewayAPI", "HTTPTypes", "Network", "Basics", "Proto", "RPC", "Wire"]),
+        tests("GatewayServer", ["CopyJobs", "GatewayAPI", "HTTPTypes", "Network", "Basics", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -11,16 +11,15 @@ import Testing
 @Suite struct CopyPlaceTests {
     private func isListed(_ endpoint: String, bucket: String = "", region: String = "") throws -> Bool {
         let targets: [CopyTarget] = [
-            CopyTarget(.folder(FolderTarget(root: "/srv/copies"))),
-            CopyTarget(
-                .bucket(
-                    BucketTarget(
-                        endpoint: try StoreEndpoint("https://s3.example.com"), bucket: "cold", region: "eu-1",
-                        dialect: .s3, credentials: SigningCredentials(accessKeyID: "AK", secret: Secret("s")),
-                        partSize: 5 << 20, authorities: nil))),
+            .folder(FolderTarget(root: "/srv/copies")),
+            .bucket(
+                BucketTarget(
+                    endpoint: try StoreEndpoint("https://s3.example.com"), bucket: "cold", region: "eu-1",
+                    dialect: .s3, credentials: SigningCredentials(accessKeyID: "AK", secret: Secret("s")),
+                    partSize: 5 << 20, authorities: nil)),
         ]
         let place = CopyPlace(endpoint: endpoint, bucket: bucket, region: region)
-        return targets.contains { place.writer(for: $0, CopyEnvironment(clock: ManualClock())) != nil }
+        return targets.contains { $0.place.writer(for: place, CopyEnvironment(clock: ManualClock())) != nil }
     }
 
     @Test func foldersBelowARoot() throws {

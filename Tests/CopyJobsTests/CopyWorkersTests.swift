@@ -18,7 +18,7 @@ import Testing
         var configuration = CopyConfiguration()
         configuration.workers = 1
         configuration.pause = .milliseconds(1)
-        configuration.destinations = [CopyTarget(.folder(FolderTarget(root: scene.root)), organizations: organizations)]
+        configuration.destinations = [.folder(FolderTarget(root: scene.root), organizations: organizations)]
         configuration.onFailure = { _ in onFailure() }
         return CopyWorkers(database: scene.database, store: scene.store, clock: clock, configuration: configuration)
     }

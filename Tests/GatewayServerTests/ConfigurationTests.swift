@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import CopyJobs
 @testable import GatewayServer
 
 @Suite struct ConfigurationTests {
@@ -209,10 +210,7 @@ import Testing
         #expect(configuration.store.staticKeys.first?.secret.exposedText == "0123456789abcdef")
         #expect(configuration.copies.retention == 172_800)
         #expect(configuration.copies.destinations.count == 2)
-        guard case .bucket(let bucket) = configuration.copies.destinations.last?.kind else {
-            Issue.record("the second is no bucket")
-            return
-        }
+        let bucket = try #require(configuration.copies.destinations.last?.place as? BucketTarget)
         #expect(bucket.region == "us-east-1" && bucket.partSize == 67_108_864 && bucket.dialect == .s3)
         #expect(refusal("{object_store: {static_keys: [{\(key)}, {\(key)}]}}").contains("is another key's"))
         #expect(refusal("{object_store: {static_keys: [{\(key), prefix: 'uploads/x'}]}}").contains("below uploads/"))

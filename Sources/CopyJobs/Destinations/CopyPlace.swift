@@ -1,5 +1,4 @@
 import GatewayAPI
-import ObjectStore
 import Proto
 import RPC
 
@@ -31,31 +30,6 @@ struct CopyPlace: Sendable, Hashable {
         self.region = region
     }
 
-    private static let fileScheme = "file://"
-
-    /// The writer for a target; `nil` where this place is not for it.
-    func writer(for target: CopyTarget, _ environment: CopyEnvironment) -> (any DestinationWriter)? {
-        switch target.kind {
-        case .folder(let target):
-            guard endpoint.hasPrefix(Self.fileScheme) else { return nil }
-            return folders(below: target.root).map { FolderWriter(root: target.root, folders: $0) }
-        case .bucket(let target):
-            guard (try? StoreEndpoint(endpoint)) == target.endpoint, bucket == target.bucket,
-                region.isEmpty || region == target.region
-            else { return nil }
-            return BucketWriter(target, clock: environment.clock)
-        }
-    }
-
-    /// The folders that lead from a root to the place.
-    private func folders(below root: String) -> [String]? {
-        var path = endpoint.dropFirst(Self.fileScheme.count)
-        if path.count > 1, path.last == "/" { path.removeLast() }
-        guard path.hasPrefix(root) else { return nil }
-        let rest = path.dropFirst(root.count)
-        guard !rest.isEmpty else { return [] }
-        guard rest.first == "/" else { return nil }
-        let folders = rest.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        return folders.allSatisfy(FolderWriter.isName) ? folders : nil
-    }
+    /// Of endpoints that are folders of this machine.
+    static let fileScheme = "file://"
 }

@@ -43,7 +43,7 @@ final class CopyWorkers: Sendable {
     ) throws -> CopyRoute? {
         for target in configuration.destinations {
             guard try target.organizations?.contains(where: { try $0.id(in: connection) == organizationID }) ?? true,
-                let writer = place.writer(for: target, CopyEnvironment(clock: clock))
+                let writer = target.place.writer(for: place, CopyEnvironment(clock: clock))
             else { continue }
             // Without a list the destination is everybody's.
             let folder =

@@ -33,22 +33,19 @@ extension Configuration {
     private static func destination(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> CopyTarget {
         let organizations = try entry.texts("organizations")
         if organizations?.isEmpty == true { throw entry.wrong("organizations", "must name one organization at least") }
-        return CopyTarget(try destinationKind(&entry), organizations: organizations)
+        switch try entry.choice("kind", as: DestinationKind.self) {
+        case .directory: return .folder(try folder(&entry), organizations: organizations)
+        case .oss: return .bucket(try bucket(&entry, .oss), organizations: organizations)
+        case .s3: return .bucket(try bucket(&entry, .s3), organizations: organizations)
+        }
     }
 
-    private static func destinationKind(
-        _ entry: inout ConfigurationEntry
-    ) throws(ConfigurationError) -> CopyTarget.Kind {
-        switch try entry.choice("kind", as: DestinationKind.self) {
-        case .directory:
-            let root = try entry.text("root")
-            guard root.hasPrefix("/"), !root.hasSuffix("/") else {
-                throw entry.wrong("root", "must be an absolute path without a slash at its end")
-            }
-            return .folder(FolderTarget(root: root))
-        case .oss: return .bucket(try bucket(&entry, .oss))
-        case .s3: return .bucket(try bucket(&entry, .s3))
+    private static func folder(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> FolderTarget {
+        let root = try entry.text("root")
+        guard root.hasPrefix("/"), !root.hasSuffix("/") else {
+            throw entry.wrong("root", "must be an absolute path without a slash at its end")
         }
+        return FolderTarget(root: root)
     }
 
     private static func bucket(

@@ -1,0 +1,44 @@
+import ObjectStore
+
+/// A bucket of an object store.
+package struct BucketTarget: DestinationTarget {
+    package let endpoint: StoreEndpoint
+    package let bucket: String
+    /// Of the signature's scope.
+    package let region: String
+    package let dialect: ClientRequest.Dialect
+    package let credentials: SigningCredentials
+    /// Bytes; an object of at most that size is put whole.
+    package let partSize: Int64
+    /// PEM file of the authorities whose certificate the store must show; `nil` = those that the system trusts.
+    package let authorities: String?
+
+    package init(
+        endpoint: StoreEndpoint, bucket: String, region: String, dialect: ClientRequest.Dialect,
+        credentials: SigningCredentials, partSize: Int64, authorities: String?
+    ) {
+        self.endpoint = endpoint
+        self.bucket = bucket
+        self.region = region
+        self.dialect = dialect
+        self.credentials = credentials
+        self.partSize = partSize
+        self.authorities = authorities
+    }
+
+    var name: String { "\(endpoint.text)/\(bucket)" }
+
+    func writer(for place: CopyPlace, _ environment: CopyEnvironment) -> (any DestinationWriter)? {
+        guard (try? StoreEndpoint(place.endpoint)) == endpoint, place.bucket == bucket,
+            place.region.isEmpty || place.region == region
+        else { return nil }
+        return BucketWriter(self, clock: environment.clock)
+    }
+}
+
+extension CopyTarget {
+    /// - Parameter organizations: whose jobs may copy there, by name; `nil` = everybody's.
+    package static func bucket(_ target: BucketTarget, organizations: [String]? = nil) -> CopyTarget {
+        CopyTarget(target, organizations: organizations)
+    }
+}
