@@ -6,8 +6,9 @@ import RPC
 /// One thread with a libuv loop: the sockets that belong to it, and the handlers of their calls.
 ///
 /// As a `TaskExecutor` it runs those handlers' jobs between its callbacks, so that a call that waits for nothing costs no
-/// hop to another thread. Sendable although it has state: everything but `inbox` is touched on its own thread only.
-package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
+/// hop to another thread. Sendable although it has state: everything but `inbox` is touched on its own thread only, which
+/// ``preconditionCurrent()`` checks.
+package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  // state belongs to its thread; checked
     private enum Work {
         case job(UnownedJob)
         case action(@Sendable () -> Void)
@@ -26,7 +27,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     /// Work from other threads; `nil` once the loop has ended.
     private let inbox = Lock<[Work]?>([])
     /// The loop's own thread; set before anything else can ask for it.
-    private nonisolated(unsafe) var thread: pthread_t?
+    private nonisolated(unsafe) var thread: pthread_t?  // written once, before `init` returns
     private var ready: [UnownedJob] = []
     private var unflushed: [SocketConnection] = []
     private var timers = TimerHeap()
@@ -94,7 +95,14 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
         return pthread_equal(thread, pthread_self()) != 0
     }
 
+    /// Ends the process where the caller does not run on this loop's thread: state of the loop would be touched by two
+    /// threads, which nobody would notice until it is lost.
+    package func preconditionCurrent() {
+        precondition(isCurrent, "this belongs to an event loop, and another thread touches it")
+    }
+
     package func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer {
+        preconditionCurrent()
         let entry = LoopTimer(time: time, action: action)
         if timers.insert(entry) { armTimer() }
         return entry
@@ -145,7 +153,10 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {
     }
 
     /// Has `connection` send what it has, at the end of this turn.
-    func flushLater(_ connection: SocketConnection) { unflushed.append(connection) }
+    func flushLater(_ connection: SocketConnection) {
+        preconditionCurrent()
+        unflushed.append(connection)
+    }
 
     /// Does everything that can be done without waiting: jobs that became ready, then what they gave to send, until
     /// nothing is left. Writing once a turn joins the answers of many calls into one system call.

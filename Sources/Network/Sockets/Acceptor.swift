@@ -6,7 +6,7 @@ import RPC
 /// The part of a listener that is on one loop: takes connections, and holds them.
 ///
 /// Sendable although it has state: that is touched on its loop only.
-final class Acceptor: @unchecked Sendable {
+final class Acceptor: @unchecked Sendable {  // state belongs to its loop; checked where it changes
     /// State that the acceptors of a listener share.
     struct Settings: Sendable {
         var server: RPCServer
@@ -136,6 +136,8 @@ final class Acceptor: @unchecked Sendable {
     }
 
     private func beginStop(_ limit: Duration, _ continuation: CheckedContinuation<Void, Never>) {
+        loop.preconditionCurrent()
+        precondition(!isStopping, "a listener is stopped once")
         isStopping = true
         uv_close(UnsafeMutableRawPointer(poll).assumingMemoryBound(to: uv_handle_t.self)) { handle in
             guard let handle, let context = handle.pointee.data else { return }

@@ -7,7 +7,7 @@ import Wire
 /// A client's connection to one address.
 ///
 /// Sendable although it has state: that is touched on its loop only.
-package final class RPCChannel: CallTransport, @unchecked Sendable {
+package final class RPCChannel: CallTransport, @unchecked Sendable {  // its socket belongs to its loop; checked there
     private let loop: EventLoop
     private let connection: ClientConnection
     /// What speaks on the socket: the connection, or TLS around it.
@@ -35,7 +35,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {
     ) async throws -> RPCChannel {
         let channel = RPCChannel(loop: loop, address: address, authorities: authorities)
         var reason = "the host name is unknown"
-        for target in await channel.targets(of: address) {
+        for target in await targets(of: address) {
             let status = await channel.open(target, timeout: timeout)
             if status == 0 { return channel }
             reason = String(cString: uv_strerror(status))
@@ -43,9 +43,10 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {
         throw GRPCStatus(.unavailable, "cannot reach \(address): \(reason)")
     }
 
-    private func targets(of address: PeerAddress) async -> [sockaddr_storage] {
+    /// On a thread of its own: the system's resolver waits for name servers, and a loop must not.
+    private static func targets(of address: PeerAddress) async -> [sockaddr_storage] {
         await withCheckedContinuation { continuation in
-            loop.run {
+            DispatchQueue.global().async {
                 var targets: [sockaddr_storage] = []
                 _ = address.resolve(passive: false) { entry -> Never? in
                     var storage = sockaddr_storage()

@@ -20,6 +20,7 @@ final class SocketConnection {
         loop: EventLoop, socket: UnsafeMutablePointer<uv_tcp_t>, speaker: any ConnectionProtocol,
         onClose: @escaping (SocketConnection) -> Void
     ) {
+        loop.preconditionCurrent()
         self.loop = loop
         self.socket = socket
         self.speaker = speaker
@@ -150,9 +151,13 @@ final class SocketConnection {
     // MARK: the end
 
     /// Begins the speaker's orderly end.
-    func shutDown() { speaker.shutDown() }
+    func shutDown() {
+        loop.preconditionCurrent()
+        speaker.shutDown()
+    }
 
     func close() {
+        loop.preconditionCurrent()
         guard !isClosing else { return }
         isClosing = true
         uv_close(UnsafeMutableRawPointer(socket).assumingMemoryBound(to: uv_handle_t.self)) { handle in
