@@ -21,9 +21,9 @@ build: deps ## Build the server and its tools (CONFIGURATION=release for an opti
 test: deps venv ## Build, lint, run the Swift tests and then the acceptance tests
 	@scripts/test
 
-lint: ## Check the formatting of every Swift file, and which module imports which
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests
-	scripts/modules
+lint: deps venv ## Check formatting, common mistakes, and which module imports which
+	@scripts/deps shellcheck nodejs
+	@scripts/lint
 
 venv: $(VENV)/ready ## Make the Python environment of the acceptance tests and of the demo
 

@@ -7,7 +7,6 @@ import urllib.request
 from pathlib import Path
 
 from google.protobuf.message import Message
-
 from measuring import CLIENT_CORE, ROOT, cpu_seconds, figure, gateway
 from support import stubs as stubs_module
 from support.gateway import ADMIN_PASSWORD

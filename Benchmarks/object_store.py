@@ -140,7 +140,10 @@ def small_objects(binary: str, stubs, name: str, delay: int) -> None:
     data = os.urandom(SMALL)
     with tempfile.TemporaryDirectory() as directory:
         faults = Faults(Path(directory), Path(tempfile.gettempdir()))
-        options = {"config": {"quota": {"device_uploads": 0}, "uploads": {"calls_per_minute": 0}}, "environment": faults.environment}
+        options = {
+            "config": {"quota": {"device_uploads": 0}, "uploads": {"calls_per_minute": 0}},
+            "environment": faults.environment,
+        }
         with gateway(binary, **options) as ours, on_cores({CLIENT_CORE}):
             user, fleet = signed_in(ours, stubs)
             key = user.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name="benchmark")

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import alibabacloud_oss_v2 as oss
 import grpc
-
 import stubs
 
 #: The tag under which clients send the source file's name.

@@ -15,7 +15,6 @@ import urllib.request
 from pathlib import Path
 
 import grpc
-
 import stubs
 
 TIMEOUT = 30
@@ -41,8 +40,9 @@ def download(arguments) -> None:
     )
     metadata = stubs.bearer(login.access_token)
     service = stubs.service("DataGatewayObjectService", arguments.gateway)
-    count = 0
-    for count, found in enumerate(objects(service, metadata, arguments.filter), start=1):
+    has_found = False
+    for found in objects(service, metadata, arguments.filter):
+        has_found = True
         print(f"{found.file_id}  {found.size_bytes:,} bytes  ETag {found.etag}")
         if arguments.to is None:
             continue
@@ -54,7 +54,7 @@ def download(arguments) -> None:
         with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             with open(arguments.to / found.file_id, "wb") as file:
                 shutil.copyfileobj(answer, file)
-    if count == 0:
+    if not has_found:
         print("nothing that the filter lets through")
 
 

@@ -49,7 +49,7 @@ class Demo:
         command = [self.binary, "serve", "--data-dir", self.directory / "data", "--config", config]
         for name in LISTENERS:
             command += [f"--{name}-listen", "127.0.0.1:0"]
-        self.log = open(self.directory / "log", "wb")
+        self.log = open(self.directory / "log", "wb")  # noqa: SIM115 - the server writes it until the end
         self.server = subprocess.Popen(
             [str(part) for part in command],
             stdin=subprocess.DEVNULL,

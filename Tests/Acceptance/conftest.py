@@ -4,7 +4,6 @@ import ssl
 from pathlib import Path
 
 import pytest
-
 from support import stubs as stubs_module
 from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD, Gateway
@@ -180,7 +179,8 @@ def receivers():
 def told(gateway_with, login, receivers, tmp_path):
     """Makes a gateway with webhooks, a receiver for each name, and a fleet."""
 
-    def make(webhooks: dict[str, dict] = {"all": {}}, **events):
+    def make(webhooks: dict[str, dict] | None = None, **events):
+        webhooks = {"all": {}} if webhooks is None else webhooks
         (secret := tmp_path / "secret").write_text(f"{SECRET}\n{OLD_KEY.decode()}\n")
         hooks = {name: receivers() for name in webhooks}
         configured = {

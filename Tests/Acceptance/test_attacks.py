@@ -14,12 +14,26 @@ from pathlib import Path
 
 import grpc
 import pytest
-
 from support import h2raw
 from support.gateway import eventually
 from support.h2raw import (
-    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, GOAWAY, HEADERS, PING, PREFACE, PRIORITY,
-    RST_STREAM, SETTINGS, Peer, block, frame, literal,
+    ACK,
+    CONTINUATION,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    ENHANCE_YOUR_CALM,
+    GOAWAY,
+    HEADERS,
+    PING,
+    PREFACE,
+    PRIORITY,
+    RST_STREAM,
+    SETTINGS,
+    Peer,
+    block,
+    frame,
+    literal,
 )
 from support.monitoring import metric
 
@@ -99,8 +113,13 @@ HEALTH = (":path", "/grpc.health.v1.Health/Check")
 def check(authority: str, *more: tuple[str, str]) -> bytes:
     """The header section of a health check."""
     return block(
-        (":method", "POST"), (":scheme", "http"), HEALTH,
-        (":authority", authority), ("content-type", "application/grpc"), ("te", "trailers"), *more,
+        (":method", "POST"),
+        (":scheme", "http"),
+        HEALTH,
+        (":authority", authority),
+        ("content-type", "application/grpc"),
+        ("te", "trailers"),
+        *more,
     )
 
 
@@ -144,9 +163,7 @@ def test_rapid_reset(target):
         header = check(peer.authority)
         for number in range(5000):
             stream = 2 * number + 1
-            peer.raw(
-                frame(HEADERS, END_HEADERS, stream, header) + frame(RST_STREAM, 0, stream, struct.pack(">I", 8))
-            )
+            peer.raw(frame(HEADERS, END_HEADERS, stream, header) + frame(RST_STREAM, 0, stream, struct.pack(">I", 8)))
         # Either it was cut off, or it is still answered: what counts is around this test.
         peer.send(PING, 0, 0, bytes(8))
         while (got := peer.next()) is not None and got.kind not in (PING, GOAWAY):

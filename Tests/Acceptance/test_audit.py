@@ -8,9 +8,8 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
-
 from support.gateway import ADMIN_PASSWORD
-from support.parties import Fleet, Uploader, User, call, exchange, init_device, unique, unique_device_id
+from support.parties import Fleet, Uploader, User, call, init_device, unique, unique_device_id
 from support.refusal import refused
 from support.stubs import descriptors
 from support.uploads import Upload, content

@@ -6,7 +6,6 @@ import json
 import time
 
 import pytest
-
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, Uploader, User, call, exchange, unique
 from support.refusal import refused
@@ -74,7 +73,7 @@ def test_the_reason_is_told_only_to_who_has_the_secret(site_key, admin, gateway,
 
 
 def test_an_expired_key(fleet, admin, gateway, stubs):
-    soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=4)
+    soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=4)
     key = admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key"), expired_at=soon)
     uploader = Uploader(gateway, stubs, key.credential).sign_in()
     upload = uploader.create()

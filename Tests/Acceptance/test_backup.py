@@ -1,7 +1,6 @@
 """Backups of a gateway that serves, what they are restored to, and what the doctor says of it."""
 
 import contextlib
-import json
 import os
 import random
 import re
@@ -16,7 +15,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-
 from support.commands import OK, REFUSED, USAGE, CommandLine, offline
 from support.gateway import LISTENERS, Gateway, eventually
 from support.parties import Fleet, User, unique
@@ -392,9 +390,7 @@ def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operato
     # One that is begun and not read on holds its place until its call ends.
     completed(Fleet.create(admin).uploader(), content(30_000_000))
     stub = stubs.gateway.BackupServiceStub(gateway.channel("admin"))
-    slow = stub.Backup(
-        stubs.gateway.BackupRequest(), metadata=[("authorization", f"Bearer {admin.token}")], timeout=60
-    )
+    slow = stub.Backup(stubs.gateway.BackupRequest(), metadata=[("authorization", f"Bearer {admin.token}")], timeout=60)
     next(slow)
     assert "another backup is running" in operator.refused(REFUSED, "backup", "--to", str(archive))
     slow.cancel()
@@ -413,7 +409,9 @@ def test_killed_at_half_way_it_leaves_nothing_half_done(binary, gateway, login, 
     partial = Path(f"{archive}.partial")
     command = subprocess.Popen(
         [binary, "backup", "--to", archive],
-        env=operator.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        env=operator.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
     eventually(lambda: command.poll() is not None or (partial.exists() and partial.stat().st_size > 0), every=0.001)
     os.kill(command.pid if victim == "client" else gateway.process.pid, signal.SIGSTOP)

@@ -4,7 +4,6 @@ import errno
 import json
 
 import pytest
-
 from support.commands import REFUSED, CommandLine, offline
 from support.faults import bad_sector
 from support.gateway import eventually
@@ -58,9 +57,7 @@ def test_one_bad_sector(binary, gateway_with, login, tmp_path, error):
     # The doctor names it, and looks at all the others.
     paths[2000].chmod(0o600)
     paths[2000].write_bytes(b"y" * 2000)
-    report = offline(
-        binary, "doctor", "--data-dir", gateway.data, "--checksums", code=REFUSED, environment=environment
-    )
+    report = offline(binary, "doctor", "--data-dir", gateway.data, "--checksums", code=REFUSED, environment=environment)
     assert sorted(report["damaged"]["file_ids"]) == sorted([ids[700_000], ids[2000]])
 
     # The backup from before brings both back. What was in their place is kept.

@@ -4,10 +4,9 @@ import csv
 import io
 import json
 
-from PIL import Image
 import pytest
 import zxingcpp
-
+from PIL import Image
 from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
 from support.parties import init_patiently, unique, unique_device_id
 

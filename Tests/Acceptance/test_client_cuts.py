@@ -6,7 +6,6 @@ import re
 import signal
 
 import pytest
-
 from support.client import OK, REFUSED, Device, Network, Stage
 from support.parties import Fleet
 from support.terminal import Terminal

@@ -4,7 +4,6 @@ import json
 import signal
 
 import pytest
-
 from support.client import OK, REFUSED, USAGE, Network, SignedIn, Stage, end
 from support.parties import Fleet, unique
 from support.uploads import completed, content

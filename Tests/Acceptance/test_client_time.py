@@ -3,11 +3,10 @@
 import time
 
 import pytest
-
 from support.certificates import Authority
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage
 from support.faults import wrong_clock
-from support.parties import Fleet, Uploader, unique
+from support.parties import Fleet, unique
 from support.uploads import content
 
 PART = 256 * 1024
@@ -132,7 +131,13 @@ def test_a_wrong_clock_is_set_by_the_stores(scene, run, tmp_path, ahead, size):
 def test_over_tls(binary, gateway_with, login, path, tmp_path):
     authority = Authority(tmp_path, "authority")
     certificate, key, _ = authority.issue("server", ("127.0.0.1",))
-    tls = {"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["device-init", "gateway", "object-store"]}}
+    tls = {
+        "tls": {
+            "certificate": str(certificate),
+            "key": str(key),
+            "listeners": ["device-init", "gateway", "object-store"],
+        }
+    }
     network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}} | tls)
     trust = {"DATA_GATEWAY_CA": str(authority.path)}
     fleet = Fleet.create(login(network.gateway))

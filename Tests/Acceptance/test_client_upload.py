@@ -6,7 +6,6 @@ import signal
 import stat
 
 import pytest
-
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage, end
 from support.gateway import eventually
 from support.parties import Fleet, Uploader, init_device, unique

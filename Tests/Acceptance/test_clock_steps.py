@@ -4,7 +4,6 @@ is old."""
 import time
 
 import pytest
-
 from support.commands import CommandLine
 from support.faults import Clock
 from support.gateway import Gateway, eventually

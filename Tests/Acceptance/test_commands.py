@@ -1,12 +1,9 @@
 """The command line, as an operator and as a script use it."""
 
 import json
-import os
 import stat
-import subprocess
 
 import pytest
-
 from support.commands import OK, REFUSED, UNREACHABLE, USAGE, CommandLine
 from support.gateway import ADMIN_PASSWORD
 from support.parties import User, init_device, unique, unique_device_id

@@ -6,7 +6,6 @@ import subprocess
 
 import grpc
 import pytest
-
 from support.certificates import Authority
 from support.gateway import Gateway, eventually
 from support.monitoring import log, logged

@@ -5,7 +5,6 @@ from connectrpc.client import ResponseMetadata
 from connectrpc.code import Code
 from connectrpc.errors import ConnectError
 from connectrpc.method import StreamType
-
 from support import connect
 from support.gateway import ADMIN_PASSWORD
 
@@ -121,9 +120,7 @@ def test_a_deadline(client, methods, testing):
 
 def test_client_streaming(client, methods, testing):
     requests = [testing.StreamingInputCallRequest(payload={"body": bytes(size)}) for size in (27182, 8, 1828, 45904)]
-    response = client.execute_client_stream(
-        request=iter(requests), method=methods["upload"], timeout_ms=TIMEOUT_MS
-    )
+    response = client.execute_client_stream(request=iter(requests), method=methods["upload"], timeout_ms=TIMEOUT_MS)
     assert response.aggregated_payload_size == 74922
 
 

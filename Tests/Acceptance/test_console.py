@@ -7,11 +7,10 @@ import threading
 from pathlib import Path
 
 import pytest
+import zxingcpp
 from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-import zxingcpp
-
 from support.browser import DESKTOP, PHONE, Browser
 from support.certificates import Authority
 from support.commands import offline
@@ -220,8 +219,10 @@ def test_a_device_is_registered_initialized_and_disabled(console, admin, fleet, 
     console.press("Register device")
     console.fill("Device id", device)
     console.fill("Name", "Blue rover")
-    console.choose("Suite", next(o.text for o in console.field("Suite").find_elements(By.TAG_NAME, "option")
-                                 if fleet.suite in o.text))
+    console.choose(
+        "Suite",
+        next(o.text for o in console.field("Suite").find_elements(By.TAG_NAME, "option") if fleet.suite in o.text),
+    )
     console.fill("Tags", "model=mk2\nowner=A & B <i>")
     console.press("Register")
     console.heading(device)
@@ -282,9 +283,7 @@ def test_every_size_of_code_can_be_read(console):
                 image.putpixel((x + 4, y + 4), 0 if is_dark else 255)
         found = zxingcpp.read_barcodes(image.resize((side * 4, side * 4), Image.Resampling.NEAREST))
         assert [code.text for code in found] == [text], f"{len(text)} bytes, {len(rows)} modules"
-    too_long = console.script(
-        "const { encodeQR } = await import('/console/qr.js'); return encodeQR('x'.repeat(667))"
-    )
+    too_long = console.script("const { encodeQR } = await import('/console/qr.js'); return encodeQR('x'.repeat(667))")
     assert "too long" in too_long["error"]
 
 
@@ -436,7 +435,9 @@ def test_a_viewer_sees_and_can_do_what_a_viewer_may(page, gateway, viewer, admin
     page.sign_in("system", viewer, PASSWORD)
     page.heading("Overview")
     assert [link.text for link in page.driver.find_elements(By.CSS_SELECTOR, "nav a")] == [
-        "Overview", "Uploads", "Objects",
+        "Overview",
+        "Uploads",
+        "Objects",
     ]
     page.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
     page.heading("Object")
@@ -448,10 +449,19 @@ def test_a_viewer_sees_and_can_do_what_a_viewer_may(page, gateway, viewer, admin
         const refused = ([service, method]) => call(service, method, {}).then(() => 'let in', (error) => error.message)
         return Promise.all(arguments[0].map(refused))
         """,
-        [["users", "ListUsers"], ["devices", "ListDevices"], ["management", "DeleteObject"], ["audit", "ListAuditLines"]],
+        [
+            ["users", "ListUsers"],
+            ["devices", "ListDevices"],
+            ["management", "DeleteObject"],
+            ["audit", "ListAuditLines"],
+        ],
     )
-    assert refusals == ["this needs the role admin", "this needs the role operator", "this needs the role admin",
-                        "this needs the role admin"]
+    assert refusals == [
+        "this needs the role admin",
+        "this needs the role operator",
+        "this needs the role admin",
+        "this needs the role admin",
+    ]
 
 
 @pytest.fixture
@@ -502,7 +512,10 @@ def test_a_page_of_another_origin_cannot_use_the_session(console, gateway, viewe
                 const [url, mode, headers, body] = arguments
                 return (await fetch(url, { method: 'POST', body, credentials: 'include', mode, headers })).type
                 """,
-                f"http://{gateway.listeners['web']}/console/{path}", mode, headers, body,
+                f"http://{gateway.listeners['web']}/console/{path}",
+                mode,
+                headers,
+                body,
             )
             assert "Failed to fetch" in answer["error"]
         assert console.driver.get_cookie("__Host-console")["value"] == cookie
@@ -550,8 +563,16 @@ def test_long_names_break(page, gateway, new_organization, size):
     (wanted,) = boss.list_all()
     page.sign_in(boss.organization, "boss", PASSWORD)
     page.resize(size)
-    for path in ("devices", f"devices/{uploader.device_id}", "uploads", "objects", f"objects/{wanted.file_id}",
-                 f"keys?site={site}", "users", "audit"):
+    for path in (
+        "devices",
+        f"devices/{uploader.device_id}",
+        "uploads",
+        "objects",
+        f"objects/{wanted.file_id}",
+        f"keys?site={site}",
+        "users",
+        "audit",
+    ):
         page.open(f"http://{gateway.listeners['web']}/console/#/{path}")
         page.until(lambda: page.find("//h1") and "Loading…" not in page.text)
         # Neither the page nor a table in it has to be moved sideways.
@@ -578,9 +599,17 @@ def test_every_page_fits(console, gateway, admin, uploader, size, scheme, reques
     (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
     Upload.create(uploader).multipart(content(2_000_000))
     pages = {
-        "overview": "Overview", "devices": "Devices", f"devices/{uploader.device_id}": uploader.device_id,
-        "uploads": "Uploads under way", "objects": "Objects", f"objects/{wanted.file_id}": "drive 7, north field.mcap",
-        "bad-objects": "Bad objects", "keys": "Sites and keys", "users": "Users", "audit": "Audit", "backup": "Backup",
+        "overview": "Overview",
+        "devices": "Devices",
+        f"devices/{uploader.device_id}": uploader.device_id,
+        "uploads": "Uploads under way",
+        "objects": "Objects",
+        f"objects/{wanted.file_id}": "drive 7, north field.mcap",
+        "bad-objects": "Bad objects",
+        "keys": "Sites and keys",
+        "users": "Users",
+        "audit": "Audit",
+        "backup": "Backup",
     }
     console.resize(size)
     console.prefer(scheme)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from support import s3
 from support.certificates import Authority
 from support.commands import REFUSED, CommandLine
@@ -166,7 +165,7 @@ def test_objects_are_copied(place, prefix, name):
     assert job.copied_bytes == job.total_bytes == sum(map(len, contents))
     assert 0 < job.created_at_unix <= job.started_at_unix <= job.finished_at_unix
     assert [item.file_id for item in items] == file_ids
-    for item, data in zip(items, contents):
+    for item, data in zip(items, contents, strict=False):
         assert item.destination_object_key == f"{prefix}/{item.file_id}.mcap"
         assert place.found(name, item.destination_object_key) == data
     # What is there already is not sent again.
@@ -411,7 +410,9 @@ def test_a_redirect_is_not_followed(gateway_with, login, tmp_path):
     assert {path for _, path in asked} == {f"/copies/{found.file_id}"}
 
 
-@pytest.mark.parametrize("kind, condition", [("s3", ("If-None-Match", "*")), ("oss", ("x-oss-forbid-overwrite", "true"))])
+@pytest.mark.parametrize(
+    "kind, condition", [("s3", ("If-None-Match", "*")), ("oss", ("x-oss-forbid-overwrite", "true"))]
+)
 def test_a_store_that_does_not_say_what_is_there_is_asked_not_to_write_over_it(
     gateway_with, login, tmp_path, kind, condition
 ):
@@ -507,7 +508,9 @@ def test_the_same_key_gives_the_same_job_where_the_destination_is_gone(gateway_w
     assert "copy.destinations" in refusal.message
 
 
-@pytest.mark.parametrize("template", ["fixed", "/{file_id}", "../{file_id}", "a\\{file_id}", "x" * 1024, "{file_id}/.."])
+@pytest.mark.parametrize(
+    "template", ["fixed", "/{file_id}", "../{file_id}", "a\\{file_id}", "x" * 1024, "{file_id}/.."]
+)
 def test_templates_that_make_no_keys(place, template, stubs):
     file_ids = [place.upload(content(10, seed)) for seed in (1, 2)]
     with refused(stubs, "INVALID_ARGUMENT", INVALID) as refusal:
@@ -657,9 +660,7 @@ def test_metrics(place, prefix):
 
     start = counts(place.gateway)
     waiting = made("silent", [file_id, *(place.upload(content(10, seed)) for seed in range(4))])
-    assert eventually(
-        lambda: counted(start, copy_jobs__running=1, copy_items__copying=3, copy_items__queued=2)
-    )
+    assert eventually(lambda: counted(start, copy_jobs__running=1, copy_items__copying=3, copy_items__queued=2))
     place.copies.cancel(waiting)
     place.copies.finished(waiting)
     assert eventually(lambda: counted(start, copy_jobs_total__canceled=1, copy_items_total__canceled=5))

@@ -11,7 +11,9 @@ def test_the_ten_calls_cost_what_is_recorded(binary, stubs):
         pytest.skip(f"no system call can be counted: {objection}")
     changes = counter_table.changes(counter_table.read(), counter_table.table(counter_table.measure(binary, stubs)))
     if changes:
-        hint = "`scripts/counters --explain CALL` shows what a call does, `scripts/counters --write` records the numbers."
+        hint = (
+            "`scripts/counters --explain CALL` shows what a call does, `scripts/counters --write` records the numbers."
+        )
         pytest.fail(f"what is recorded → what was measured\n{changes}\n{hint}", pytrace=False)
 
 

@@ -5,7 +5,6 @@ import random
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
-
 from support.gateway import ADMIN_PASSWORD
 from support.oss import CLIENTS, Part
 from support.parties import Fleet, User, exchange, unique

@@ -6,7 +6,6 @@ import threading
 
 import grpc
 import pytest
-
 from support.faults import Faults
 from support.gateway import Gateway
 from support.oss import Credentials

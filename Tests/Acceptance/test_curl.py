@@ -7,7 +7,6 @@ import subprocess
 from dataclasses import dataclass
 
 import pytest
-
 from support.gateway import ADMIN_PASSWORD
 from support.monitoring import metric
 

@@ -4,7 +4,6 @@ import datetime
 
 import grpc
 import pytest
-
 from support.gateway import eventually
 from support.parties import Fleet, Uploader, exchange, init_device, unique, unique_device_id
 from support.refusal import Refusal, refused
@@ -33,9 +32,9 @@ class Scene:
         exchange(self.gateway, self.stubs, key.credential)
 
     def key_expired(self):
-        now = datetime.datetime.now(datetime.timezone.utc)
+        now = datetime.datetime.now(datetime.UTC)
         key = self.site_key(expired_at=now + datetime.timedelta(seconds=1))
-        eventually(lambda: datetime.datetime.now(datetime.timezone.utc) > now + datetime.timedelta(seconds=1))
+        eventually(lambda: datetime.datetime.now(datetime.UTC) > now + datetime.timedelta(seconds=1))
         exchange(self.gateway, self.stubs, key.credential)
 
     def site_disabled(self):

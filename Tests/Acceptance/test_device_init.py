@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
-
 from support.gateway import eventually
 from support.parties import Fleet, Uploader, exchange, init_device, unique_device_id
 from support.refusal import refused
@@ -103,9 +102,9 @@ def test_a_key_that_an_operator_took_away(uploader, admin, gateway, stubs, init,
     if how == "disabled":
         admin.admin("DisableApiKey", api_key_id=key_id)
     elif how == "expired":
-        soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=1)
+        soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=1)
         admin.admin("UpdateApiKey", api_key_id=key_id, expired_at=soon)
-        eventually(lambda: datetime.datetime.now(datetime.timezone.utc) > soon)
+        eventually(lambda: datetime.datetime.now(datetime.UTC) > soon)
     else:
         admin.admin("DeleteApiKey", api_key_id=key_id)
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_NOT_READY"):

@@ -4,7 +4,6 @@ import json
 import socket
 
 import pytest
-
 from support.oss import CLIENTS
 from support.parties import Fleet
 from support.uploads import Upload, content

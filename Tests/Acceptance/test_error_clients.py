@@ -10,7 +10,6 @@ from connectrpc.method import StreamType
 from google.protobuf import descriptor_pool, message_factory, wrappers_pb2
 from google.rpc import status_pb2
 from grpc_status import rpc_status
-
 from support import connect
 from support.refusal import DETAILS
 from support.services import LISTENERS

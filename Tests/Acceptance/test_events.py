@@ -7,7 +7,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import standardwebhooks
-
 from support.certificates import Authority
 from support.commands import CommandLine
 from support.gateway import eventually

@@ -5,7 +5,6 @@ import sqlite3
 
 import grpc
 import pytest
-
 from support.faults import KILL, LIST, READ, RENAME, STAT, SYNC, WRITE
 from support.gateway import eventually
 from support.oss import Credentials

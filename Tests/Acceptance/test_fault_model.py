@@ -8,7 +8,6 @@ import subprocess
 import sys
 
 import pytest
-
 from support.faults import KILL, LIST, OPEN, READ, RENAME, STAT, SYNC, UNLINK, WRITE, Faults
 
 PAGE = 4096

@@ -5,7 +5,6 @@ import random
 from contextlib import contextmanager
 
 import pytest
-
 from support.faults import FAULTS, KILL, RENAME, SYNC, UNLINK, fault_name
 from support.stories import Lab, Refused, Story
 

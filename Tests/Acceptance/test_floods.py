@@ -21,7 +21,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-
 from support.bystanders import Bystanders
 from support.gateway import ADMIN_PASSWORD, STOP_TIMEOUT, Gateway, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block, frame
@@ -382,7 +381,11 @@ def test_reflection_takes_small_requests_only(scene):
 
 
 def test_half_sent_requests_keep_nobody_out(scene, is_full):
-    small = {"max_request_bytes": 8 * 1024 * 1024, "max_request_bytes_per_address": 1024 * 1024, "stall_timeout_seconds": 2}
+    small = {
+        "max_request_bytes": 8 * 1024 * 1024,
+        "max_request_bytes_per_address": 1024 * 1024,
+        "stall_timeout_seconds": 2,
+    }
     bystanders = scene({} if is_full else {"rpc": small})
     gateway = bystanders.gateway
     connections, streams = (64, 4) if is_full else (4, 4)

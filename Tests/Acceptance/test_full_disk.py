@@ -2,7 +2,6 @@
 
 import grpc
 import pytest
-
 from support.gateway import Gateway, eventually
 from support.loop import MIB, SmallDisk, Unavailable
 from support.monitoring import metric

@@ -9,7 +9,6 @@ import base64
 import hashlib
 
 import pytest
-
 from support.parties import unique
 from support.raw import RawStore
 from support.uploads import FILE_NAME_TAG, Upload, content

@@ -7,7 +7,6 @@ connection that just closes for an error, GOAWAY or RST_STREAM with the right co
 import struct
 
 import pytest
-
 from support import h2raw
 from support.h2raw import (
     ACK,
@@ -248,9 +247,7 @@ def test_generic_3_10__continuation(peer, head, count):
 # generic/4: requests
 
 
-@pytest.mark.parametrize(
-    "method", [pytest.param("GET", id="1_get"), pytest.param("HEAD", id="2_head")]
-)
+@pytest.mark.parametrize("method", [pytest.param("GET", id="1_get"), pytest.param("HEAD", id="2_head")])
 def test_generic_4__a_request_that_is_no_call_is_answered(peer, method):
     fields = block((":method", method), (":scheme", "http"), (":path", "/"), (":authority", peer.authority))
     peer.send(HEADERS, END_HEADERS | END_STREAM, 1, fields)
@@ -301,9 +298,7 @@ def test_generic_5__a_representation_is_taken(peer, head, field):
     answers(peer)
 
 
-@pytest.mark.parametrize(
-    "sizes", [pytest.param([128], id="14_one"), pytest.param([128, 4096], id="15_two")]
-)
+@pytest.mark.parametrize("sizes", [pytest.param([128], id="14_one"), pytest.param([128, 4096], id="15_two")])
 def test_generic_5__dynamic_table_size_updates_are_taken(peer, head, sizes):
     ask(peer, b"".join(integer(size, 5, 0x20) for size in sizes) + head)
     answers(peer)
@@ -875,7 +870,7 @@ def test_trailers_that_cross_our_reset_are_no_error(peer, head):
     """The answer is complete before the request is, and so the server resets the stream (RFC 9113, section 8.1)."""
     peer.send(HEADERS, END_HEADERS, 1, h2raw.call(peer.authority, "Nothing"))
     peer.expect(HEADERS, 1, END_STREAM)
-    while (frame := peer.next()).kind != RST_STREAM:
+    while peer.next().kind != RST_STREAM:
         pass
     peer.send(DATA, 0, 1, b"late")
     peer.send(HEADERS, END_HEADERS | END_STREAM, 1, literal("x-trailer", "late"))

@@ -2,7 +2,6 @@
 
 import grpc
 import pytest
-
 from support.gateway import LISTENERS
 from support.parties import TIMEOUT, call, exchange
 from support.raw import fetch

@@ -5,7 +5,6 @@ import http.server
 import threading
 
 import pytest
-
 from support.copies import Copies, secret_file
 from support.gateway import eventually
 from support.parties import Fleet

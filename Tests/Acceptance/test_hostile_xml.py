@@ -5,7 +5,6 @@ import random
 from dataclasses import dataclass
 
 import pytest
-
 from support.copies import secret_file
 from support.gateway import Gateway
 from support.mutations import Mutations

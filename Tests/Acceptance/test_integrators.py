@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, call
 

@@ -7,7 +7,6 @@ import urllib.request
 import grpc
 import oss2
 import pytest
-
 from support.certificates import Authority
 from support.gateway import eventually
 from support.parties import User, call, unique

@@ -8,7 +8,6 @@ import queue
 
 import grpc
 import pytest
-
 from support import h2raw
 
 #: Of the messages in the cases about large ones.
@@ -55,7 +54,7 @@ def outputs(testing, payloads, **more):
     """The requests of ping_pong: one for each response, with its payload."""
     return [
         testing.StreamingOutputCallRequest(response_parameters=[{"size": size}], payload=payload, **more)
-        for size, payload in zip(RESPONSES, payloads)
+        for size, payload in zip(RESPONSES, payloads, strict=False)
     ]
 
 
@@ -119,7 +118,7 @@ def test_server_streaming(stub, testing):
 
 @pytest.mark.parametrize("order", [(True, False), (False, True), (False, True, False, True)])
 def test_server_compressed_streaming(stub, testing, order):
-    parameters = [{"size": size, "compressed": {"value": value}} for size, value in zip(RESPONSES, order)]
+    parameters = [{"size": size, "compressed": {"value": value}} for size, value in zip(RESPONSES, order, strict=False)]
     request = testing.StreamingOutputCallRequest(response_parameters=parameters)
     assert sizes(stub.StreamingOutputCall(request, timeout=TIMEOUT)) == list(RESPONSES[: len(order)])
 
@@ -153,7 +152,7 @@ def test_ping_pong(stub, testing, zeros):
     requests = outputs(testing, map(zeros, REQUESTS))
     waiting = queue.SimpleQueue()
     responses = stub.FullDuplexCall(iter(waiting.get, None), timeout=TIMEOUT)
-    for request, size in zip(requests, RESPONSES):
+    for request, size in zip(requests, RESPONSES, strict=False):
         waiting.put(request)
         assert sizes([next(responses)]) == [size]
     waiting.put(None)

@@ -3,7 +3,6 @@
 import datetime
 
 import pytest
-
 from support.parties import Fleet, Uploader, User, call, exchange, init_device, unique
 from support.refusal import refused
 
@@ -42,7 +41,7 @@ def test_a_deleted_key_ends_with_its_next_call(key, admin, gateway, stubs):
 
 def test_an_update_changes_what_it_names(key, admin):
     key_id = key.api_key.api_key_id
-    later = datetime.datetime(2099, 1, 1, tzinfo=datetime.timezone.utc)
+    later = datetime.datetime(2099, 1, 1, tzinfo=datetime.UTC)
     assert admin.admin("UpdateApiKey", api_key_id=key_id, key_name="another").api_key.key_name == "another"
     updated = admin.admin("UpdateApiKey", api_key_id=key_id, expired_at=later).api_key
     assert updated.key_name == "another"

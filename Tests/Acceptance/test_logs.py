@@ -12,7 +12,6 @@ import urllib.request
 
 import grpc
 import pytest
-
 from support.commands import CommandLine
 from support.gateway import ADMIN_PASSWORD, LISTENERS, STOP_TIMEOUT, eventually
 from support.h2raw import DATA, END_HEADERS, END_STREAM, HEADERS, Peer, block
@@ -158,7 +157,14 @@ def test_no_secret_is_in_the_log_of_a_whole_flow(chatty, stubs, login, binary, t
         stubs.auth.AuthServiceStub(chatty.channel("auth")).RefreshToken,
         stubs.auth.RefreshTokenRequest(refresh_token=boss.refresh_token),
     )
-    secrets = [ADMIN_PASSWORD, PASSWORD, boss.token, boss.refresh_token, refreshed.access_token, refreshed.refresh_token]
+    secrets = [
+        ADMIN_PASSWORD,
+        PASSWORD,
+        boss.token,
+        boss.refresh_token,
+        refreshed.access_token,
+        refreshed.refresh_token,
+    ]
     user = unique("user")
     boss.users("CreateUser", user_name=user, password=PASSWORD, role="viewer")
     viewer = User.login(chatty, stubs, "system", user, PASSWORD)
@@ -178,7 +184,9 @@ def test_no_secret_is_in_the_log_of_a_whole_flow(chatty, stubs, login, binary, t
         secrets += [upload.credentials.secret, upload.credentials.token, fresh.secret, fresh.token]
     file_id = viewer.list_all()[0].file_id
     url = viewer.objects("RequestDownload", file_ids=[file_id]).files[0].read.uri
-    secrets += [value for values in urllib.parse.parse_qs(url.split("?")[1]).values() for value in values if len(value) > 20]
+    secrets += [
+        value for values in urllib.parse.parse_qs(url.split("?")[1]).values() for value in values if len(value) > 20
+    ]
     urllib.request.urlopen(url, timeout=20).read()
 
     operator = CommandLine(binary, chatty, tmp_path).login()
@@ -278,7 +286,10 @@ def test_a_call_through_the_console_has_one_line(chatty):
     fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json", "x-request-id": name}
     credentials = {"organization": "system", "userName": "admin", "password": ADMIN_PASSWORD}
     answer = fetch(web, "POST", "/console/session", json.dumps(credentials).encode(), fields)
-    fields |= {"Cookie": answer.headers["Set-Cookie"].split(";")[0], "X-Console-Token": json.loads(answer.body)["token"]}
+    fields |= {
+        "Cookie": answer.headers["Set-Cookie"].split(";")[0],
+        "X-Console-Token": json.loads(answer.body)["token"],
+    }
     logged(chatty, request_id=name, event="call", method="/archebase.auth.v1.AuthService/Login")
 
     name = unique("request")
@@ -290,11 +301,15 @@ def test_a_call_through_the_console_has_one_line(chatty):
     assert (line["event"], line["method"], line["principal"]) == ("call", path, "user:system/admin")
     assert (line["trace_id"], line["parent_span_id"]) == (TRACE, PARENT)
 
-    offer = fetch(web, "POST", "/console/backups", b'{"withoutObjects": true}', fields | {"x-request-id": unique("request")})
+    offer = fetch(
+        web, "POST", "/console/backups", b'{"withoutObjects": true}', fields | {"x-request-id": unique("request")}
+    )
     target = json.loads(offer.body)["path"]
     fields["x-request-id"] = unique("request")
     assert fetch(web, "GET", target, b"", fields).status == 200
-    assert logged(chatty, request_id=fields["x-request-id"])["method"] == "/archebase.data_gateway.v1.BackupService/Backup"
+    assert (
+        logged(chatty, request_id=fields["x-request-id"])["method"] == "/archebase.data_gateway.v1.BackupService/Backup"
+    )
     assert target.split("=")[1] not in chatty.stderr
 
 

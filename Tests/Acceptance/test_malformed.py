@@ -1,7 +1,6 @@
 """What is no message of ours: refused with a code, and the connection and the server live on."""
 
 import pytest
-
 from support.parties import TIMEOUT
 from support.refusal import refused
 

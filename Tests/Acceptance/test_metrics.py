@@ -9,7 +9,6 @@ from pathlib import Path
 
 import grpc
 import pytest
-
 from support.certificates import Authority
 from support.gateway import Gateway, eventually
 from support.monitoring import Prometheus, log, metric, promtool, samples, scrape
@@ -46,7 +45,9 @@ def test_names_that_clients_choose_make_no_label(gateway):
             gateway.channel("auth").unary_unary(f"/no.Such{number}/Method")(b"", timeout=20)
     fresh = {(name, tuple(sorted(labels.items()))) for name, labels, _ in samples(gateway)} - known
     assert not [sample for sample in fresh if "Such" in str(sample)]
-    assert metric(gateway, "data_gateway_requests_refused_total", listener="auth", reason="unknown_method") == before + 5
+    assert (
+        metric(gateway, "data_gateway_requests_refused_total", listener="auth", reason="unknown_method") == before + 5
+    )
 
 
 def test_the_object_stores_requests(gateway, uploader):
@@ -91,7 +92,11 @@ def test_the_process_where_it_sees_no_other(binary, tmp_path):
 def test_every_metric_is_described(gateway):
     described = (DEPLOY.parent / "docs/operations.md").read_text()
     table = described.split("## Metrics")[1].split("## Alerts")[0]
-    names = {name for line in table.splitlines() for name in re.findall(r"`((?:data_gateway|grpc_server|process)_\w+)`", line)}
+    names = {
+        name
+        for line in table.splitlines()
+        for name in re.findall(r"`((?:data_gateway|grpc_server|process)_\w+)`", line)
+    }
     told = {line.split()[2] for line in scrape(gateway).splitlines() if line.startswith("# TYPE ")}
     assert told - names == set()
     for kind in {labels["kind"] for name, labels, _ in samples(gateway) if name == "data_gateway_swept_total"}:

@@ -4,7 +4,6 @@ import http.client
 import urllib.parse
 
 import pytest
-
 from support.gateway import eventually
 from support.parties import unique
 from support.raw import fetch_url

@@ -4,7 +4,6 @@ import hashlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
 from support.gateway import eventually
 from support.oss import CLIENTS, StoreError
 from support.parties import Fleet

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from cryptography import x509
-
 from support.certificates import Authority
 from support.gateway import eventually
 from support.oss import CLIENTS

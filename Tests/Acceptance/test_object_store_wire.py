@@ -8,7 +8,6 @@ from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-
 from support.raw import RawStore, authorization_v4_over_date, fetch
 from support.uploads import content
 
@@ -243,8 +242,20 @@ def test_a_key_that_no_client_can_sign(raw, key):
         "X: a\nContent-Length: 5\r\n",
     ],
     ids=[
-        "both lengths", "two lengths", "space", "encoding", "two hosts", "long", "many", "folded encoding", "folded line",
-        "NUL in a length", "NUL in an encoding", "NUL in a name", "bare LF at the end", "bare LF",
+        "both lengths",
+        "two lengths",
+        "space",
+        "encoding",
+        "two hosts",
+        "long",
+        "many",
+        "folded encoding",
+        "folded line",
+        "NUL in a length",
+        "NUL in an encoding",
+        "NUL in a name",
+        "bare LF at the end",
+        "bare LF",
     ],
 )
 def test_a_request_that_could_be_smuggled_is_refused_and_the_connection_closed(raw, head):

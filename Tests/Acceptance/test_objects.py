@@ -7,7 +7,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
 from support.oss import CLIENTS
 from support.parties import User, unique
 from support.raw import fetch_url

@@ -1,7 +1,6 @@
 """What belongs to one organization is not there for another; admins of `system` may act for any."""
 
 import pytest
-
 from support.parties import Fleet, User, unique, unique_device_id
 from support.refusal import refused
 from support.uploads import completed, content

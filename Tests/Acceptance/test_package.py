@@ -14,7 +14,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from support import older as older_gateway
 from support import package
 from support.package import Folder, System
@@ -65,7 +64,7 @@ def test_the_life_of_an_installation(folder, older, built, tree, tmp_path, stubs
     assert folder.version() == "0.0.1-1"
     config, lost = folder.path / "etc/data-gateway/config", folder.path / package.LOST
     assert lost.exists()
-    config.write_text(config.read_text().replace("{\n", '{\n  auth: { access_token_lifetime_seconds: 600 },\n', 1))
+    config.write_text(config.read_text().replace("{\n", "{\n  auth: { access_token_lifetime_seconds: 600 },\n", 1))
     edited = config.read_text()
     gateway = folder.gateway(tmp_path).start()
     try:
@@ -181,12 +180,16 @@ def test_the_control_files(tree, built):
     assert int(control["Installed-Size"]) > 0
     assert not re.search("@[A-Z_]+@", (tree / "DEBIAN/control").read_text())
     # What the program is linked with, and what the scripts call.
-    assert {"adduser", "libc6", "libnghttp2-14", "libqrencode4", "libssl3", "libsqlite3-0"} <= set(package.dependencies(built))
+    assert {"adduser", "libc6", "libnghttp2-14", "libqrencode4", "libssl3", "libsqlite3-0"} <= set(
+        package.dependencies(built)
+    )
     conffiles = (tree / "DEBIAN/conffiles").read_text().split()
     # All of /etc, and nothing else.
     assert conffiles == [f"/{path.relative_to(tree)}" for path in (tree / "etc").rglob("*") if path.is_file()]
     listed = {line.split("  ", 1)[1]: line.split()[0] for line in (tree / "DEBIAN/md5sums").read_text().splitlines()}
-    files = {str(path.relative_to(tree)) for top in ("usr", "lib") for path in (tree / top).rglob("*") if path.is_file()}
+    files = {
+        str(path.relative_to(tree)) for top in ("usr", "lib") for path in (tree / top).rglob("*") if path.is_file()
+    }
     assert listed.keys() == files
     package.run("md5sum", "--check", "--quiet", tree / "DEBIAN/md5sums", cwd=tree)
 

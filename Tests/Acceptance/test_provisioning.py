@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from support.parties import Fleet, Uploader, unique, unique_device_id
 from support.refusal import refused
 

@@ -1,7 +1,6 @@
 """Callers behind proxies: told apart by what a trusted proxy says, and by nobody else's word."""
 
 import pytest
-
 from support.parties import Fleet, call
 from support.refusal import refused
 

@@ -1,7 +1,6 @@
 """Quotas: what one device, or one site, may have."""
 
 import pytest
-
 from support.parties import Fleet, unique
 from support.refusal import refused
 from support.uploads import Upload, completed, content

@@ -2,7 +2,6 @@
 
 import grpc
 import pytest
-
 from support.copies import Copies
 from support.gateway import eventually
 from support.loop import MIB, ThinDisk, Unavailable

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from support.gateway import eventually
 from support.parties import Fleet, Uploader
 from support.refusal import refused

@@ -10,7 +10,6 @@ import crcmod
 import pytest
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
-
 from support import s3
 from support.certificates import Authority
 from support.parties import Fleet
@@ -56,9 +55,7 @@ class S3Upload:
     def complete(self, size: int, parts: int):
         """CompleteUpload with what HEAD says."""
         etag = self.client.head_object(**self.name)["ETag"]
-        self.upload.complete(
-            {"by": self.upload.id}, file_size=size, completed_part_count=parts, oss_object_etag=etag
-        )
+        self.upload.complete({"by": self.upload.id}, file_size=size, completed_part_count=parts, oss_object_etag=etag)
 
     def downloaded(self) -> bytes:
         """What a user gets who finds the object by its tag."""
@@ -170,9 +167,7 @@ def test_a_checksum_of_the_whole_is_combined(upload, algorithm):
     parts = []
     for number, start in enumerate(range(0, len(data), PART_SIZE), start=1):
         piece = data[start : start + PART_SIZE]
-        sent = upload.client.upload_part(
-            **name, PartNumber=number, Body=piece, **{field: CHECKSUMS[algorithm](piece)}
-        )
+        sent = upload.client.upload_part(**name, PartNumber=number, Body=piece, **{field: CHECKSUMS[algorithm](piece)})
         parts.append({"PartNumber": number, "ETag": sent["ETag"], field: sent[field]})
     assert [part[field] for part in upload.client.list_parts(**name)["Parts"]] == [part[field] for part in parts]
     refused_with(

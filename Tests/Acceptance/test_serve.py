@@ -7,7 +7,6 @@ import stat
 import subprocess
 
 import pytest
-
 from support.gateway import ADMIN_PASSWORD, LISTENERS, START_TIMEOUT, STOP_TIMEOUT, Gateway
 from support.parties import User
 

@@ -1,7 +1,6 @@
 """Service accounts: programs that act as an admin of SYSTEM, by a system credential in the place of a password."""
 
 import pytest
-
 from support.parties import Fleet, User, exchange_system_credential, issue_system_credential, unique
 from support.refusal import refused
 

@@ -7,7 +7,6 @@ import socket
 
 import grpc
 import pytest
-
 from support.faults import SYNC, Faults
 from support.gateway import Gateway, eventually
 

@@ -5,7 +5,6 @@ import urllib.request
 
 import jwt
 import pytest
-
 from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import User, call, exchange, unique
 from support.refusal import refused

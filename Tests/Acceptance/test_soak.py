@@ -5,7 +5,6 @@ import statistics
 import time
 from pathlib import Path
 
-
 from support.chart import Chart, svg
 from support.gateway import Gateway
 from support.parties import Fleet, init_patiently
@@ -79,7 +78,10 @@ def report(watch: Watch, outcome: Outcome, devices: int) -> None:
             windows.setdefault(int(at // 10), []).append(value)
         p50[name] = [(10 * window, statistics.median(values)) for window, values in sorted(windows.items())]
         p99[name] = [(10 * window, percentile(values, 0.99)) for window, values in sorted(windows.items())]
-    lines = [f"{devices} devices, {outcome.uploads} uploads in {watch.seconds:.0f} s, {len(outcome.failures)} failures", ""]
+    lines = [
+        f"{devices} devices, {outcome.uploads} uploads in {watch.seconds:.0f} s, {len(outcome.failures)} failures",
+        "",
+    ]
     lines += [f"{'call':26} {'count':>7} {'p50 ms':>8} {'p99 ms':>8} {'max ms':>8}"]
     lines += [f"{name:26} {count:7} {mid:8.2f} {high:8.2f} {most:8.2f}" for name, count, mid, high, most in rows]
     lines.append("")

@@ -6,7 +6,6 @@ import sqlite3
 import time
 
 import pytest
-
 from support.gateway import Gateway, eventually
 from support.monitoring import metric
 from support.parties import Fleet
@@ -63,7 +62,10 @@ UPLOADS = {
 OBJECTS = UPLOADS | {
     "store_objects": {"object_key": "'copies/' || n", "upload_id": "'copy-' || n", "file_id": "file"},
     "objects": {
-        "position": "n + 10", "id": "'object-' || n", "file_id": "file", "upload_id": "'copy-' || n",
+        "position": "n + 10",
+        "id": "'object-' || n",
+        "file_id": "file",
+        "upload_id": "'copy-' || n",
         "object_key": "'copies/' || n",
     },
     "object_tags": {"position": "n + 10"},

@@ -10,7 +10,6 @@ import oss2
 import pytest
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
-
 from support import s3
 from support.copies import secret_file
 from support.gateway import Gateway

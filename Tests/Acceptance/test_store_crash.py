@@ -7,7 +7,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
 from support.gateway import Gateway, eventually
 from support.loop import SmallDisk, Unavailable
 from support.oss import Part
@@ -37,7 +36,9 @@ class Sender:
         """Goes as far as it comes."""
         try:
             if self.multipart_id is None:
-                self.multipart_id = RawStore(self.upload.credentials).request("POST", [("uploads", "")]).text("UploadId")
+                self.multipart_id = (
+                    RawStore(self.upload.credentials).request("POST", [("uploads", "")]).text("UploadId")
+                )
             missing = [number for number in range(1, len(self.pieces) + 1) if number not in self.etags]
             with ThreadPoolExecutor(PARALLEL) as pool:
                 list(pool.map(self._send, missing))

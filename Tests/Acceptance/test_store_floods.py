@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 
 import grpc
 import pytest
-
 from support.parties import Fleet, unique
 from support.raw import RawStore
 from support.refusal import Refusal, refused

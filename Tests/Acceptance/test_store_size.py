@@ -6,7 +6,6 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
-
 from support.faults import SYNC, WRITE, Faults
 from support.gateway import Gateway
 from support.oss import Part
@@ -126,7 +125,7 @@ def test_completing_syncs_and_writes_little_whatever_the_size(counted, login):
                 tries.append((cost(kind, large.complete_multipart), cost(kind, large.complete)))
             # The gateway's own work now and then may come in between.
             costs[kind, mebibytes] = tuple(map(min, zip(*tries, strict=True)))
-    assert 0 < min(costs[SYNC, 8]) and max(costs[SYNC, 8]) < 5
+    assert min(costs[SYNC, 8]) > 0 and max(costs[SYNC, 8]) < 5
     assert costs[SYNC, 8] == costs[SYNC, 1]
     # Rows have their places in pages: one more or less may be touched.
     for small, large in zip(costs[WRITE, 1], costs[WRITE, 8], strict=True):

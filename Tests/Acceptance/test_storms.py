@@ -7,12 +7,10 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from urllib.parse import quote
 
 import grpc
 import pytest
 from google.protobuf import descriptor_pool, message_factory
-
 from support import h2raw
 from support.copies import secret_file
 from support.gateway import Gateway

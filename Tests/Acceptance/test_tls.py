@@ -8,7 +8,6 @@ import subprocess
 import grpc
 import pytest
 from cryptography import x509
-
 from support.certificates import Authority
 from support.gateway import ADMIN_PASSWORD, eventually
 
@@ -46,13 +45,12 @@ def handshake(gateway, listener, protocols=("h2",), ciphers=None, **settings):
     for name, value in settings.items():
         setattr(context, name, value)
     host, port = gateway.listeners[listener].rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=20) as plain:
-        with context.wrap_socket(plain) as secure:
-            served = x509.load_der_x509_certificate(secure.getpeercert(binary_form=True))
-            # With TLS 1.3 a refusal arrives with the first read.
-            secure.settimeout(20)
-            assert secure.recv(9)[3:4] == b"\x04", "no SETTINGS"
-            return served.serial_number, secure.selected_alpn_protocol(), secure.version()
+    with socket.create_connection((host, int(port)), timeout=20) as plain, context.wrap_socket(plain) as secure:
+        served = x509.load_der_x509_certificate(secure.getpeercert(binary_form=True))
+        # With TLS 1.3 a refusal arrives with the first read.
+        secure.settimeout(20)
+        assert secure.recv(9)[3:4] == b"\x04", "no SETTINGS"
+        return served.serial_number, secure.selected_alpn_protocol(), secure.version()
 
 
 def test_calls_go_over_tls(secured, authority, stubs):
@@ -193,7 +191,11 @@ def test_the_command_line_speaks_tls(secured, authority, binary, tmp_path):
     port = secured.listeners["auth"].rsplit(":", 1)[1]
 
     def login(host: str, ca: str):
-        environment = {"DATA_GATEWAY_SESSION": str(tmp_path / "session.json"), "DATA_GATEWAY_CA": ca, "PATH": "/usr/bin"}
+        environment = {
+            "DATA_GATEWAY_SESSION": str(tmp_path / "session.json"),
+            "DATA_GATEWAY_CA": ca,
+            "PATH": "/usr/bin",
+        }
         command = [binary, "login", "--user", "admin", "--password-stdin", "--auth-server", f"{host}:{port}"]
         return subprocess.run(
             command, input=ADMIN_PASSWORD + "\n", capture_output=True, text=True, env=environment, timeout=30

@@ -5,7 +5,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-
 from support.gateway import eventually
 from support.oss import StoreError
 from support.parties import Fleet, Uploader, unique

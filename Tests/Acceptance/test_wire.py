@@ -6,7 +6,6 @@ A line may be added to `wire.txt`; none may change or go, for a client built yea
 from pathlib import Path
 
 from google.protobuf import descriptor_pb2
-
 from support import stubs
 
 FIELD = descriptor_pb2.FieldDescriptorProto

@@ -137,7 +137,9 @@ class Browser:
 
     def row(self, column: str, value: str) -> dict[str, str]:
         """Waits for the row that has `value` there."""
-        return self.until(lambda: next((row for row in self.rows() if row[column] == value), None), f"{column}: {value}")
+        return self.until(
+            lambda: next((row for row in self.rows() if row[column] == value), None), f"{column}: {value}"
+        )
 
     @property
     def complaints(self) -> list[str]:

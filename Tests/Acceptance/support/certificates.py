@@ -1,8 +1,8 @@
 """Certificates for the servers under test, signed by authorities that are made for them."""
 
 import datetime
-import ssl
 import ipaddress
+import ssl
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -43,7 +43,7 @@ class Authority:
         return certificate_path, key_path, certificate.serial_number
 
     def _sign(self, name, public_key, issuer, addresses=(), is_authority=False):
-        now = datetime.datetime.now(datetime.timezone.utc)
+        now = datetime.datetime.now(datetime.UTC)
         named = [x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, text)]) for text in (name, issuer)]
         builder = (
             x509.CertificateBuilder()

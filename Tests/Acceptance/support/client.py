@@ -89,9 +89,7 @@ class Device:
             *options,
         )
 
-    def start(
-        self, *arguments, stdout: int = subprocess.PIPE, stderr: int = subprocess.PIPE
-    ) -> subprocess.Popen:
+    def start(self, *arguments, stdout: int = subprocess.PIPE, stderr: int = subprocess.PIPE) -> subprocess.Popen:
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),

@@ -28,16 +28,18 @@ def client(
     """A client of its own; over TLS where an authority is given."""
     pem = authority.pem if authority else None
     base = f"https://localhost:{address.rsplit(':', 1)[1]}" if authority else f"http://{address}"
-    with SyncHTTPTransport(http_version=VERSIONS[version], tls_ca_cert=pem) as transport:
-        with ConnectClientSync(
+    with (
+        SyncHTTPTransport(http_version=VERSIONS[version], tls_ca_cert=pem) as transport,
+        ConnectClientSync(
             base,
             codec=CODECS[codec](),
             protocol=PROTOCOLS[protocol],
             accept_compression=[GzipCompression()] if compresses else [],
             send_compression=GzipCompression() if compresses else None,
             http_client=SyncClient(transport),
-        ) as connected:
-            yield connected
+        ) as connected,
+    ):
+        yield connected
 
 
 def method(service: str, name: str, takes, gives, kind: StreamType = StreamType.UNARY, is_safe: bool = False):

@@ -85,7 +85,7 @@ class Clock:
     def __init__(self, directory: Path):
         path = directory / "clock.control"
         path.write_bytes(bytes(16))
-        self._file = open(path, "r+b", buffering=0)
+        self._file = open(path, "r+b", buffering=0)  # noqa: SIM115 - kept until close()
         self.environment = {"LD_PRELOAD": str(_build("clock", "clock.c")), "CLOCK_CONTROL": str(path)}
 
     def set(self, wall: int, boot: int = 0) -> None:

@@ -53,6 +53,7 @@ class Gateway:
                 # While nobody listened, the kernel may have given one of its ports to somebody's outgoing connection.
                 if "Address already in use" not in self.stderr[said:] or attempt == START_ATTEMPTS - 1:
                     raise
+        raise AssertionError("no attempt was made")
 
     def _start(self) -> "Gateway":
         assert self.process is None

@@ -81,7 +81,15 @@ class ThinDisk:
             self._ends.callback(_undo, "umount", "--lazy", self._pool)
             with open(self._image, "wb") as image:
                 image.truncate(SIZE)
-            _run("mkfs.ext4", "-q", "-b", str(PAGE), "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", self._image)
+            _run(
+                "mkfs.ext4",
+                "-q",
+                "-b",
+                str(PAGE),
+                "-E",
+                "nodiscard,lazy_itable_init=0,lazy_journal_init=0",
+                self._image,
+            )
             # All of it has room, what mkfs left as holes as well: the file system's own journal must not be what fails.
             with open(self._image, "r+b") as image:
                 os.posix_fallocate(image.fileno(), 0, SIZE)

@@ -29,9 +29,7 @@ def samples(gateway) -> list[tuple[str, dict[str, str], float]]:
 
 def metric(gateway, name: str, **labels: str) -> float:
     """The sum of the samples of that name that have these labels."""
-    return sum(
-        value for found, has, value in samples(gateway) if found == name and labels.items() <= has.items()
-    )
+    return sum(value for found, has, value in samples(gateway) if found == name and labels.items() <= has.items())
 
 
 def log(gateway) -> list[dict]:

@@ -23,7 +23,7 @@ def unique(prefix: str) -> str:
 
 def unique_device_id() -> str:
     """A device id of the form YYMMDD-NNNNNN that no other test uses."""
-    today = datetime.datetime.now(datetime.timezone.utc).strftime("%y%m%d")
+    today = datetime.datetime.now(datetime.UTC).strftime("%y%m%d")
     return f"{today}-{(int(_RUN) + next(_numbers)) % 10**6:06d}"
 
 

@@ -55,7 +55,7 @@ class Proxy:
         self.received = 0
         self.connections = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = "127.0.0.1:%d" % self._listener.getsockname()[1]
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self._lock = threading.Lock()
         self._sockets: set[socket.socket] = set()
         self._hooks: list[Hook] = []

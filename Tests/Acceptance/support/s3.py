@@ -27,9 +27,7 @@ def client(credentials: Credentials, authority: Path | None = None, **config):
         aws_secret_access_key=credentials.secret,
         aws_session_token=credentials.token,
         verify=str(authority) if authority else None,
-        config=botocore.config.Config(
-            **({"signature_version": "s3v4", "retries": {"total_max_attempts": 1}} | config)
-        ),
+        config=botocore.config.Config(**({"signature_version": "s3v4", "retries": {"total_max_attempts": 1}} | config)),
     )
 
 

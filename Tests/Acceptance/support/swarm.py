@@ -110,7 +110,7 @@ class _Device:
             try:
                 self.upload()
                 self.outcome.uploads += 1
-            except Exception as error:  # noqa: BLE001: whatever it was, the test says so, and the load stays what it is
+            except Exception as error:  # noqa: BLE001 - whatever it was, the test says so, and the load stays what it is
                 self.outcome.failures.append((self.doing, time.time(), f"{type(error).__name__}: {error}"))
 
     def timed(self, name: str, call):

@@ -2,8 +2,12 @@
 
 python s3.py s3.json
 """
-import datetime, json, sys
+
+import datetime
+import json
+import sys
 from urllib.parse import quote, urlsplit
+
 import botocore.auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -25,7 +29,10 @@ for region in ("us-east-1", "cn-test"):
     for style, base in (("path", "http://127.0.0.1:50080/b-1/"), ("host", "https://b-1.oss-cn-test.example.com/")):
         for key in KEYS:
             for method, query, headers, body in OPERATIONS:
-                for mode, signer in (("header", botocore.auth.S3SigV4Auth), ("presigned", botocore.auth.S3SigV4QueryAuth)):
+                for mode, signer in (
+                    ("header", botocore.auth.S3SigV4Auth),
+                    ("presigned", botocore.auth.S3SigV4QueryAuth),
+                ):
                     if (region == "cn-test") != (style == "host"):
                         continue
                     url = base + quote(key, safe="/~") + (f"?{query}" if query else "")
@@ -36,12 +43,25 @@ for region in ("us-east-1", "cn-test"):
                     else:
                         signer(Credentials(AK, SK, TOKEN), "s3", region).add_auth(request)
                     parts = urlsplit(request.url)
-                    vectors.append(dict(
-                        client="botocore", version="v4", mode=mode, method=method, bucket="b-1", key=key,
-                        target=parts.path + (f"?{parts.query}" if parts.query else ""), host=parts.netloc,
-                        headers=dict(request.headers.items())))
-head = dict(accessKeyID=AK, secret=SK, securityToken=TOKEN,
-            signedAt=int(WHEN.replace(tzinfo=datetime.timezone.utc).timestamp()))
+                    vectors.append(
+                        {
+                            "client": "botocore",
+                            "version": "v4",
+                            "mode": mode,
+                            "method": method,
+                            "bucket": "b-1",
+                            "key": key,
+                            "target": parts.path + (f"?{parts.query}" if parts.query else ""),
+                            "host": parts.netloc,
+                            "headers": dict(request.headers.items()),
+                        }
+                    )
+head = {
+    "accessKeyID": AK,
+    "secret": SK,
+    "securityToken": TOKEN,
+    "signedAt": int(WHEN.replace(tzinfo=datetime.UTC).timestamp()),
+}
 with open(sys.argv[1], "w") as file:
     file.write(json.dumps(head)[:-1] + ', "vectors": [\n')
     file.write(",\n".join(json.dumps(vector, ensure_ascii=False) for vector in vectors) + "\n]}\n")

@@ -3,6 +3,7 @@ import SwiftProtobuf
 /// `benchmark.EchoMessage`, as protoc-gen-swift writes messages.
 struct EchoMessage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
     static let protoMessageName = "benchmark.EchoMessage"
+    // swift-format-ignore: AlwaysUseLowerCamelCase
     static let _protobuf_nameMap: SwiftProtobuf._NameMap = [1: .same(proto: "text")]
 
     var text = ""
