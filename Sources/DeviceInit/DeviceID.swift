@@ -25,12 +25,7 @@ struct DeviceID: Sendable, Hashable {
     static func assigned(at now: UnixTime) throws(RPCError) -> DeviceID {
         let day = CivilTime(now)
         let number = Random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
-        let date = [day.year % 100, day.month, day.day].map { digits($0, 2) }.joined()
-        return try DeviceID("\(date)-\(digits(Int(number), 6))")
-    }
-
-    private static func digits(_ number: Int, _ count: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, count - text.count)) + text
+        let date = [day.year % 100, day.month, day.day].map { $0.padded(to: 2) }.joined()
+        return try DeviceID("\(date)-\(number.padded(to: 6))")
     }
 }

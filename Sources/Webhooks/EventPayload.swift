@@ -20,8 +20,8 @@ struct EventPayload: Encodable {
         self.id = id
         self.organization = organization
         type = event.type.rawValue
-        timestamp = Date(timeIntervalSince1970: Double(time.microseconds) / 1e6)
-            .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let milliseconds = (time.microseconds - time.seconds * 1_000_000) / 1000
+        timestamp = "\(CivilTime(time).date())T\(CivilTime(time).clock()).\(milliseconds.padded(to: 3))Z"
         subject = event.subject
         data = event.data
     }

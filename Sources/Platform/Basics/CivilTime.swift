@@ -47,10 +47,12 @@ package struct CivilTime: Sendable, Hashable {
 
     /// `2026-01-31`.
     package func date(separator: String = "-") -> String {
-        [(year, 4), (month, 2), (day, 2)].map { number, digits in
-            let text = String(number)
-            return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-        }.joined(separator: separator)
+        [year.padded(to: 4), month.padded(to: 2), day.padded(to: 2)].joined(separator: separator)
+    }
+
+    /// `08:05:00`.
+    package func clock(separator: String = ":") -> String {
+        [hour, minute, second].map { $0.padded(to: 2) }.joined(separator: separator)
     }
 
     private var daysSinceEpoch: Int {

@@ -3,6 +3,22 @@ package struct RFC3339: Sendable, Hashable {
     /// The second that the time is in.
     package let second: UnixTime
     package let hasFraction: Bool
+    /// The fraction in nanoseconds, 0 to 999,999,999; what is finer is cut off.
+    package let nanoseconds: Int32
+
+    /// `2026-01-31T08:00:00Z`, with a fraction of 3, 6 or 9 digits where there is one.
+    package static func text(_ second: UnixTime, nanoseconds: Int32 = 0) -> String {
+        let civil = CivilTime(second)
+        return "\(civil.date())T\(civil.clock())\(fraction(nanoseconds))Z"
+    }
+
+    /// Nothing for 0, else a point and 3, 6 or 9 digits.
+    package static func fraction(_ nanoseconds: Int32) -> String {
+        if nanoseconds == 0 { return "" }
+        let digits = nanoseconds.magnitude.padded(to: 9)
+        if nanoseconds % 1_000_000 == 0 { return "." + digits.prefix(3) }
+        return "." + (nanoseconds % 1000 == 0 ? digits.prefix(6) : digits[...])
+    }
 
     /// The first whole second that is not before the time.
     package var roundedUp: UnixTime { hasFraction ? nextSecond : second }
@@ -22,14 +38,18 @@ package struct RFC3339: Sendable, Hashable {
         else { return nil }
         var rest = bytes[19...]
         var hasFraction = false
+        var nanoseconds: Int32 = 0
         if rest.first == UInt8(ascii: ".") {
-            let digits = rest.dropFirst().prefix { isDigit($0) }
+            let digits = rest.dropFirst().prefix { $0.isASCIIDigit }
             guard !digits.isEmpty else { return nil }
             hasFraction = digits.contains { $0 != UInt8(ascii: "0") }
+            let nine = digits.prefix(9) + repeatElement(UInt8(ascii: "0"), count: max(0, 9 - digits.count))
+            nanoseconds = nine.reduce(0) { $0 * 10 + Int32($1 - UInt8(ascii: "0")) }
             rest = rest.dropFirst(1 + digits.count)
         }
         guard let offset = offset(rest) else { return nil }
-        return RFC3339(second: civil.unix.adding(seconds: -offset), hasFraction: hasFraction)
+        return RFC3339(
+            second: civil.unix.adding(seconds: -offset), hasFraction: hasFraction, nanoseconds: nanoseconds)
     }
 
     /// In seconds east of UTC.
@@ -48,11 +68,7 @@ package struct RFC3339: Sendable, Hashable {
         }
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
-
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
-        digits.allSatisfy(isDigit) ? digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
+        digits.allSatisfy(\.isASCIIDigit) ? digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
     }
 }

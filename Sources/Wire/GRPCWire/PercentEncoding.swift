@@ -1,3 +1,5 @@
+import Basics
+
 /// The encoding of `grpc-message`: UTF-8, where every byte outside `0x20…0x7E` and `%` itself is `%XX`.
 ///
 /// A space at either end is `%20` as well: a field value must not begin or end with one, and peers drop such a field
@@ -30,8 +32,8 @@ public enum PercentEncoding {
         decoded.reserveCapacity(bytes.count)
         var index = 0
         while index < bytes.count {
-            if bytes[index] == 0x25, index + 2 < bytes.count, let high = digit(bytes[index + 1]),
-                let low = digit(bytes[index + 2])
+            if bytes[index] == 0x25, index + 2 < bytes.count, let high = bytes[index + 1].hexDigitValue,
+                let low = bytes[index + 2].hexDigitValue
             {
                 decoded.append(high << 4 | low)
                 index += 3
@@ -41,14 +43,5 @@ public enum PercentEncoding {
             }
         }
         return String(decoding: decoded, as: UTF8.self)
-    }
-
-    static func digit(_ character: UInt8) -> UInt8? {
-        switch character {
-        case 0x30...0x39: character - 0x30
-        case 0x41...0x46: character - 0x41 + 10
-        case 0x61...0x66: character - 0x61 + 10
-        default: nil
-        }
     }
 }

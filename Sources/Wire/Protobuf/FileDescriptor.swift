@@ -1,3 +1,5 @@
+import Basics
+
 /// A compiled `.proto` file, embedded by the plugin for reflection and for the JSON mapping.
 public struct FileDescriptor: Sendable {
     /// The path as other files import it, e.g. `google/protobuf/empty.proto`.
@@ -9,6 +11,6 @@ public struct FileDescriptor: Sendable {
     public init(name: String, base64: StaticString) {
         self.name = name
         let text = UnsafeBufferPointer(start: base64.utf8Start, count: base64.utf8CodeUnitCount)
-        serialized = Base64Coding.decode(text) ?? []
+        serialized = Base64.decodeAny(Array(text)) ?? []
     }
 }

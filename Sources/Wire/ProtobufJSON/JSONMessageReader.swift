@@ -1,3 +1,4 @@
+import Basics
 import Protobuf
 
 /// Reads JSON into the encoded form of a message.
@@ -114,7 +115,7 @@ struct JSONMessageReader {
         case .bool: return .varint(try scanner.bool() ? 1 : 0)
         case .string: return .delimited([UInt8](try string().utf8))
         case .bytes:
-            guard let bytes = Base64Coding.decode(try string().utf8) else { throw scanner.error(.invalidValue) }
+            guard let bytes = Base64.decodeAny(Array(try string().utf8)) else { throw scanner.error(.invalidValue) }
             return .delimited(bytes)
         case .group, .unrecognized: throw scanner.error(.unknownType)
         default:

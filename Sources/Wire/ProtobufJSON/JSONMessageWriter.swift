@@ -1,3 +1,4 @@
+import Basics
 import Protobuf
 
 /// Writes an encoded message as JSON.
@@ -116,7 +117,7 @@ struct JSONMessageWriter {
         case (.string, .delimited(let bytes)): quote(try text(bytes))
         case (.bytes, .delimited(let bytes)):
             put("\"")
-            Base64Coding.append(bytes, to: &output)
+            Base64.append(bytes, to: &output)
             put("\"")
         case (.bool, .varint(let bits)): put(bits == 0 ? "false" : "true")
         case (.double, .fixed64(let bits)): put(JSONNumber.text(Double(bitPattern: bits)))

@@ -1,3 +1,4 @@
+import Basics
 import Protobuf
 
 /// The body of gRPC-Web-Text: base64 in any number of pieces, each of which may have padding of its own (gRPC-Web,
@@ -20,7 +21,7 @@ public struct Base64Stream: Sendable {
         for character in text {
             begun.append(character)
             guard begun.count == 4 else { continue }
-            guard let group = Base64Coding.decode(begun) else { throw Malformed() }
+            guard let group = Base64.decodeAny(begun) else { throw Malformed() }
             bytes += group
             begun.removeAll(keepingCapacity: true)
         }
@@ -31,7 +32,7 @@ public struct Base64Stream: Sendable {
     public static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        Base64Coding.append(bytes, to: &text)
+        Base64.append(bytes, to: &text)
         return text
     }
 }

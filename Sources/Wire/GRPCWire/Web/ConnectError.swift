@@ -1,3 +1,4 @@
+import Basics
 import Protobuf
 import ProtobufJSON
 
@@ -52,7 +53,7 @@ public struct ConnectError: Sendable {
         JSONText.quote(detail.type, to: &output)
         output += ",\"value\":\"".utf8
         var text: [UInt8] = []
-        Base64Coding.append(detail.value, to: &text)
+        Base64.append(detail.value, to: &text)
         // Unpadded, as the protocol asks.
         output += text.prefix { $0 != UInt8(ascii: "=") }
         output.append(UInt8(ascii: "\""))

@@ -1,3 +1,4 @@
+import Basics
 import Protobuf
 
 /// A unary call in the query of a GET: `?encoding=json&message=%7B%7D` (Connect protocol, "Unary-Get-Request").
@@ -37,7 +38,7 @@ public struct ConnectQuery: Sendable, Equatable {
         guard ["v1", nil].contains(text("connect")) else { throw .version }
         guard ["1", nil].contains(text("base64")) else { throw .flag }
         if values["base64"] != nil {
-            guard let decoded = Base64Coding.decode(message) else { throw .base64 }
+            guard let decoded = Base64.decodeAny(message) else { throw .base64 }
             message = decoded
         }
         self.codec = codec
@@ -53,7 +54,7 @@ public struct ConnectQuery: Sendable, Equatable {
             switch byte {
             case UInt8(ascii: "%"):
                 guard rest.count >= 2, let first = rest.popFirst(), let second = rest.popFirst(),
-                    let high = PercentEncoding.digit(first), let low = PercentEncoding.digit(second)
+                    let high = first.hexDigitValue, let low = second.hexDigitValue
                 else { return nil }
                 bytes.append(high << 4 | low)
             case UInt8(ascii: "+"):

@@ -1,3 +1,5 @@
+import Basics
+
 /// Watches what a peer sends that costs us and gets nothing done, and says when it is too much.
 ///
 /// What nghttp2 does not bound itself: PING, SETTINGS, PRIORITY and empty DATA floods (CVE-2019-9512, -9515, -9513,
@@ -17,8 +19,9 @@ struct PeerConduct: Sendable {
     private var hasDataFlowed = true
 
     init(_ settings: HTTP2Settings) {
-        controlFrames = TokenBucket(burst: settings.controlFrameBurst, perSecond: settings.controlFramesPerSecond)
-        resets = TokenBucket(burst: settings.resetBurst, perSecond: settings.resetsPerSecond)
+        controlFrames = TokenBucket(
+            burst: settings.controlFrameBurst, perSecond: Double(settings.controlFramesPerSecond))
+        resets = TokenBucket(burst: settings.resetBurst, perSecond: Double(settings.resetsPerSecond))
         headerSections = TokenBucket(burst: settings.oversizedHeaderBurst, perSecond: 1)
     }
 

@@ -1,0 +1,18 @@
+/// The classes of ASCII characters, by byte.
+extension UInt8 {
+    package var isASCIIDigit: Bool { self >= 0x30 && self <= 0x39 }
+
+    package var isASCIILetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7A }
+
+    package var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
+
+    /// The value of a hexadecimal digit in either case; `nil` for any other character.
+    package var hexDigitValue: UInt8? {
+        switch self {
+        case 0x30...0x39: self - 0x30
+        case 0x41...0x46: self - 0x41 + 10
+        case 0x61...0x66: self - 0x61 + 10
+        default: nil
+        }
+    }
+}

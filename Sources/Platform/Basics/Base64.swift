@@ -1,0 +1,100 @@
+/// Base64 (RFC 4648).
+package enum Base64 {
+    /// The standard alphabet (section 4), with padding.
+    package static func encode(_ bytes: [UInt8]) -> String {
+        var characters: [UInt8] = []
+        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
+        append(bytes, to: &characters)
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    /// The URL-safe alphabet (section 5), without padding.
+    package static func encodeURL(_ bytes: [UInt8]) -> String {
+        var characters: [UInt8] = []
+        characters.reserveCapacity((bytes.count + 2) / 3 * 4)
+        append(bytes, to: &characters, alphabet: url, padded: false)
+        return String(decoding: characters, as: UTF8.self)
+    }
+
+    /// Appends what ``encode(_:)`` returns.
+    package static func append(_ bytes: [UInt8], to characters: inout [UInt8]) {
+        append(bytes, to: &characters, alphabet: standard, padded: true)
+    }
+
+    /// The standard alphabet, with padding or without; `nil` for any other character, a wrong length, or stray bits at the end.
+    package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        bytes(Array(text.utf8), last: (0x2B, 0x2F))
+    }
+
+    /// The URL-safe alphabet, with padding or without; else as ``decode(_:)``.
+    package static func decodeURL(_ text: some StringProtocol) -> [UInt8]? {
+        bytes(Array(text.utf8), last: (0x2D, 0x5F))
+    }
+
+    /// Either alphabet, with padding or without; stray bits at the end are dropped. `nil` for anything else.
+    ///
+    /// Source: protobuf's JSON mapping, which accepts both alphabets.
+    package static func decodeAny(_ text: [UInt8]) -> [UInt8]? { bytes(text, last: nil) }
+
+    private static let standard = alphabet("+/")
+    private static let url = alphabet("-_")
+
+    private static func alphabet(_ lastTwo: String) -> [UInt8] {
+        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(lastTwo)".utf8)
+    }
+
+    private static func append(
+        _ bytes: [UInt8], to characters: inout [UInt8], alphabet: [UInt8], padded: Bool
+    ) {
+        var index = 0
+        while index < bytes.count {
+            let taken = min(3, bytes.count - index)
+            var group = UInt32(bytes[index]) << 16
+            if taken > 1 { group |= UInt32(bytes[index + 1]) << 8 }
+            if taken > 2 { group |= UInt32(bytes[index + 2]) }
+            for place in 0...taken {
+                characters.append(alphabet[Int(group >> UInt32(18 - 6 * place)) & 63])
+            }
+            if padded && taken < 3 { characters.append(contentsOf: repeatElement(0x3D, count: 3 - taken)) }
+            index += taken
+        }
+    }
+
+    /// - Parameter last: the characters of 62 and 63; `nil` = those of both alphabets, and stray bits do not matter.
+    private static func bytes(_ text: [UInt8], last: (UInt8, UInt8)?) -> [UInt8]? {
+        var end = text.count
+        if text.last == 0x3D {
+            guard end.isMultiple(of: 4) else { return nil }
+            end -= text[end - 2] == 0x3D ? 2 : 1
+        }
+        guard end % 4 != 1 else { return nil }
+        var result: [UInt8] = []
+        result.reserveCapacity(end * 3 / 4)
+        var bits: UInt32 = 0
+        var held: UInt32 = 0
+        for character in text[..<end] {
+            guard let value = value(of: character, last) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            held += 6
+            if held >= 8 {
+                held -= 8
+                result.append(UInt8(truncatingIfNeeded: bits >> held))
+                bits &= (1 << held) - 1
+            }
+        }
+        return bits == 0 || last == nil ? result : nil
+    }
+
+    private static func value(of character: UInt8, _ last: (UInt8, UInt8)?) -> UInt8? {
+        switch character {
+        case 0x41...0x5A: return character - 0x41
+        case 0x61...0x7A: return character - 0x61 + 26
+        case 0x30...0x39: return character - 0x30 + 52
+        default: break
+        }
+        guard let last else {
+            return character == 0x2B || character == 0x2D ? 62 : character == 0x2F || character == 0x5F ? 63 : nil
+        }
+        return character == last.0 ? 62 : character == last.1 ? 63 : nil
+    }
+}
