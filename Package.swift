@@ -66,16 +66,23 @@ let package = Package(
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
-        module("RPC", ["Wire", "HTTPTypes", "CommonProto", "Basics", "Crypto"]),
+        module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
+        module("RPC", ["Wire", "HTTPTypes", "CommonProto", "Basics", "Crypto", "Sockets"]),
         module("GatewayErrors", ["RPC"], path: "API/GatewayErrors"),
 
         module(
-            "Network", ["Wire", "HTTPTypes", "RPC", "Basics", "Crypto", "CUV", "CMicrohttpd", "COpenSSL", "CLinux"],
-            exclude: ["HTTPClient"]),
+            "EventLoops", ["Basics", "COpenSSL", "CUV", "HTTPTypes", "RPC", "Sockets", "Wire"],
+            path: "Network/EventLoops"),
+        module(
+            "HTTPServer", ["Basics", "CMicrohttpd", "COpenSSL", "Crypto", "HTTPTypes", "Sockets"],
+            path: "Network/HTTPServer"),
+        module(
+            "HTTPCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
+            path: "Network/HTTPCalls"),
         module("HTTPClient", ["HTTPTypes", "CCurl"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"]),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
-        module("ObjectStore", ["Database", "HTTPTypes", "Network", "Basics", "Crypto", "XML", "CLZMA", "CLinux"]),
+        module("ObjectStore", ["Database", "HTTPTypes", "HTTPServer", "Basics", "Crypto", "XML", "CLZMA", "CLinux"]),
         module("Accounts", ["GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Basics", "Crypto", "CArgon2"]),
         module(
             "Webhooks",
@@ -103,7 +110,8 @@ let package = Package(
         module(
             "DeviceClient",
             [
-                "Transfer", "ObjectStore", "HTTPClient", "HTTPTypes", "Network", "GatewayErrors", "RPC", "Proto",
+                "Transfer", "ObjectStore", "HTTPClient", "HTTPTypes", "EventLoops", "Sockets", "GatewayErrors", "RPC",
+                "Proto",
                 "Wire",
                 "Basics", "Crypto",
             ]),
@@ -111,7 +119,8 @@ let package = Package(
             name: "GatewayServer",
             dependencies: [
                 "Accounts", "Backup", "CQRencode", "Catalog", "Console", "CopyJobs", "Database", "DeviceClient",
-                "DeviceInit", "Webhooks", "GatewayAPI", "HTTPClient", "HTTPTypes", "Network",
+                "DeviceInit", "Webhooks", "GatewayAPI", "HTTPClient", "HTTPTypes", "EventLoops", "HTTPCalls",
+                "HTTPServer", "Sockets",
                 "ObjectStore",
                 "Basics", "Crypto", "Proto",
                 "RPC",
@@ -130,19 +139,29 @@ let package = Package(
             name: "FuzzEntryPoints", dependencies: ["WireTesting", "XML"], path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
-            name: "interop-server", dependencies: ["HTTPTypes", "Network", "RPC", "Wire"], path: "Tests/InteropServer",
+            name: "interop-server",
+            dependencies: ["HTTPTypes", "EventLoops", "HTTPCalls", "HTTPServer", "Sockets", "RPC", "Wire"],
+            path: "Tests/InteropServer",
             swiftSettings: strict),
         .executableTarget(
-            name: "echo-server", dependencies: ["HTTPTypes", "Network", "RPC", "Wire"], path: "Benchmarks/Echo/Server",
+            name: "echo-server", dependencies: ["HTTPTypes", "EventLoops", "Sockets", "RPC", "Wire"],
+            path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
         tests("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting", "protoc-gen-gateway"]),
         tests("RPC", ["GatewayErrors", "HTTPTypes", "Basics", "Proto", "Wire"]),
         tests("GatewayErrors", ["RPC", "Wire"]),
-        tests("Network", ["HTTPTestClient", "HTTPTypes", "GatewayErrors", "Basics", "Proto", "RPC", "Wire"]),
+        .testTarget(
+            name: "NetworkTests",
+            dependencies: [
+                "Basics", "EventLoops", "GatewayErrors", "HTTPCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes",
+                "Proto", "RPC",
+                "Sockets", "Wire",
+            ],
+            swiftSettings: strict),
         tests("Database", ["Basics"]),
         tests(
-            "ObjectStore", ["HTTPTestClient", "HTTPTypes", "Database", "Network", "Basics", "Crypto", "RPC", "XML"],
+            "ObjectStore", ["HTTPTestClient", "HTTPTypes", "Database", "Basics", "Crypto", "RPC", "XML"],
             exclude: ["Vectors"]),
         tests("Accounts", ["GatewayAPI", "HTTPTypes"]),
         tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient", "RPC"]),
@@ -168,12 +187,13 @@ let package = Package(
                 "Transfer", "Wire",
             ]),
         tests("Backup", ["Database", "ObjectStore", "Crypto"]),
-        tests("Transfer", ["HTTPClient", "HTTPTestClient", "HTTPTypes", "Network", "ObjectStore", "Basics", "Crypto"]),
+        tests("Transfer", ["HTTPClient", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Basics", "Crypto"]),
         tests(
             "DeviceClient",
             ["GatewayErrors", "HTTPClient", "HTTPTypes", "Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Basics"]),
-        tests("Console", ["HTTPTypes", "Network", "Basics", "Proto", "Wire"]),
-        tests("GatewayServer", ["CopyJobs", "GatewayAPI", "HTTPTypes", "Network", "Basics", "Proto", "RPC", "Wire"]),
+        tests("Console", ["HTTPTypes", "Basics", "Proto", "Wire"]),
+        tests(
+            "GatewayServer", ["CopyJobs", "GatewayAPI", "HTTPTypes", "EventLoops", "Basics", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,4 @@
-import Network
+import EventLoops
 import Proto
 import RPC
 import Wire

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Network
 import Proto
 import Testing
 import Wire

@@ -1,7 +1,6 @@
 import Basics
 import Foundation
 import HTTPTypes
-import Network
 import Proto
 import Testing
 

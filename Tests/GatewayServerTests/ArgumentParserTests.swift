@@ -1,5 +1,4 @@
 import HTTPTypes
-import Network
 import RPC
 import Testing
 

@@ -1,7 +1,7 @@
 import Basics
+import EventLoops
 import Foundation
 import HTTPTypes
-import Network
 import Proto
 import RPC
 import Wire

@@ -1,7 +1,10 @@
+import EventLoops
 import Foundation
+import HTTPCalls
+import HTTPServer
 import HTTPTypes
-import Network
 import RPC
+import Sockets
 import Wire
 
 // Serves `grpc.testing.TestService` on two free ports of the loopback, over HTTP/2 and over HTTP/1.1, says so in the way
@@ -14,7 +17,8 @@ let loops = (1...2).map { EventLoop(name: "loop \($0)") }
 let files = CommandLine.arguments.dropFirst()
 let certificates =
     files.count == 2
-    ? try TLSCertificates(TLSCertificates.Files(certificate: files[1], key: files[2])) : nil
+    ? try TLSCertificates(
+        TLSCertificates.Files(certificate: files[1], key: files[2]), companion: TLSIdentity.companion) : nil
 let schema = try Schema([.grpcTestingEmptyProto, .grpcTestingMessagesProto])
 var limits = RPCLimits()
 // All clients have one address here.

@@ -1,5 +1,4 @@
 import Basics
-import Network
 import Testing
 
 @testable import HTTPClient

@@ -1,7 +1,8 @@
+import EventLoops
 import Foundation
 import HTTPTypes
-import Network
 import RPC
+import Sockets
 
 // `benchmark.Echo` through the whole stack on one event loop, on a free port of the loopback; says where in the way of the
 // gateway's ready line, and goes on until a signal ends it. Over TLS where two arguments name the certificate's and the

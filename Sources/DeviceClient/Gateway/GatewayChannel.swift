@@ -1,5 +1,6 @@
+import EventLoops
 import HTTPTypes
-import Network
+import Sockets
 import Wire
 
 /// The way to one listener of the gateway: a connection that is opened when a call needs one, and again when it broke.

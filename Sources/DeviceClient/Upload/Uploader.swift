@@ -1,11 +1,12 @@
 import Basics
 import Crypto
+import EventLoops
 import Foundation
 import GatewayErrors
 import HTTPClient
-import Network
 import Proto
 import RPC
+import Sockets
 import Transfer
 import Wire
 

@@ -1,5 +1,6 @@
+import EventLoops
 import HTTPTypes
-import Network
+import Sockets
 import Wire
 
 /// A connection to one listener of a gateway; calls that fail say so for people.

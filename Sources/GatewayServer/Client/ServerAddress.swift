@@ -1,5 +1,5 @@
 import HTTPTypes
-import Network
+import Sockets
 
 /// Where commands find the gateway when their options do not say.
 enum ServerAddress {

@@ -1,6 +1,6 @@
 import Basics
+import EventLoops
 import HTTPTypes
-import Network
 import Proto
 import Wire
 

@@ -1,5 +1,5 @@
 import HTTPTypes
-import Network
+import Sockets
 
 /// Why a text is no value of its parameter: the rest of a sentence that begins with the parameter's name.
 struct ArgumentProblem: Error, Hashable {

@@ -1,4 +1,3 @@
-import Network
 import RPC
 
 extension Configuration {

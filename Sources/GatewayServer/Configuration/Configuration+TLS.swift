@@ -1,4 +1,4 @@
-import Network
+import Sockets
 
 extension Configuration {
     /// The section `tls`; `nil` where no certificate is given.

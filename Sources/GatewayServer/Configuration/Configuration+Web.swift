@@ -1,4 +1,4 @@
-import Network
+import HTTPServer
 import RPC
 
 extension Configuration {

@@ -4,10 +4,11 @@ import Catalog
 import Console
 import CopyJobs
 import DeviceInit
+import HTTPServer
 import HTTPTypes
-import Network
 import ObjectStore
 import RPC
+import Sockets
 import Uploads
 import Webhooks
 

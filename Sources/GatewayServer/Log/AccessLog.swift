@@ -1,6 +1,6 @@
 import Accounts
 import Crypto
-import Network
+import HTTPServer
 import RPC
 import Wire
 

@@ -1,5 +1,5 @@
 import Basics
-import Network
+import HTTPServer
 import RPC
 
 /// What the object store's listener was asked for, and what it moved.

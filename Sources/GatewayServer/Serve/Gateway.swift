@@ -2,12 +2,15 @@ import Backup
 import Basics
 import Console
 import DeviceClient
+import EventLoops
 import Foundation
 import GatewayAPI
+import HTTPCalls
+import HTTPServer
 import HTTPTypes
-import Network
 import Proto
 import RPC
+import Sockets
 import Wire
 
 /// A running gateway: its rooms, and the listeners where they can be reached.
@@ -64,7 +67,8 @@ final class Gateway: Sendable {
                 crossOrigin: configuration.crossOrigin)
             served.append(
                 ListenerMetrics.Listener(
-                    name: name, metrics: server.metrics, daemon: name == .web ? configuration.web.metrics : nil,
+                    name: name, metrics: server.metrics,
+                    daemon: name == .web ? ServerMetrics(connections: configuration.web.metrics) : nil,
                     methods: router.methods))
             return server
         }
@@ -96,8 +100,10 @@ final class Gateway: Sendable {
             handler: WebHandler(accounts: rooms.accounts, calls: calls, console: console))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
         served.append(
-            ListenerMetrics.Listener(name: .objectStore, metrics: configuration.objectStore.daemon.metrics))
-        served.append(ListenerMetrics.Listener(name: .ops, metrics: configuration.ops.metrics))
+            ListenerMetrics.Listener(
+                name: .objectStore, metrics: ServerMetrics(connections: configuration.objectStore.daemon.metrics)))
+        served.append(
+            ListenerMetrics.Listener(name: .ops, metrics: ServerMetrics(connections: configuration.ops.metrics)))
         let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
         var opsDaemon = configuration.ops

@@ -1,5 +1,6 @@
 import Basics
-import Network
+import HTTPServer
+import Sockets
 
 /// What each listener shows, and whose clients it asks for a certificate.
 struct GatewayCertificates: Sendable {
@@ -13,7 +14,7 @@ struct GatewayCertificates: Sendable {
             (certificates, internalStorage) = (nil, nil)
             return
         }
-        let common = try TLSCertificates(files)
+        let common = try TLSCertificates(files, companion: TLSIdentity.companion)
         certificates = common
         guard let authorities = configuration.internalAuthorities else {
             internalStorage = common
@@ -23,7 +24,7 @@ struct GatewayCertificates: Sendable {
         internalStorage = try TLSCertificates(
             TLSCertificates.Files(
                 certificate: files.certificate, key: files.key, clientAuthorities: authorities,
-                admitsUnknownClients: true))
+                admitsUnknownClients: true), companion: TLSIdentity.companion)
     }
 
     /// When what they show ends; `nil` = no listener speaks TLS, or it does not say so.

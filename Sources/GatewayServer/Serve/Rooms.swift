@@ -7,7 +7,6 @@ import Crypto
 import Database
 import DeviceInit
 import Foundation
-import Network
 import ObjectStore
 import RPC
 import Uploads

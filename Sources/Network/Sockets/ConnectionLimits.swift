@@ -2,9 +2,9 @@ import Basics
 import HTTPTypes
 
 /// How many connections a listener may have, over all its loops: in all, and of one address.
-final class ConnectionLimits: Sendable {
+package final class ConnectionLimits: Sendable {
     /// The name that metrics have for a limit that was reached.
-    enum Limit: String, Error {
+    package enum Limit: String, Error {
         case connections
         case connectionsPerAddress = "connections_per_address"
     }
@@ -18,7 +18,7 @@ final class ConnectionLimits: Sendable {
     private let perAddress: Int
     private let open = Lock(Open())
 
-    init(total: Int, perAddress: Int) {
+    package init(total: Int, perAddress: Int) {
         self.total = total
         self.perAddress = perAddress
     }
@@ -26,7 +26,7 @@ final class ConnectionLimits: Sendable {
     /// Counts a connection; `leave` is to follow.
     ///
     /// - Throws: the limit that leaves no room for it.
-    func enter(_ host: String) throws(Limit) {
+    package func enter(_ host: String) throws(Limit) {
         let address = AddressRange.countedAsOne(host)
         let reached: Limit? = open.withLock { open in
             guard open.count < total else { return .connections }
@@ -38,7 +38,7 @@ final class ConnectionLimits: Sendable {
         if let reached { throw reached }
     }
 
-    func leave(_ host: String) {
+    package func leave(_ host: String) {
         let address = AddressRange.countedAsOne(host)
         open.withLock { open in
             guard let count = open.byAddress[address] else { return }

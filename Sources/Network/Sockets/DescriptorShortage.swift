@@ -14,7 +14,7 @@ package final class DescriptorShortage: Sendable {
     }
 
     /// Connections wait that cannot be taken.
-    func noted(at now: ContinuousClock.Instant) {
+    package func noted(at now: ContinuousClock.Instant) {
         let begins = lastNoted.withLock { last in
             defer { last = now }
             return last.map { now - $0 >= Self.quiet } ?? true

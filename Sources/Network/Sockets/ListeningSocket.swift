@@ -19,14 +19,14 @@ package struct ListenError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 /// A bound, listening TCP socket. Its descriptor belongs to whoever asked for it.
-struct ListeningSocket {
-    let descriptor: Int32
+package struct ListeningSocket {
+    package let descriptor: Int32
     /// The numeric address, with the port that was taken where 0 was asked for.
-    let address: PeerAddress
-    let isIPv6: Bool
+    package let address: PeerAddress
+    package let isIPv6: Bool
 
     /// - Parameter isShared: whether other sockets of this process may listen on the same port (SO_REUSEPORT).
-    init(_ address: PeerAddress, isShared: Bool = false) throws(ListenError) {
+    package init(_ address: PeerAddress, isShared: Bool = false) throws(ListenError) {
         var failure: Int32 = 0
         let opened = address.resolve(passive: true) { entry -> (Int32, Bool)? in
             let info = entry.pointee
@@ -50,7 +50,7 @@ struct ListeningSocket {
     }
 
     /// One socket for each of `count` loops, all on the same port, so that the kernel spreads connections over them.
-    static func shared(_ address: PeerAddress, count: Int) throws(ListenError) -> [ListeningSocket] {
+    package static func shared(_ address: PeerAddress, count: Int) throws(ListenError) -> [ListeningSocket] {
         // SO_REUSEPORT alone would let a second gateway share the port in silence: first a plain one, which fails
         // where anybody listens already.
         let probe = try ListeningSocket(address)

@@ -18,7 +18,7 @@ extension PeerAddress {
     }
 
     /// The address in a `sockaddr`.
-    init(_ storage: sockaddr_storage) {
+    package init(_ storage: sockaddr_storage) {
         var storage = storage
         var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         var port = [CChar](repeating: 0, count: Int(NI_MAXSERV))
@@ -40,7 +40,7 @@ extension PeerAddress {
     }
 
     /// Calls `body` with each socket address that the host stands for, until it gives something.
-    func resolve<Result>(passive: Bool, _ body: (UnsafePointer<addrinfo>) -> Result?) -> Result? {
+    package func resolve<Result>(passive: Bool, _ body: (UnsafePointer<addrinfo>) -> Result?) -> Result? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_NUMERICSERV | (passive ? AI_PASSIVE : 0)

@@ -1,5 +1,5 @@
 import Basics
-import Network
+import HTTPServer
 
 /// The store's listener: HTTP/1.1 in the dialects of OSS and S3.
 package final class ObjectStoreServer: Sendable {

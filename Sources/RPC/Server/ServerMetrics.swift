@@ -1,10 +1,10 @@
 import Basics
+import Sockets
 import Synchronization
 
 /// What a listener counts, but for its calls, which ``Router/methods`` count; read at any time, by any thread.
 package final class ServerMetrics: Sendable {
-    private let connectionsAccepted = Atomic<Int>(0)
-    private let connectionsOpen = Atomic<Int>(0)
+    private let connections: ConnectionMetrics
     /// Handlers that run, without those that wait.
     let handlers = BoundedCount()
     /// Calls of methods that wait.
@@ -12,10 +12,12 @@ package final class ServerMetrics: Sendable {
     /// Bytes of answers that wait to be sent.
     let responseBytes = BoundedCount()
     private let requestBytes = Atomic<Int>(0)
-    private let limits = Lock<[String: Int]>([:])
     private let refused = Lock<[RefusedRequest.Reason: Int]>([:])
 
-    package init() {}
+    /// - Parameter connections: those of a listener that serves more than calls, or no calls.
+    package init(connections: ConnectionMetrics = ConnectionMetrics()) {
+        self.connections = connections
+    }
 
     /// A copy of all counts.
     package struct Snapshot: Sendable {
@@ -35,26 +37,23 @@ package final class ServerMetrics: Sendable {
 
     package var snapshot: Snapshot {
         Snapshot(
-            connectionsAccepted: connectionsAccepted.load(ordering: .relaxed),
-            connectionsOpen: connectionsOpen.load(ordering: .relaxed),
+            connectionsAccepted: connections.accepted,
+            connectionsOpen: connections.open,
             handlers: handlers.value,
             waitingCalls: waitingCalls.value,
             responseBytes: responseBytes.value,
             refused: refused.withLock { $0 },
-            limits: limits.withLock { $0 })
+            limits: connections.limits)
     }
 
-    package func connectionOpened() {
-        connectionsAccepted.add(1, ordering: .relaxed)
-        connectionsOpen.add(1, ordering: .relaxed)
-    }
+    package func connectionOpened() { connections.connectionOpened() }
 
-    package func connectionClosed() { connectionsOpen.subtract(1, ordering: .relaxed) }
+    package func connectionClosed() { connections.connectionClosed() }
 
     func requestRefused(_ reason: RefusedRequest.Reason) { refused.withLock { $0[reason, default: 0] += 1 } }
 
     /// A limit was reached, and somebody refused or cut off because of it.
-    package func limitReached(_ name: String) { limits.withLock { $0[name, default: 0] += 1 } }
+    package func limitReached(_ name: String) { connections.limitReached(name) }
 
     /// Whether calls hold bytes of requests.
     var holdsRequests: Bool { requestBytes.load(ordering: .relaxed) > 0 }

@@ -1,4 +1,4 @@
-import Network
+import EventLoops
 import Testing
 
 @Suite struct EventLoopTests {

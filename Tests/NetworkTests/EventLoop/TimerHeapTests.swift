@@ -1,7 +1,7 @@
 import RPC
 import Testing
 
-@testable import Network
+@testable import EventLoops
 
 @Suite struct TimerHeapTests {
     @Test func timersComeInTheOrderOfTheirTime() {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Network
+@testable import Sockets
 
 @Suite struct ConnectionLimitsTests {
     @Test func oneAddressAndAllHaveTheirLimits() throws {

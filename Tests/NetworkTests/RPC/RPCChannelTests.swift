@@ -1,6 +1,6 @@
+import EventLoops
 import Glibc
 import HTTPTypes
-import Network
 import RPC
 import Testing
 import Wire

@@ -1,6 +1,6 @@
+import EventLoops
 import GatewayErrors
 import HTTPTypes
-import Network
 import Proto
 import RPC
 import Testing

@@ -1,6 +1,5 @@
 import Basics
 import Crypto
-import Network
 import Testing
 
 @testable import ObjectStore

@@ -2,7 +2,6 @@ import Basics
 import Crypto
 import Foundation
 import HTTPTestClient
-import Network
 import Testing
 
 @testable import ObjectStore

@@ -1,7 +1,6 @@
 import Basics
 import Crypto
 import HTTPTypes
-import Network
 import Testing
 
 @testable import ObjectStore

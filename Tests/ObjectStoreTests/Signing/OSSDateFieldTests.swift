@@ -1,6 +1,5 @@
 import Crypto
 import HTTPTypes
-import Network
 import Testing
 
 @testable import ObjectStore

@@ -1,6 +1,5 @@
 import Foundation
 import HTTPTypes
-import Network
 import Testing
 
 @testable import ObjectStore

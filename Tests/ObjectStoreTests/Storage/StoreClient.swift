@@ -2,7 +2,6 @@ import Basics
 import Crypto
 import HTTPTestClient
 import HTTPTypes
-import Network
 
 @testable import ObjectStore
 

@@ -3,7 +3,6 @@ import Crypto
 import Database
 import Foundation
 import HTTPTestClient
-import Network
 
 @testable import ObjectStore
 

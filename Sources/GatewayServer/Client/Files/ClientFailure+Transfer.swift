@@ -1,7 +1,7 @@
 import DeviceClient
 import HTTPClient
-import Network
 import RPC
+import Sockets
 import Transfer
 import Wire
 

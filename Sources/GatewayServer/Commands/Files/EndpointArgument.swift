@@ -1,6 +1,6 @@
 import DeviceClient
 import HTTPTypes
-import Network
+import Sockets
 
 /// `http[s]://HOST:PORT`
 struct EndpointArgument: ArgumentValue, Hashable, Sendable {

@@ -1,5 +1,5 @@
+import EventLoops
 import HTTPTypes
-import Network
 import Proto
 
 /// `data-gateway login`

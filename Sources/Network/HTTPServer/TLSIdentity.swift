@@ -1,11 +1,15 @@
 import CMicrohttpd
 import COpenSSL
+import Sockets
 
 /// The certificate and key of a ``TLSContext`` as GnuTLS, and so libmicrohttpd, takes them: taken over from OpenSSL, so
 /// that every listener shows what was read and checked once.
-final class TLSIdentity: Sendable {
+package final class TLSIdentity: Sendable {
     /// Set up by `init`, then only read; GnuTLS signs with a key from any number of threads.
     nonisolated(unsafe) let pointer = UnsafeMutablePointer<microhttpd_identity>.allocate(capacity: 1)
+
+    /// For ``TLSCertificates``, whose companion it is.
+    package static func companion(_ context: TLSContext) throws(TLSError) -> any Sendable { try TLSIdentity(context) }
 
     init(_ context: TLSContext) throws(TLSError) {
         let certificates = context.certificates
@@ -46,6 +50,16 @@ final class TLSIdentity: Sendable {
             var datum = gnutls_datum_t(data: $0.baseAddress, size: UInt32($0.count))
             return load(&datum)
         }
+    }
+}
+
+extension TLSCertificates {
+    /// What a new connection uses to its end.
+    var identity: TLSIdentity {
+        guard let identity = companion as? TLSIdentity else {
+            preconditionFailure("certificates for an HTTP server are made with TLSIdentity.companion")
+        }
+        return identity
     }
 }
 

@@ -2,6 +2,7 @@ import CUV
 import Foundation
 import HTTPTypes
 import RPC
+import Sockets
 
 /// The part of a listener that is on one loop: takes connections, and holds them.
 ///

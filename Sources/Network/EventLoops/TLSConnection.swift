@@ -1,5 +1,6 @@
 import COpenSSL
 import RPC
+import Sockets
 
 /// Room for one TLS record each way, shared by the connections of one loop: what is in it is used before the next call.
 final class TLSScratch {

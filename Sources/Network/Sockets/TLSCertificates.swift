@@ -7,7 +7,7 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
     package let description: String
 
     /// With the first of OpenSSL's reasons, and without its numbers.
-    init(_ what: String) {
+    package init(_ what: String) {
         let code = ERR_peek_error()
         ERR_clear_error()
         let reason = code == 0 ? nil : ERR_reason_error_string(code).map { String(cString: $0) }
@@ -19,7 +19,8 @@ package struct TLSError: Error, Sendable, CustomStringConvertible {
 /// are there.
 ///
 /// TLS 1.2 and 1.3 only. The gRPC listeners speak it by OpenSSL: no renegotiation, ALPN `h2` (RFC 9113, section 3.2;
-/// RFC 7301). An ``HTTPDaemon`` does by GnuTLS, and asks no client for a certificate.
+/// RFC 7301). The HTTP server does by GnuTLS, and asks no client for a certificate: what GnuTLS makes of the files is loaded and
+/// swapped with what OpenSSL does, so that every listener shows the same.
 package final class TLSCertificates: Sendable {
     /// PEM files.
     package struct Files: Sendable {
@@ -44,24 +45,30 @@ package final class TLSCertificates: Sendable {
     /// What the files held, all of it usable.
     package struct Loaded: Sendable {
         let context: TLSContext
-        let identity: TLSIdentity
+        let companion: (any Sendable)?
 
-        fileprivate init(_ files: Files) throws(TLSError) {
+        fileprivate init(_ files: Files, _ companion: Companion?) throws(TLSError) {
             context = try TLSContext(files)
-            identity = try TLSIdentity(context)
+            self.companion = try companion?(context)
         }
     }
 
+    /// What another TLS library makes of the certificate and key that OpenSSL has read and checked.
+    package typealias Companion = @Sendable (TLSContext) throws(TLSError) -> any Sendable
+
     private let files: Files
+    private let makeCompanion: Companion?
     private let current: Lock<Loaded>
 
-    package init(_ files: Files) throws(TLSError) {
+    /// - Parameter companion: for listeners that speak TLS by another library; `nil` where none does.
+    package init(_ files: Files, companion: Companion? = nil) throws(TLSError) {
         self.files = files
-        current = Lock(try Loaded(files))
+        makeCompanion = companion
+        current = Lock(try Loaded(files, companion))
     }
 
     /// Reads the files again; what they hold is in use from ``use(_:)`` on.
-    package func load() throws(TLSError) -> Loaded { try Loaded(files) }
+    package func load() throws(TLSError) -> Loaded { try Loaded(files, makeCompanion) }
 
     /// For connections to come.
     package func use(_ fresh: Loaded) { current.withLock { $0 = fresh } }
@@ -77,14 +84,14 @@ package final class TLSCertificates: Sendable {
     }
 
     /// What a new connection of a gRPC listener uses to its end.
-    var context: TLSContext { current.withLock { $0.context } }
-    /// What a new connection of an ``HTTPDaemon`` uses to its end.
-    var identity: TLSIdentity { current.withLock { $0.identity } }
+    package var context: TLSContext { current.withLock { $0.context } }
+    /// What a new connection of a listener with another library uses to its end.
+    package var companion: (any Sendable)? { current.withLock { $0.companion } }
 }
 
 /// Whose certificates a client takes for a server's.
 package final class TLSAuthorities: Sendable {
-    let context: TLSContext
+    package let context: TLSContext
 
     /// - Parameter file: PEM; `nil` = those that the system trusts.
     package init(file: String?) throws(TLSError) {
@@ -93,9 +100,9 @@ package final class TLSAuthorities: Sendable {
 }
 
 /// An `SSL_CTX`.
-final class TLSContext: Sendable {
+package final class TLSContext: Sendable {
     /// Set up by `init`, then only read; OpenSSL counts its references with atomics.
-    nonisolated(unsafe) let handle: OpaquePointer
+    package nonisolated(unsafe) let handle: OpaquePointer
 
     init(_ files: TLSCertificates.Files) throws(TLSError) {
         ERR_clear_error()

@@ -2,6 +2,7 @@ import CUV
 import Foundation
 import HTTPTypes
 import RPC
+import Sockets
 import Wire
 
 /// A client's connection to one address.

@@ -4,7 +4,7 @@ import HTTPTypes
 import RPC
 import Testing
 
-@testable import Network
+@testable import HTTPServer
 
 /// What a daemon does to clients that take too much of it.
 struct HTTPLimitTests {

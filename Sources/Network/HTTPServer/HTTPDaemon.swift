@@ -3,7 +3,7 @@ import CMicrohttpd
 import Dispatch
 import Glibc
 import HTTPTypes
-import RPC
+import Sockets
 import Synchronization
 
 /// An HTTP/1.1 server on libmicrohttpd: one thread a connection, a bounded number of them.
@@ -25,7 +25,7 @@ package final class HTTPDaemon: Sendable {
         /// How long a header section may take in all, where there is a minimum rate.
         package var headerTimeout = Duration.seconds(10)
         /// Told of connections, and of limits that were reached: `connections_per_address`, `slow_client`.
-        package var metrics = ServerMetrics()
+        package var metrics = ConnectionMetrics()
         /// Told of every request that is over.
         package var observers: [any HTTPObserver] = []
         /// A connection on which no byte moves for so long is closed; seconds.

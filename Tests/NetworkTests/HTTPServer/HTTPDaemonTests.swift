@@ -1,9 +1,10 @@
 import Dispatch
 import Glibc
+import HTTPServer
 import HTTPTestClient
 import HTTPTypes
-import Network
 import RPC
+import Sockets
 import Testing
 
 /// `PUT` and `POST` answer with the body they took, `/refuse` at its header, `/file` sends a range of a file.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Network
+@testable import HTTPServer
 
 struct TransferRuleTests {
     private let start = ContinuousClock.now

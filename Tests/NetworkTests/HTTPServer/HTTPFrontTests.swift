@@ -1,5 +1,5 @@
+import HTTPServer
 import HTTPTypes
-import Network
 import Testing
 
 struct HTTPFrontTests {

@@ -1,8 +1,10 @@
 import Basics
 import Dispatch
+import EventLoops
 import Glibc
+import HTTPCalls
+import HTTPServer
 import HTTPTestClient
-import Network
 import Proto
 import RPC
 import Testing

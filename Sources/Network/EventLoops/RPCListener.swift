@@ -1,5 +1,6 @@
 import HTTPTypes
 import RPC
+import Sockets
 
 /// One address where RPCs are served: a listening socket on every loop, and the connections that came by it.
 package final class RPCListener: Sendable {

@@ -1,0 +1,26 @@
+import Basics
+import Synchronization
+
+/// What a listener counts of its connections; read at any time, by any thread.
+package final class ConnectionMetrics: Sendable {
+    private let acceptedCount = Atomic<Int>(0)
+    private let openCount = Atomic<Int>(0)
+    private let reached = Lock<[String: Int]>([:])
+
+    package init() {}
+
+    package var accepted: Int { acceptedCount.load(ordering: .relaxed) }
+    package var open: Int { openCount.load(ordering: .relaxed) }
+    /// How often a limit was reached, by its name.
+    package var limits: [String: Int] { reached.withLock { $0 } }
+
+    package func connectionOpened() {
+        acceptedCount.add(1, ordering: .relaxed)
+        openCount.add(1, ordering: .relaxed)
+    }
+
+    package func connectionClosed() { openCount.subtract(1, ordering: .relaxed) }
+
+    /// A limit was reached, and somebody refused or cut off because of it.
+    package func limitReached(_ name: String) { reached.withLock { $0[name, default: 0] += 1 } }
+}
