@@ -92,7 +92,7 @@ def test_a_session_ends_when_its_users_password_is_changed(page, gateway, admin,
     page.go("Objects")
     admin.users("UpdateUser", user_name=viewer, password=PASSWORD + "!")
     page.find("//nav//a[normalize-space()='Overview']").click()
-    assert page.alert() == "Your session has ended. Sign in again to go on."
+    assert page.alert() == "Your session has ended. Sign in again."
     page.find("//label[normalize-space()='Password']")
 
 
@@ -141,7 +141,7 @@ def test_a_tab_follows_the_other(console, viewer):
         console.sign_in("system", viewer, PASSWORD)
         console.heading("Overview")
         console.driver.switch_to.window(first)
-        console.until(lambda: viewer in console.find("//*[@id='person']").text)
+        console.until(lambda: viewer in console.find("//*[@id='account']").text)
     finally:
         console.driver.switch_to.window(second)
         console.driver.close()
@@ -205,7 +205,7 @@ def test_a_long_list_is_shown_page_by_page(page, gateway, new_organization):
     # Pressed by an impatient hand while the network is down, and again when it is back.
     press = "const more = [...document.querySelectorAll('button')].find((each) => each.textContent === 'Show more');"
     page.driver.execute_script(f"window.there = fetch; window.fetch = () => Promise.reject(); {press} more.click()")
-    page.until(lambda: "the gateway cannot be reached" in page.find("//*[@id='notice']").text)
+    page.until(lambda: "The gateway cannot be reached." in page.find("//*[@id='notice']").text)
     assert len(page.rows()) == 50
     page.driver.execute_script(f"window.fetch = window.there; {press} more.focus(); more.click(); more.click()")
     page.until(lambda: len(page.rows()) > 50)
@@ -284,7 +284,7 @@ def test_every_size_of_code_can_be_read(console):
         found = zxingcpp.read_barcodes(image.resize((side * 4, side * 4), Image.Resampling.NEAREST))
         assert [code.text for code in found] == [text], f"{len(text)} bytes, {len(rows)} modules"
     too_long = console.script("const { encodeQR } = await import('/console/qr.js'); return encodeQR('x'.repeat(667))")
-    assert "too long" in too_long["error"]
+    assert "667 bytes, maximum 666 bytes" in too_long["error"]
 
 
 # Uploads and objects.

@@ -1,4 +1,4 @@
-/** The gateway's calls, as the pages make them: by Connect, through the console's session. */
+/** Calls of the gateway's services by the Connect protocol, through the console's session. */
 
 const services = {
   admin: 'archebase.auth.v1.AdminAuthService',
@@ -12,49 +12,53 @@ const services = {
 
 const roles = ['viewer', 'operator', 'admin', 'service']
 
-/** Kept beside the cookie, which no script can read: neither of the two opens anything alone. */
-const storedToken = 'console-token'
-const storedOrganization = 'console-organization'
+/**
+ * The session token's key in `localStorage`. A request needs this token and the session cookie, which scripts cannot
+ * read.
+ */
+const tokenStorageKey = 'console-token'
+const organizationStorageKey = 'console-organization'
 
-/** What the server said, in its own words. */
+/** A failed call: `status` is the HTTP status (0 if no response arrived), `message` the server's message. */
 export class CallError extends Error {
   constructor(status, { code, message } = {}) {
-    super(message || `the gateway answered ${status}`)
+    super(message || `The gateway answered with HTTP status ${status}.`)
     this.status = status
     this.code = code
   }
 }
 
-/** Who is signed in: `user` and `deviceEndpoints`; `null` = nobody. */
+/** The current session, `{user, deviceEndpoints}`; `null` while nobody is signed in. */
 export let session = null
-let whenSignedOut = () => {}
+let signedOutHandler = () => {}
 
+/** Sets the function that is called with a reason when the session has ended. */
 export function onSignedOut(action) {
-  whenSignedOut = action
+  signedOutHandler = action
 }
 
-/** Whether the user's role includes `role`. */
-export function may(role) {
-  if (role === 'system admin') return isOfSystem() && may('admin')
+/** Whether the user's role includes `role`; `system admin` means an admin of the organization `system`. */
+export function hasRole(role) {
+  if (role === 'system admin') return isSystemUser() && hasRole('admin')
   return roles.indexOf(session?.user.role) >= roles.indexOf(role)
 }
 
-export function isOfSystem() {
+export function isSystemUser() {
   return session?.user.organization === 'system'
 }
 
-/** The organization that an admin of `system` acts for; empty = their own. */
-export function actingFor() {
-  return sessionStorage.getItem(storedOrganization) ?? ''
+/** The organization that an admin of `system` has selected; empty for their own. */
+export function selectedOrganization() {
+  return sessionStorage.getItem(organizationStorageKey) ?? ''
 }
 
-export function actFor(organization) {
-  sessionStorage.setItem(storedOrganization, organization)
+export function selectOrganization(organization) {
+  sessionStorage.setItem(organizationStorageKey, organization)
 }
 
-async function request(method, path, { body, isBackground, organization } = {}) {
+async function sendRequest(method, path, { body, isBackground, organization } = {}) {
   const headers = { 'Content-Type': 'application/json' }
-  const token = localStorage.getItem(storedToken)
+  const token = localStorage.getItem(tokenStorageKey)
   if (token) headers['X-Console-Token'] = token
   if (organization) headers['X-Organization'] = organization
   if (isBackground) headers['X-Console-Background'] = '1'
@@ -64,7 +68,7 @@ async function request(method, path, { body, isBackground, organization } = {}) 
       method, headers, body: body === undefined ? undefined : JSON.stringify(body), credentials: 'same-origin',
     })
   } catch {
-    throw new CallError(0, { message: 'the gateway cannot be reached' })
+    throw new CallError(0, { message: 'The gateway cannot be reached. Check the network connection and try again.' })
   }
   const text = await response.text()
   if (response.ok) return text ? JSON.parse(text) : {}
@@ -72,43 +76,45 @@ async function request(method, path, { body, isBackground, organization } = {}) 
   try {
     failure = JSON.parse(text)
   } catch {
-    // A proxy's own page: the status says enough.
+    // The body is not JSON, for example a proxy's error page. The message then names the status.
   }
   throw new CallError(response.status, failure)
 }
 
 /**
- * One call, e.g. `call('devices', 'ListDevices', {pageSize: 50})`.
+ * Calls a method, for example `call('devices', 'ListDevices', {pageSize: 50})`.
  *
- * `isBackground`: nobody asked for it, so it does not keep the session alive.
+ * `isBackground`: the page polls without a user's action; the call does not extend the session.
  */
-export function call(service, method, message = {}, { isBackground = false, organization = actingFor() } = {}) {
-  return requestInSession('POST', `rpc/${services[service]}/${method}`, { body: message, isBackground, organization })
+export function call(
+  service, method, message = {}, { isBackground = false, organization = selectedOrganization() } = {},
+) {
+  return sendSessionRequest('POST', `rpc/${services[service]}/${method}`, { body: message, isBackground, organization })
 }
 
-/** Where the session has ended, the page for signing in takes the place of what asked. */
-async function requestInSession(method, path, options) {
+/** Sends a request that needs a session; when the session has ended, the sign-in page is shown. */
+async function sendSessionRequest(method, path, options) {
   try {
-    return await request(method, path, options)
+    return await sendRequest(method, path, options)
   } catch (error) {
-    if (error.status === 401) forget()
+    if (error.status === 401) endSession()
     throw error
   }
 }
 
 export async function signIn(organization, userName, password) {
-  const { token } = await request('POST', 'session', { body: { organization, userName, password } })
-  localStorage.setItem(storedToken, token)
-  if (await resume()) return
-  localStorage.removeItem(storedToken)
-  throw new Error('The browser does not keep the session’s cookie. The console needs https here.')
+  const { token } = await sendRequest('POST', 'session', { body: { organization, userName, password } })
+  localStorage.setItem(tokenStorageKey, token)
+  if (await resumeSession()) return
+  localStorage.removeItem(tokenStorageKey)
+  throw new Error('The browser did not store the session cookie. Open the console over HTTPS.')
 }
 
-/** Goes on with the session that the browser has, if it has one. */
-export async function resume() {
-  if (!localStorage.getItem(storedToken)) return false
+/** Resumes the browser's session; returns `false` if there is none. */
+export async function resumeSession() {
+  if (!localStorage.getItem(tokenStorageKey)) return false
   try {
-    session = await request('GET', 'session')
+    session = await sendRequest('GET', 'session')
   } catch (error) {
     if (error.status === 0) throw error
     session = null
@@ -118,27 +124,27 @@ export async function resume() {
 
 export async function signOut() {
   try {
-    await request('DELETE', 'session')
+    await sendRequest('DELETE', 'session')
   } finally {
-    forget('')
+    endSession('')
   }
 }
 
-// Somebody signed in or out in another tab: this one must not show one person and act as another.
+// Another tab signed in or out. Reloading keeps this tab from showing one user while it acts as another.
 addEventListener('storage', ({ key }) => {
-  if (key !== storedToken && key !== null) return
-  sessionStorage.removeItem(storedOrganization)
+  if (key !== tokenStorageKey && key !== null) return
+  sessionStorage.removeItem(organizationStorageKey)
   location.reload()
 })
 
-function forget(reason = 'Your session has ended. Sign in again to go on.') {
+function endSession(reason = 'Your session has ended. Sign in again.') {
   session = null
-  localStorage.removeItem(storedToken)
-  sessionStorage.removeItem(storedOrganization)
-  whenSignedOut(reason)
+  localStorage.removeItem(tokenStorageKey)
+  sessionStorage.removeItem(organizationStorageKey)
+  signedOutHandler(reason)
 }
 
-/** Where a backup can be fetched, once. */
-export async function offerBackup(withoutObjects) {
-  return (await requestInSession('POST', 'backups', { body: { withoutObjects } })).path
+/** Returns a path from which a backup can be downloaded once. */
+export async function createBackupDownload(withoutObjects) {
+  return (await sendSessionRequest('POST', 'backups', { body: { withoutObjects } })).path
 }

@@ -5,7 +5,7 @@ import { renderBadObjects } from './bad-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
 import { closeDialogs } from './dialog.js'
-import { alertBox, button, h, pageHead } from './dom.js'
+import { alertMessage, button, h, pageHeader } from './dom.js'
 import { renderKeys } from './keys.js'
 import { renderObject } from './object.js'
 import { renderObjects } from './objects.js'
@@ -14,7 +14,10 @@ import { renderSignIn } from './sign-in.js'
 import { renderUploads } from './uploads.js'
 import { renderUsers } from './users.js'
 
-/** The pages in the order of the navigation; `role`: who sees them. The server asks again at each call. */
+/**
+ * The pages in the order of the navigation; `role` is the lowest role that sees a page. The server checks access at
+ * every call.
+ */
 const pages = [
   { name: 'overview', title: 'Overview', role: 'viewer', render: renderOverview },
   { name: 'devices', title: 'Devices', role: 'operator', render: renderDevices },
@@ -26,93 +29,94 @@ const pages = [
   { name: 'audit', title: 'Audit', role: 'admin', render: renderAudit },
   { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },
 ]
-/** Pages about one thing: `#/devices/261122-000001`. */
-const details = { devices: renderDevice, objects: renderObject }
+/** Pages that show one item, such as `#/devices/261122-000001`. */
+const detailPages = { devices: renderDevice, objects: renderObject }
 
 const bar = document.getElementById('bar')
-const main = document.getElementById('content')
-/** Ends what the page before still does. */
-let leaving = new AbortController()
+const content = document.getElementById('content')
+/** Aborts the background work of the current page when another page is shown. */
+let pageLifetime = new AbortController()
 
-function signInAgain(reason) {
-  leaving.abort()
+function showSignIn(reason) {
+  pageLifetime.abort()
   closeDialogs()
   bar.hidden = true
-  renderSignIn(main, reason, begin)
+  renderSignIn(content, reason, startSession)
 }
 
 async function signOut() {
   try {
     await api.signOut()
   } catch {
-    // The browser has forgotten the session, whatever became of the gateway's.
+    // The browser has already discarded its session, even if the gateway could not be told.
   }
 }
 
-async function showPerson() {
+async function showAccount() {
   const { organization, userName, role } = api.session.user
-  const person = document.getElementById('person')
-  person.replaceChildren(
-    h('span', { class: 'who', title: `${organization}/${userName}` }, userName, h('small', {}, ` ${role}`)),
+  const account = document.getElementById('account')
+  account.replaceChildren(
+    h('span', { class: 'user', title: `${organization}/${userName}` }, userName, h('small', {}, ` ${role}`)),
     button('Sign out', signOut))
-  if (!api.may('system admin')) return
+  if (!api.hasRole('system admin')) return
   const { organizations = [] } = await api.call('admin', 'ListOrganizations', {}, { organization: '' })
   const names = organizations.map((each) => each.organization)
   if (names.length < 2) return
+  const selected = api.selectedOrganization() || organization
   const choice = h('select', { 'aria-label': 'Organization', onchange: () => {
-    api.actFor(choice.value === organization ? '' : choice.value)
-    show()
-  } }, names.map((name) => h('option', { value: name, selected: name === (api.actingFor() || organization) }, name)))
-  person.prepend(choice)
+    api.selectOrganization(choice.value === organization ? '' : choice.value)
+    showPage()
+  } }, names.map((name) => h('option', { value: name, selected: name === selected }, name)))
+  account.prepend(choice)
 }
 
 function showNavigation(current) {
-  const seen = pages.filter((page) => api.may(page.role))
-  document.getElementById('navigation').replaceChildren(...seen.map((page) =>
+  const visiblePages = pages.filter((page) => api.hasRole(page.role))
+  document.getElementById('navigation').replaceChildren(...visiblePages.map((page) =>
     h('a', { href: `#/${page.name}`, 'aria-current': page.name === current && 'page' }, page.title)))
   document.querySelector('nav [aria-current]').scrollIntoView({ block: 'nearest', inline: 'center' })
 }
 
-async function show() {
+async function showPage() {
   if (!api.session) return
-  leaving.abort()
-  leaving = new AbortController()
+  pageLifetime.abort()
+  pageLifetime = new AbortController()
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [name, part = ''] = path.split('/')
-  const page = pages.find((each) => each.name === name && api.may(each.role)) ?? pages[0]
+  const page = pages.find((each) => each.name === name && api.hasRole(each.role)) ?? pages[0]
   showNavigation(page.name)
   const body = h('div', { class: 'page' })
-  main.replaceChildren(body)
+  content.replaceChildren(body)
   try {
     const id = decodeURIComponent(part)
-    const render = page.name === name && id && details[name] ? details[name] : page.render
-    await render(body, { id, query: new URLSearchParams(query), signal: leaving.signal, reload: show })
+    const render = page.name === name && id && detailPages[name] ? detailPages[name] : page.render
+    await render(body, { id, query: new URLSearchParams(query), signal: pageLifetime.signal, reload: showPage })
   } catch (error) {
-    if (api.session) body.replaceChildren(pageHead(page.title), alertBox(error.message))
+    if (api.session) body.replaceChildren(pageHeader(page.title), alertMessage(error.message))
   }
 }
 
-async function begin() {
+async function startSession() {
   bar.hidden = false
-  showPerson().catch(() => {})
-  await show()
+  showAccount().catch(() => {})
+  await showPage()
 }
 
-api.onSignedOut(signInAgain)
+api.onSignedOut(showSignIn)
 addEventListener('hashchange', async () => {
   closeDialogs()
-  await show()
-  main.focus({ preventScroll: true })
+  await showPage()
+  content.focus({ preventScroll: true })
   scrollTo(0, 0)
 })
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault()
-  main.focus()
+  content.focus()
 })
 
 try {
-  if (await api.resume()) await begin()
-  else renderSignIn(main, '', begin)
+  if (await api.resumeSession()) await startSession()
+  else renderSignIn(content, '', startSession)
 } catch (error) {
-  main.replaceChildren(alertBox(error.message))
+  content.replaceChildren(alertMessage(error.message))
 }

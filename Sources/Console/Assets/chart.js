@@ -5,29 +5,29 @@ const width = 600
 const height = 160
 
 /**
- * A bar for each of `points`, `{label, value}`; `text` writes a value. Who cannot see the drawing, or wants the numbers,
- * has them as a table below.
+ * A bar chart of `points`, `{label, value}`; `format` converts a value to text. A table below the chart shows the same
+ * numbers, also to screen readers.
  */
-export function barChart(title, points, text) {
-  const most = Math.max(1, ...points.map((point) => point.value))
+export function barChart(title, points, format) {
+  const maximum = Math.max(1, ...points.map((point) => point.value))
   const step = width / Math.max(1, points.length)
   const bars = points.map(({ label, value }, index) => {
-    const tall = ((height - 1) * value) / most
-    // What is little shows all the same; what is nothing does not.
-    const shown = value > 0 ? Math.max(2, tall) : 0
+    const barHeight = ((height - 1) * value) / maximum
+    // A small value stays visible; zero has no bar.
+    const visibleHeight = value > 0 ? Math.max(2, barHeight) : 0
     return svg('rect', {
-      x: (index + 0.1) * step, y: height - 1 - shown, width: step * 0.8, height: shown,
-    }, svg('title', {}, `${label}: ${text(value)}`))
+      x: (index + 0.1) * step, y: height - 1 - visibleHeight, width: step * 0.8, height: visibleHeight,
+    }, svg('title', {}, `${label}: ${format(value)}`))
   })
   return h('figure', { class: 'chart' },
-    h('figcaption', {}, title, h('span', {}, `most: ${text(Math.max(0, ...points.map((point) => point.value)))}`)),
+    h('figcaption', {}, title, h('span', {}, `Maximum: ${format(Math.max(0, ...points.map((point) => point.value)))}`)),
     svg('svg', { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', 'aria-hidden': 'true' },
       bars, svg('line', { x1: 0, x2: width, y1: height - 0.5, y2: height - 0.5 })),
     h('div', { class: 'ends', 'aria-hidden': 'true' },
       h('span', {}, points[0]?.label ?? ''), h('span', {}, points.at(-1)?.label ?? '')),
-    h('details', {}, h('summary', {}, 'As a table'),
+    h('details', {}, h('summary', {}, 'Show as table'),
       table([
         { title: 'Day', cell: (point) => point.label },
-        { title, isNumber: true, cell: (point) => text(point.value) },
-      ], points, 'There are no days.')))
+        { title, isNumber: true, cell: (point) => format(point.value) },
+      ], points, 'No data.')))
 }

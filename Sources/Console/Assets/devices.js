@@ -1,22 +1,22 @@
-import { call, may } from './api.js'
-import { badge, button, h, notify, pageHead } from './dom.js'
-import { fieldRow, formDialog } from './dialog.js'
-import { parseTags, time, word } from './format.js'
+import { call, hasRole } from './api.js'
+import { badge, button, h, pageHeader, showNotice } from './dom.js'
+import { formField, showFormDialog } from './dialog.js'
+import { enumLabel, parseTags, timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
 const statuses = [
   ['', 'Any state'], ['DEVICE_STATUS_REGISTERED', 'Registered'], ['DEVICE_STATUS_INITIALIZED', 'Initialized'],
   ['DEVICE_STATUS_DISABLED', 'Disabled'],
 ]
-const kinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 'bad' }
+const badgeKinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 'bad' }
 
 export function deviceBadge(device) {
-  return badge(word(device.status, 'DEVICE_STATUS_'), kinds[device.status])
+  return badge(enumLabel(device.status, 'DEVICE_STATUS_'), badgeKinds[device.status])
 }
 
 /** A device's id, and behind it the device's page for those who may see that. */
 export function deviceLink(id) {
-  return may('operator') ? h('a', { href: `#/devices/${id}`, class: 'id' }, id) : h('span', { class: 'id' }, id)
+  return hasRole('operator') ? h('a', { href: `#/devices/${id}`, class: 'id' }, id) : h('span', { class: 'id' }, id)
 }
 
 /** Every suite as `[name, text]`. */
@@ -34,25 +34,25 @@ export async function renderDevices(body, { query, reload }) {
   const suites = await suiteOptions()
   const suiteNames = new Map(suites)
   const filter = { suite: query.get('suite') ?? '', status: query.get('status') ?? '' }
-  const choose = (event) => {
+  const applyFilter = (event) => {
     const chosen = new URLSearchParams(query)
     chosen.set(event.target.name, event.target.value)
     location.hash = `#/devices?${chosen}`
   }
   body.replaceChildren(
-    pageHead('Devices', button('New suite', () => createSuite(reload)),
-      button('Register device', () => register(suites), 'primary')),
-    h('div', { class: 'filters', onchange: choose },
-      fieldRow({ name: 'suite', label: 'Suite', type: 'select', value: filter.suite,
+    pageHeader('Devices', button('New suite', () => createSuite(reload)),
+      button('Register device', () => registerDevice(suites), 'primary')),
+    h('div', { class: 'filters', onchange: applyFilter },
+      formField({ name: 'suite', label: 'Suite', type: 'select', value: filter.suite,
         options: [['', 'Any suite'], ...suites] }),
-      fieldRow({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
+      formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
     pagedTable([
       { title: 'Device', cell: (device) => deviceLink(device.deviceId) },
       { title: 'Name', cell: (device) => device.displayName || null },
       { title: 'Suite', cell: (device) => suiteNames.get(device.suite) ?? (device.suite || 'none') },
       { title: 'State', cell: deviceBadge },
       { title: 'Platform', cell: (device) => device.platform || null },
-      { title: 'Last seen', cell: (device) => time(device.lastSeenAt) },
+      { title: 'Last seen', cell: (device) => timeElement(device.lastSeenAt) },
     ], async (pageToken) => {
       const message = { suite: filter.suite, pageSize: 50, pageToken }
       if (filter.status) message.status = filter.status
@@ -61,8 +61,8 @@ export async function renderDevices(body, { query, reload }) {
     }, 'There are no such devices.'))
 }
 
-function register(suites) {
-  return formDialog({
+function registerDevice(suites) {
+  return showFormDialog({
     title: 'Register a device',
     fields: [
       { name: 'deviceId', label: 'Device id', placeholder: 'YYMMDD-NNNNNN', autocomplete: 'off',
@@ -76,7 +76,7 @@ function register(suites) {
     submit: 'Register',
     action: async ({ tags, ...message }) => {
       const device = await call('devices', 'RegisterDevice', { ...message, tags: parseTags(tags) })
-      notify(`${device.deviceId} is registered.`)
+      showNotice(`${device.deviceId} is registered.`)
       location.hash = `#/devices/${device.deviceId}`
     },
   })
@@ -84,7 +84,7 @@ function register(suites) {
 
 async function createSuite(reload) {
   const { sites = [] } = await call('admin', 'ListSites')
-  return formDialog({
+  return showFormDialog({
     title: 'New suite',
     text: sites.length ? null : 'A suite belongs to a site, and there is none yet.',
     fields: [
@@ -96,7 +96,7 @@ async function createSuite(reload) {
     submit: 'Create',
     action: async (message) => {
       const suite = await call('devices', 'CreateDeviceSuite', message)
-      notify(`${suiteName(suite)} is there.`)
+      showNotice(`${suiteName(suite)} is there.`)
       await reload()
     },
   })

@@ -3,28 +3,29 @@ import { h } from './dom.js'
 let lastID = 0
 
 /**
- * Asks with a form; resolves when it was done, or given up.
+ * Opens a dialog with a form; resolves when the dialog is closed, whether the form was submitted or canceled.
  *
- * `fields`: `{name, label, type, value, hint, required, options, …}`; type `select` has `options` of `[value, text]`, type
- * `textarea` takes several lines, other types are an input's. `action(values)` may throw: the form says why, and stays.
+ * `fields`: `{name, label, type, value, hint, required, options, …}`; type `select` has `options` of `[value, text]`,
+ * type `textarea` takes several lines, other types are those of an input. When `action(values)` throws, the form shows
+ * the error and stays open.
  */
-export function formDialog({ title, text, fields = [], submit, isDangerous = false, action }) {
+export function showFormDialog({ title, text, fields = [], submit, isDangerous = false, action }) {
   const titleID = `dialog-${lastID += 1}`
   const alert = h('p', { class: 'alert', role: 'alert', hidden: true })
-  const done = h('button', { type: 'submit', class: isDangerous ? 'danger' : 'primary' }, submit)
+  const submitButton = h('button', { type: 'submit', class: isDangerous ? 'danger' : 'primary' }, submit)
   const form = h('form', { method: 'dialog' },
     h('h2', { id: titleID }, title),
     text && h('p', {}, text),
-    fields.map(fieldRow),
+    fields.map(formField),
     alert,
     h('div', { class: 'dialog-actions' },
-      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), done))
+      h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'), submitButton))
   const dialog = h('dialog', { 'aria-labelledby': titleID }, form)
 
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     alert.hidden = true
-    done.disabled = true
+    submitButton.disabled = true
     try {
       await action(Object.fromEntries(new FormData(form)))
       dialog.close()
@@ -32,48 +33,48 @@ export function formDialog({ title, text, fields = [], submit, isDangerous = fal
       alert.textContent = error.message
       alert.hidden = false
     } finally {
-      done.disabled = false
+      submitButton.disabled = false
     }
   })
-  return open(dialog)
+  return openDialog(dialog)
 }
 
-/** Shows something until it is closed. */
+/** Opens a dialog that shows `content`; resolves when it is closed. */
 export function showDialog(title, ...content) {
   const titleID = `dialog-${lastID += 1}`
   const dialog = h('dialog', { 'aria-labelledby': titleID },
     h('h2', { id: titleID }, title), ...content,
     h('div', { class: 'dialog-actions' },
       h('button', { type: 'button', class: 'primary', onclick: () => dialog.close() }, 'Close')))
-  return open(dialog)
+  return openDialog(dialog)
 }
 
-/** A secret that is shown once. */
+/** Opens a dialog that shows a secret; resolves when it is closed. */
 export function showSecret(title, secret, hint) {
   const box = h('textarea', { readonly: true, rows: 3, 'aria-label': title, class: 'secret' }, secret)
   return showDialog(title, h('p', {}, hint), box)
 }
 
-function open(dialog) {
+function openDialog(dialog) {
   document.body.append(dialog)
   dialog.showModal()
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       dialog.remove()
-      // The control that opened it may be gone: the page was drawn anew.
+      // The control that opened the dialog may have been removed when the page was rendered again.
       if (document.activeElement === document.body) document.getElementById('content').focus({ preventScroll: true })
       resolve()
     })
   })
 }
 
-/** For a page that takes the place of the one that asked. */
+/** Closes all open dialogs, because another page is shown. */
 export function closeDialogs() {
   for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close()
 }
 
-/** A label, its control and its hint, which is read out with it. */
-export function fieldRow({ name, label, type = 'text', value = '', hint, options = [], ...rest }) {
+/** A label with its control and hint; screen readers announce the hint with the control. */
+export function formField({ name, label, type = 'text', value = '', hint, options = [], ...rest }) {
   const id = `field-${lastID += 1}`
   const common = { id, name, 'aria-describedby': hint && `${id}-hint`, ...rest }
   let control

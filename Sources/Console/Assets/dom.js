@@ -1,6 +1,6 @@
 /**
- * Makes an element. A property that begins with `on` is a listener, `undefined`, `null` and `false` leave it out, `true`
- * sets it without a value. Text stays text: nothing here is ever read as markup.
+ * Creates an HTML element. A property whose name begins with `on` adds an event listener; `undefined`, `null` and
+ * `false` omit the attribute; `true` sets it without a value. Children are text or elements and never parsed as markup.
  */
 export function h(name, properties = {}, ...children) {
   const element = document.createElement(name)
@@ -9,29 +9,29 @@ export function h(name, properties = {}, ...children) {
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value)
     else element.setAttribute(key, value === true ? '' : value)
   }
-  element.append(...present(children))
+  element.append(...visibleChildren(children))
   return element
 }
 
-/** The same for a drawing. */
+/** Creates an SVG element. */
 export function svg(name, attributes = {}, ...children) {
   const element = document.createElementNS('http://www.w3.org/2000/svg', name)
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
-  element.append(...present(children))
+  element.append(...visibleChildren(children))
   return element
 }
 
-function present(children) {
+function visibleChildren(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
 }
 
-/** A heading with what can be done beside it. */
-export function pageHead(title, ...actions) {
+/** The heading of a page, with its buttons beside it. */
+export function pageHeader(title, ...actions) {
   document.title = `${title} · data-gateway`
-  return h('div', { class: 'page-head' }, h('h1', {}, title), h('div', { class: 'actions' }, ...actions))
+  return h('div', { class: 'page-header' }, h('h1', {}, title), h('div', { class: 'actions' }, ...actions))
 }
 
-/** An action that takes a while is not begun again meanwhile, and why it failed is said. */
+/** A button that runs `action`, ignores presses while it runs, and shows a notice when it fails. */
 export function button(label, action, kind = '') {
   let isBusy = false
   const press = async () => {
@@ -40,7 +40,7 @@ export function button(label, action, kind = '') {
     try {
       await action()
     } catch (error) {
-      notify(error.message)
+      showNotice(error.message)
     } finally {
       isBusy = false
     }
@@ -48,24 +48,24 @@ export function button(label, action, kind = '') {
   return h('button', { type: 'button', class: kind, onclick: press }, label)
 }
 
-/** Names and values, as a page about one thing shows them; a value of `null` is left out. */
-export function facts(pairs) {
-  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
-  return h('dl', { class: 'facts' }, shown.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
+/** A list of names and values; pairs whose value is `null`, `undefined` or empty are omitted. */
+export function propertyList(pairs) {
+  const present = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
+  return h('dl', { class: 'properties' }, present.map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]))
 }
 
 export function badge(text, kind = '') {
   return h('span', { class: `badge ${kind}` }, text)
 }
 
-/** Says something that needs no answer, to everybody who listens or looks. */
-export function notify(text) {
+/** Shows a message for six seconds and announces it to screen readers. */
+export function showNotice(text) {
   const notice = document.getElementById('notice')
   notice.replaceChildren(h('p', {}, text))
-  clearTimeout(notify.timer)
-  notify.timer = setTimeout(() => notice.replaceChildren(), 6000)
+  clearTimeout(showNotice.timer)
+  showNotice.timer = setTimeout(() => notice.replaceChildren(), 6000)
 }
 
-export function alertBox(text) {
+export function alertMessage(text) {
   return h('p', { class: 'alert', role: 'alert' }, text)
 }

@@ -2,8 +2,8 @@ import { h } from './dom.js'
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
-/** `1536` → `1.5 KiB`. Numbers of 64 bits come as texts. */
-export function bytes(value) {
+/** Formats a size in binary units: `1536` → `1.5 KiB`. Protobuf JSON sends 64-bit numbers as strings. */
+export function formatBytes(value) {
   let number = Number(value ?? 0)
   let unit = 0
   while (Math.abs(number) >= 1024 && unit < units.length - 1) {
@@ -13,39 +13,45 @@ export function bytes(value) {
   return `${number.toLocaleString('en', { maximumFractionDigits: unit === 0 || number >= 100 ? 0 : 1 })} ${units[unit]}`
 }
 
-export function count(value, one, many = `${one}s`) {
+/** Formats a number with its noun: `1 part`, `1,200 parts`. */
+export function formatCount(value, one, many = `${one}s`) {
   const number = Number(value ?? 0)
   return `${number.toLocaleString('en')} ${number === 1 ? one : many}`
 }
 
-const clock = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
+const dateTimeFormat = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' })
 
-/** A point in time, in the reader's zone. `value`: RFC 3339, or seconds since 1970; nothing where there is none. */
-export function time(value) {
+/**
+ * Shows a time in the browser's zone, with the UTC time (RFC 3339) as tooltip. `value` is RFC 3339 or seconds since
+ * 1970; returns `null` if there is no time.
+ */
+export function timeElement(value) {
   if (!value || value === '0') return null
   const date = new Date(/^\d+$/.test(value) ? Number(value) * 1000 : value)
-  return h('time', { datetime: date.toISOString(), title: date.toISOString() }, clock.format(date))
+  return h('time', { datetime: date.toISOString(), title: date.toISOString() }, dateTimeFormat.format(date))
 }
 
-/** `DEVICE_STATUS_INITIALIZED` → `initialized`. */
-export function word(value, prefix) {
+/** Formats an enum value: `DEVICE_STATUS_INITIALIZED` → `initialized`. */
+export function enumLabel(value, prefix) {
   return (value ?? '').replace(prefix, '').toLowerCase().replaceAll('_', ' ')
 }
 
-/** `{model: 'mk2'}` ↔ one `model=mk2` a line. */
-export function tagLines(tags) {
+/** Formats tags one per line: `{model: 'mk2'}` → `model=mk2`. */
+export function formatTags(tags) {
   return Object.entries(tags ?? {}).sort().map(([key, value]) => `${key}=${value}`).join('\n')
 }
 
+/** Parses tags that are given one per line as `KEY=VALUE`. */
 export function parseTags(text) {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   return Object.fromEntries(lines.map((line) => {
     const at = line.indexOf('=')
-    if (at < 1) throw new Error(`a tag is KEY=VALUE: ${line}`)
+    if (at < 1) throw new Error(`Tags: expected KEY=VALUE, found “${line}”.`)
     return [line.slice(0, at), line.slice(at + 1)]
   }))
 }
 
+/** A list of tags; `null` if there are none. */
 export function tagList(tags) {
   const entries = Object.entries(tags ?? {}).sort()
   if (entries.length === 0) return null

@@ -1,44 +1,44 @@
-import { call, may } from './api.js'
-import { badge, button, h, notify, pageHead } from './dom.js'
+import { call, hasRole } from './api.js'
+import { badge, button, h, pageHeader, showNotice } from './dom.js'
 import { deviceLink } from './devices.js'
-import { formDialog, showSecret } from './dialog.js'
-import { time } from './format.js'
+import { showFormDialog, showSecret } from './dialog.js'
+import { timeElement } from './format.js'
 import { table } from './table.js'
 
-const onceHint = 'It is shown this once. Whoever has it can upload as its owner.'
+const credentialHint = 'It is shown this once. Whoever has it can upload as its owner.'
 
 /** The sites of the organization, and the keys of one of them. */
 export async function renderKeys(body, { query, reload }) {
   const { sites = [] } = await call('admin', 'ListSites')
   const chosen = sites.find((site) => site.siteId === query.get('site'))
   body.replaceChildren(
-    pageHead('Sites and keys', may('admin') && button('New site', () => createSite(reload), 'primary')),
+    pageHeader('Sites and keys', hasRole('admin') && button('New site', () => createSite(reload), 'primary')),
     table([
       { title: 'Site', cell: (site) => h('a', { href: `#/keys?site=${site.siteId}` }, site.name) },
       { title: 'Number', isNumber: true, cell: (site) => site.siteId },
       { title: 'State', cell: enabledBadge },
-      { title: 'Since', cell: (site) => time(site.createdAt) },
-      { title: '', isActions: true, cell: (site) => may('admin') && toggle(
+      { title: 'Since', cell: (site) => timeElement(site.createdAt) },
+      { title: '', isActions: true, cell: (site) => hasRole('admin') && enableButton(
         site, site.name, (method) => call('admin', `${method}Site`, { siteId: site.siteId }), reload) },
     ], sites, 'There is no site yet.'))
-  if (chosen) body.append(...await keysOf(chosen, reload))
+  if (chosen) body.append(...await keySection(chosen, reload))
 }
 
-async function keysOf(site, reload) {
+async function keySection(site, reload) {
   const { apiKeys = [] } = await call('admin', 'ListApiKeys', { siteId: site.siteId })
   return [
-    h('div', { class: 'page-head' }, h('h2', {}, `Keys of ${site.name}`),
+    h('div', { class: 'page-header' }, h('h2', {}, `Keys of ${site.name}`),
       h('div', { class: 'actions' }, button('New key', () => createKey(site, reload), 'primary'))),
     table([
       { title: 'Key', cell: (key) => key.keyName },
       { title: 'Of', cell: (key) => (key.principal?.deviceId ? deviceLink(key.principal.deviceId) : 'the site') },
       { title: 'State', cell: enabledBadge },
-      { title: 'Expires', cell: (key) => time(key.expiredAt) ?? 'never' },
-      { title: 'Last used', cell: (key) => time(key.lastUsedAt) ?? 'never' },
+      { title: 'Expires', cell: (key) => timeElement(key.expiredAt) ?? 'never' },
+      { title: 'Last used', cell: (key) => timeElement(key.lastUsedAt) ?? 'never' },
       { title: '', isActions: true, cell: (key) => [
-        button('Rotate', () => rotate(key, reload)),
-        toggle(key, key.keyName, (method) => call('admin', `${method}ApiKey`, { apiKeyId: key.apiKeyId }), reload),
-        button('Delete', () => remove(key, reload), 'danger'),
+        button('Rotate', () => rotateKey(key, reload)),
+        enableButton(key, key.keyName, (method) => call('admin', `${method}ApiKey`, { apiKeyId: key.apiKeyId }), reload),
+        button('Delete', () => deleteKey(key, reload), 'danger'),
       ] },
     ], apiKeys, 'The site has no keys.'),
   ]
@@ -49,24 +49,24 @@ function enabledBadge({ status }) {
 }
 
 /** Enables what is disabled, and the other way round. */
-function toggle({ status }, name, change, reload) {
+function enableButton({ status }, name, change, reload) {
   const method = status === 1 ? 'Disable' : 'Enable'
-  return button(method, () => formDialog({
+  return button(method, () => showFormDialog({
     title: `${method} ${name}?`, submit: method, isDangerous: status === 1,
     action: async () => {
       await change(method)
-      notify(`${name} is ${method.toLowerCase()}d.`)
+      showNotice(`${name} is ${method.toLowerCase()}d.`)
       await reload()
     },
   }))
 }
 
 function createSite(reload) {
-  return formDialog({
+  return showFormDialog({
     title: 'New site', submit: 'Create', fields: [{ name: 'name', label: 'Name', required: true }],
     action: async ({ name }) => {
       await call('admin', 'CreateSite', { name })
-      notify(`${name} is there.`)
+      showNotice(`${name} is there.`)
       await reload()
     },
   })
@@ -74,7 +74,7 @@ function createSite(reload) {
 
 async function createKey(site, reload) {
   let credential
-  await formDialog({
+  await showFormDialog({
     title: `New key of ${site.name}`, submit: 'Create',
     fields: [{ name: 'keyName', label: 'Name', required: true }],
     action: async ({ keyName }) => {
@@ -82,13 +82,13 @@ async function createKey(site, reload) {
     },
   })
   if (!credential) return
-  await showSecret('Credential', credential, onceHint)
+  await showSecret('Credential', credential, credentialHint)
   await reload()
 }
 
-async function rotate(key, reload) {
+async function rotateKey(key, reload) {
   let credential
-  await formDialog({
+  await showFormDialog({
     title: `Rotate ${key.keyName}?`, text: 'The secret before stops with its next call.', submit: 'Rotate',
     isDangerous: true,
     action: async () => {
@@ -96,16 +96,16 @@ async function rotate(key, reload) {
     },
   })
   if (!credential) return
-  await showSecret('Credential', credential, onceHint)
+  await showSecret('Credential', credential, credentialHint)
   await reload()
 }
 
-function remove(key, reload) {
-  return formDialog({
+function deleteKey(key, reload) {
+  return showFormDialog({
     title: `Delete ${key.keyName}?`, submit: 'Delete', isDangerous: true,
     action: async () => {
       await call('admin', 'DeleteApiKey', { apiKeyId: key.apiKeyId })
-      notify(`${key.keyName} is deleted.`)
+      showNotice(`${key.keyName} is deleted.`)
       await reload()
     },
   })

@@ -1,6 +1,6 @@
 import { call } from './api.js'
-import { h, pageHead } from './dom.js'
-import { bytes, time } from './format.js'
+import { h, pageHeader } from './dom.js'
+import { formatBytes, timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
 /** What was uploaded and verified, by the filter of ListObjects. */
@@ -17,9 +17,9 @@ export async function renderObjects(body, { query }) {
     location.hash = `#/objects?${new URLSearchParams({ filter: input.value.trim() })}`
   })
   body.replaceChildren(
-    pageHead('Objects'), form,
+    pageHeader('Objects'), form,
     h('p', { class: 'hint', id: 'filter-hint' },
-      'All terms hold: ', ...examples(['raw_tags.KEY=VALUE', 'device=260427-000001', 'site=1', 'size>=1048576',
+      'All terms hold: ', ...filterExamples(['raw_tags.KEY=VALUE', 'device=260427-000001', 'site=1', 'size>=1048576',
         'created>=2026-01-31T00:00:00Z'])),
     objectTable(async (pageToken) => {
       const page = await call('objects', 'ListObjects', { pageSize: 50, pageToken, filter })
@@ -27,15 +27,15 @@ export async function renderObjects(body, { query }) {
     }, filter ? 'No object matches the filter.' : 'Nothing has been uploaded yet.'))
 }
 
-function examples(terms) {
+function filterExamples(terms) {
   return terms.flatMap((term, index) => [index > 0 && ', ', h('code', {}, term)])
 }
 
 export function objectTable(load, empty) {
   return pagedTable([
     { title: 'File', cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, h('code', {}, object.fileId)) },
-    { title: 'Size', isNumber: true, cell: (object) => bytes(object.sizeBytes) },
-    { title: 'Begun', cell: (object) => time(object.createdAtUnix) },
-    { title: 'Verified', cell: (object) => time(object.verifiedAtUnix) },
+    { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
+    { title: 'Begun', cell: (object) => timeElement(object.createdAtUnix) },
+    { title: 'Verified', cell: (object) => timeElement(object.verifiedAtUnix) },
   ], load, empty)
 }

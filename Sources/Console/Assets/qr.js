@@ -1,26 +1,29 @@
 /**
- * QR codes (ISO/IEC 18004:2015) of a text in bytes, level M: a device's configuration is some hundred of them, and 15 % of
- * a picture may be unreadable.
+ * QR codes (ISO/IEC 18004:2015) in byte mode with error correction level M, which recovers from 15 % of unreadable
+ * codewords. A device's configuration has a few hundred bytes.
  */
 import { svg } from './dom.js'
 
-/** Versions 1 to 20, level M (table 9): check bytes of each block, and how many blocks there are. */
-const checkCounts = [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26]
+/** Error correction codewords of each block, and number of blocks, for versions 1 to 20 at level M (table 9). */
+const correctionCounts = [10, 16, 26, 18, 24, 16, 18, 22, 22, 26, 30, 22, 22, 24, 24, 28, 28, 26, 26, 26]
 const blockCounts = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 14, 16]
 
-/** The modules of the symbol, row by row; `true` = dark. Throws where the text is over 666 bytes. */
+/** The largest text, in bytes: the capacity of version 20. */
+const maximumLength = 666
+
+/** Encodes a text as rows of modules, `true` for a dark one. Throws if the text is longer than 666 bytes. */
 export function encodeQR(text) {
   const bytes = new TextEncoder().encode(text)
-  for (let version = 1; version <= checkCounts.length; version += 1) {
+  for (let version = 1; version <= correctionCounts.length; version += 1) {
     const symbol = new QRSymbol(version)
-    const codewords = Math.floor(symbol.places.length / 8)
-    const data = dataCodewords(bytes, version, codewords - checkCounts[version - 1] * blockCounts[version - 1])
-    if (data) return symbol.filled(withChecks(data, version, codewords))
+    const codewords = Math.floor(symbol.dataPositions.length / 8)
+    const data = dataCodewords(bytes, version, codewords - correctionCounts[version - 1] * blockCounts[version - 1])
+    if (data) return symbol.rowsWith(withErrorCorrection(data, version, codewords))
   }
-  throw new Error('the text is too long for a QR code')
+  throw new Error(`The text is too long for a QR code: ${bytes.length} bytes, maximum ${maximumLength} bytes.`)
 }
 
-/** The same as a drawing with its quiet zone, always dark on light. */
+/** Draws the QR code of a text with its quiet zone, in black on white in every color scheme. */
 export function drawQR(text, title) {
   const rows = encodeQR(text)
   const size = rows.length + 8
@@ -29,7 +32,7 @@ export function drawQR(text, title) {
     svg('rect', { width: size, height: size, fill: '#fff' }), svg('path', { d: path.join(''), fill: '#000' }))
 }
 
-/** Mode, length, bytes, end and padding (7.4); `null` where they do not fit. */
+/** Data codewords: mode, length, bytes, terminator and padding (7.4); `null` if the bytes do not fit. */
 function dataCodewords(bytes, version, capacity) {
   const bits = []
   const push = (value, length) => {
@@ -47,27 +50,27 @@ function dataCodewords(bytes, version, capacity) {
   return codewords
 }
 
-/** Data in blocks, each with its check bytes, interleaved (7.5 and 7.6). The last blocks are one byte longer. */
-function withChecks(data, version, codewords) {
+/** Interleaved blocks of data and of error correction codewords (7.5 and 7.6). The last blocks are one byte longer. */
+function withErrorCorrection(data, version, codewords) {
   const count = blockCounts[version - 1]
-  const checkCount = checkCounts[version - 1]
-  const short = Math.floor(codewords / count) - checkCount
+  const correctionCount = correctionCounts[version - 1]
+  const short = Math.floor(codewords / count) - correctionCount
   const shortBlocks = count - (codewords % count)
-  const divisor = generator(checkCount)
+  const divisor = generator(correctionCount)
   const blocks = []
   for (let block = 0, at = 0; block < count; block += 1) {
     const length = short + (block < shortBlocks ? 0 : 1)
     const part = data.slice(at, at + length)
-    blocks.push({ part, checks: remainder(part, divisor) })
+    blocks.push({ part, correction: remainder(part, divisor) })
     at += length
   }
   const result = []
   for (let at = 0; at <= short; at += 1) for (const { part } of blocks) if (at < part.length) result.push(part[at])
-  for (let at = 0; at < checkCount; at += 1) for (const { checks } of blocks) result.push(checks[at])
+  for (let at = 0; at < correctionCount; at += 1) for (const { correction } of blocks) result.push(correction[at])
   return result
 }
 
-// Arithmetic in GF(2⁸) over x⁸+x⁴+x³+x²+1, by powers of 2.
+// Arithmetic in GF(2⁸) modulo x⁸+x⁴+x³+x²+1, by logarithms to base 2.
 const powers = [1]
 while (powers.length < 255) powers.push((powers.at(-1) << 1) ^ (powers.at(-1) & 0x80 ? 0x11d : 0))
 const logarithms = new Map(powers.map((value, exponent) => [value, exponent]))
@@ -76,7 +79,7 @@ function product(a, b) {
   return a && b ? powers[(logarithms.get(a) + logarithms.get(b)) % 255] : 0
 }
 
-/** ∏ (x − 2ⁱ) for i below the degree, highest power first, without the leading 1. */
+/** The coefficients of ∏ (x − 2ⁱ) for i below the degree, highest power first, without the leading 1. */
 function generator(degree) {
   let polynomial = [1]
   for (let root = 0; root < degree; root += 1) {
@@ -101,7 +104,7 @@ const masks = [
   (x, y) => (((x * y) % 2) + ((x * y) % 3)) % 2 === 0, (x, y) => (((x + y) % 2) + ((x * y) % 3)) % 2 === 0,
 ]
 
-/** A symbol with its patterns (6.3), and the places that are left for data. */
+/** A symbol with its function patterns (6.3) and the positions of its data modules. */
 class QRSymbol {
   constructor(version) {
     this.size = 17 + 4 * version
@@ -109,14 +112,14 @@ class QRSymbol {
     this.drawPatterns(version)
     this.drawFormat(this.rows, 0)
     if (version >= 7) this.drawVersion(version)
-    this.places = this.freePlaces()
+    this.dataPositions = this.findDataPositions()
   }
 
   set(x, y, isDark) {
     if (x >= 0 && y >= 0 && x < this.size && y < this.size) this.rows[y][x] = Boolean(isDark)
   }
 
-  /** A pattern of rings around its middle, dark at the distances that are given. */
+  /** Draws square rings around a center, dark at the given distances. */
   drawRings(x, y, radius, ...dark) {
     for (let dy = -radius; dy <= radius; dy += 1) {
       for (let dx = -radius; dx <= radius; dx += 1) {
@@ -133,16 +136,16 @@ class QRSymbol {
     }
     for (const [x, y] of [[3, 3], [end - 3, 3], [3, end - 3]]) this.drawRings(x, y, 4, 0, 1, 3)
     if (version === 1) return
-    // Annex E: the first at 6, the others from the far end in even steps.
+    // Annex E: the first alignment pattern is at 6, the others follow from the far end in equal steps.
     const count = Math.floor(version / 7) + 2
     const step = Math.ceil((4 * version + 4) / (2 * count - 2)) * 2
-    const centres = [6]
-    for (let at = 1; at < count; at += 1) centres.push(end - 6 - (count - 1 - at) * step)
+    const centers = [6]
+    for (let at = 1; at < count; at += 1) centers.push(end - 6 - (count - 1 - at) * step)
     const isFinder = (x, y) => (x === 6 && y === 6) || (x === 6 && y === end - 6) || (x === end - 6 && y === 6)
-    for (const x of centres) for (const y of centres) if (!isFinder(x, y)) this.drawRings(x, y, 2, 0, 2)
+    for (const x of centers) for (const y of centers) if (!isFinder(x, y)) this.drawRings(x, y, 2, 0, 2)
   }
 
-  /** Level M and the mask, with their check bits (7.9), twice; and the module that is always dark. */
+  /** Draws both copies of the format information (7.9: level M and mask), and the module that is always dark. */
   drawFormat(rows, mask) {
     const bits = withRemainder(mask, 10, 0x537) ^ 0x5412
     for (let at = 0; at < 15; at += 1) {
@@ -158,7 +161,7 @@ class QRSymbol {
     rows[this.size - 8][8] = true
   }
 
-  /** Above and beside two of the corners (7.10). */
+  /** Draws both copies of the version information (7.10). */
   drawVersion(version) {
     const bits = withRemainder(version, 12, 0x1f25)
     for (let at = 0; at < 18; at += 1) {
@@ -168,26 +171,29 @@ class QRSymbol {
     }
   }
 
-  /** In pairs of columns from the right, upwards and downwards in turn, past the timing pattern (7.7.3). */
-  freePlaces() {
-    const places = []
+  /**
+   * The data positions in order (7.7.3): pairs of columns from the right, upwards and downwards in turn, without the
+   * timing pattern.
+   */
+  findDataPositions() {
+    const positions = []
     let isUpward = true
     for (let right = this.size - 1; right > 0; right -= 2) {
       if (right === 6) right = 5
       for (let step = 0; step < this.size; step += 1) {
         const y = isUpward ? this.size - 1 - step : step
-        for (const x of [right, right - 1]) if (this.rows[y][x] === null) places.push([x, y])
+        for (const x of [right, right - 1]) if (this.rows[y][x] === null) positions.push([x, y])
       }
       isUpward = !isUpward
     }
-    return places
+    return positions
   }
 
-  /** With the codewords in their places, under the mask that a reader has the least trouble with (7.8). */
-  filled(codewords) {
+  /** The rows with the codewords, under the mask with the lowest penalty (7.8). */
+  rowsWith(codewords) {
     const candidates = masks.map((mask, number) => {
       const rows = this.rows.map((row) => [...row])
-      this.places.forEach(([x, y], at) => {
+      this.dataPositions.forEach(([x, y], at) => {
         const bit = ((codewords[at >>> 3] ?? 0) >>> (7 - (at & 7))) & 1
         rows[y][x] = Boolean(bit) !== mask(x, y)
       })
@@ -198,14 +204,14 @@ class QRSymbol {
   }
 }
 
-/** The value, and behind it the remainder of its division by the polynomial. */
+/** The value, followed by the remainder of its division by the polynomial. */
 function withRemainder(value, length, polynomial) {
   let rest = value
   for (let step = 0; step < length; step += 1) rest = (rest << 1) ^ ((rest >>> (length - 1)) & 1 ? polynomial : 0)
   return (value << length) | rest
 }
 
-/** How hard a symbol is to read (table 11): runs, blocks, what looks like a finder, and an uneven share of dark. */
+/** The penalty of a symbol (table 11) for runs, blocks, finder-like patterns, and an uneven share of dark modules. */
 function penalty(rows) {
   const size = rows.length
   const columns = rows.map((_, x) => rows.map((row) => row[x]))

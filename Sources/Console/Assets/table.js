@@ -1,41 +1,41 @@
-import { alertBox, button, h } from './dom.js'
+import { alertMessage, button, h } from './dom.js'
 
 /**
- * A table of rows; on a narrow screen each row is a card.
+ * A table; on a narrow screen each row becomes a card.
  *
- * `columns`: `{title, cell(row)}`, a number's with `isNumber`. `empty`: what is said where there is none.
+ * `columns`: `{title, cell(row), isNumber, isActions}`. `empty`: the text that replaces a table without rows.
  */
 export function table(columns, rows, empty) {
   if (rows.length === 0) return h('p', { class: 'empty' }, empty)
-  // The roles are a table's own, but for the narrow screen's sheet, which takes them away.
+  // The style for narrow screens sets `display: block`, which removes the implicit roles of a table.
   return h('div', { class: 'scroll' }, h('table', { role: 'table' },
     h('thead', { role: 'rowgroup' }, h('tr', { role: 'row' }, columns.map((column) =>
-      h('th', { role: 'columnheader', scope: 'col', class: kind(column) }, column.title)))),
-    h('tbody', { role: 'rowgroup' }, rows.map((row) => rowOf(columns, row)))))
+      h('th', { role: 'columnheader', scope: 'col', class: cellClass(column) }, column.title)))),
+    h('tbody', { role: 'rowgroup' }, rows.map((row) => tableRow(columns, row)))))
 }
 
-function rowOf(columns, row) {
+function tableRow(columns, row) {
   return h('tr', { role: 'row' }, columns.map((column) =>
-    h('td', { role: 'cell', 'data-label': column.title, class: kind(column) }, column.cell(row) ?? '–')))
+    h('td', { role: 'cell', 'data-label': column.title, class: cellClass(column) }, column.cell(row) ?? '–')))
 }
 
-function kind(column) {
+function cellClass(column) {
   return column.isNumber ? 'number' : column.isActions ? 'row-actions' : null
 }
 
-/** Shows in `place` what became of the table there. Cells that say the same stay, and with them whoever stands on their link. */
-export function updateTable(place, fresh) {
-  const [before, after] = [place, fresh].map((each) => [...each.querySelectorAll('td')])
-  if (before.length === 0 || before.length !== after.length) return place.replaceChildren(fresh)
+/** Replaces the table in `container`; cells with unchanged text are kept, so that a focused link keeps the focus. */
+export function updateTable(container, newTable) {
+  const [before, after] = [container, newTable].map((each) => [...each.querySelectorAll('td')])
+  if (before.length === 0 || before.length !== after.length) return container.replaceChildren(newTable)
   before.forEach((cell, index) => {
     if (cell.textContent !== after[index].textContent) cell.replaceChildren(...after[index].childNodes)
   })
 }
 
 /**
- * A list that comes in pages: shows the first, and has a button for the next as long as there is one.
+ * A table that loads page by page: it shows the first page, and a button while there are more pages.
  *
- * `load(pageToken)` answers `{rows, next}`.
+ * `load(pageToken)` resolves to `{rows, next}`; `next` is the next page's token, empty after the last page.
  */
 export function pagedTable(columns, load, empty) {
   const list = h('div', {}, h('p', { class: 'empty' }, 'Loading…'))
@@ -44,17 +44,17 @@ export function pagedTable(columns, load, empty) {
 
   async function extend() {
     const page = await load(next)
-    const known = rows.length
+    const previousCount = rows.length
     rows = rows.concat(page.rows)
     next = page.next
-    list.replaceChildren(table(columns, rows, next ? 'None so far.' : empty))
+    list.replaceChildren(table(columns, rows, next ? 'No matches so far. Select “Show more” to continue.' : empty))
     more.hidden = !next
-    // Who pressed the button goes on with what is new.
-    if (known > 0) list.querySelectorAll('tbody tr')[known]?.querySelector('a, button')?.focus()
+    // The keyboard focus moves to the first new row.
+    if (previousCount > 0) list.querySelectorAll('tbody tr')[previousCount]?.querySelector('a, button')?.focus()
   }
 
   const more = button('Show more', extend, 'more')
   more.hidden = true
-  extend().catch((error) => list.replaceChildren(alertBox(error.message)))
+  extend().catch((error) => list.replaceChildren(alertMessage(error.message)))
   return h('div', {}, list, more)
 }
