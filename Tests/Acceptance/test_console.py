@@ -192,6 +192,12 @@ def test_an_address_that_is_none_leads_to_a_page(console, gateway):
     console.heading("Devices")
 
 
+def test_the_former_address_of_corrupted_objects_still_works(console, gateway):
+    console.open(f"http://{gateway.listeners['web']}/console/#/bad-objects")
+    console.heading("Corrupted objects")
+    assert console.find("//nav//a[@aria-current='page']").text == "Corrupted objects"
+
+
 # Devices.
 
 
@@ -322,7 +328,7 @@ def test_an_object_is_found_shown_and_downloaded(console, admin, uploader):
     console.fill("Filter", f"raw_tags.run={run}" + Keys.ENTER)
     console.until(lambda: len(console.rows()) == 2)
     console.fill("Filter", f"raw_tags.run={run} raw_tags.weather=rain" + Keys.ENTER)
-    console.until(lambda: [row["File"] for row in console.rows()] == [wanted.file_id])
+    console.until(lambda: [row["File id"] for row in console.rows()] == [wanted.file_id])
     console.find(f"//a[normalize-space()='{wanted.file_id}']").click()
     console.heading("drive.mcap")
     assert console.fact("Size") == "97.7 KiB (100,000 bytes)"
@@ -605,7 +611,7 @@ def test_every_page_fits(console, gateway, admin, uploader, size, scheme, reques
         "uploads": "Uploads under way",
         "objects": "Objects",
         f"objects/{wanted.file_id}": "drive 7, north field.mcap",
-        "bad-objects": "Bad objects",
+        "corrupted-objects": "Corrupted objects",
         "keys": "Sites and keys",
         "users": "Users",
         "audit": "Audit",

@@ -1,7 +1,7 @@
 import * as api from './api.js'
 import { renderAudit } from './audit.js'
 import { renderBackup } from './backup.js'
-import { renderBadObjects } from './bad-objects.js'
+import { renderCorruptedObjects } from './corrupted-objects.js'
 import { renderDevice } from './device.js'
 import { renderDevices } from './devices.js'
 import { closeDialogs } from './dialog.js'
@@ -23,7 +23,7 @@ const pages = [
   { name: 'devices', title: 'Devices', role: 'operator', render: renderDevices },
   { name: 'uploads', title: 'Uploads', role: 'viewer', render: renderUploads },
   { name: 'objects', title: 'Objects', role: 'viewer', render: renderObjects },
-  { name: 'bad-objects', title: 'Bad objects', role: 'admin', render: renderBadObjects },
+  { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
   { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
   { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
   { name: 'audit', title: 'Audit', role: 'admin', render: renderAudit },
@@ -31,6 +31,8 @@ const pages = [
 ]
 /** Pages that show one item, such as `#/devices/261122-000001`. */
 const detailPages = { devices: renderDevice, objects: renderObject }
+/** Former page names, so that bookmarks keep working. */
+const renamedPages = { 'bad-objects': 'corrupted-objects' }
 
 const bar = document.getElementById('bar')
 const content = document.getElementById('content')
@@ -82,7 +84,8 @@ async function showPage() {
   pageLifetime.abort()
   pageLifetime = new AbortController()
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?')
-  const [name, part = ''] = path.split('/')
+  const [requestedName, part = ''] = path.split('/')
+  const name = renamedPages[requestedName] ?? requestedName
   const page = pages.find((each) => each.name === name && api.hasRole(each.role)) ?? pages[0]
   showNavigation(page.name)
   const body = h('div', { class: 'page' })

@@ -4,37 +4,38 @@ import { deviceLink } from './devices.js'
 import { showFormDialog } from './dialog.js'
 import { enumLabel, formatBytes, tagList, timeElement } from './format.js'
 
-/** The key under which clients send the source file's name. */
+/** The key of the tag in which clients send the source file's name. */
 const fileNameTag = 'a206e337ecdf70a93bb611cf6a30c346.raw_file'
 
-/** One object: what it is, where it came from, its bytes. */
+/** Shows one object: its state, origin, tags and times, with buttons to download and delete it. */
 export async function renderObject(body, { id }) {
   const details = await call('management', 'GetObject', { fileId: id })
   const { object, tags = {} } = details
   const { [fileNameTag]: fileName, ...others } = tags
-  const isBad = object.status === 'DATA_OBJECT_STATUS_BAD'
+  const isCorrupted = object.status === 'DATA_OBJECT_STATUS_BAD'
   body.replaceChildren(
-    pageHeader(fileName || 'Object', !isBad && button('Download', () => downloadObject(id), 'primary'),
+    pageHeader(fileName || 'Object', !isCorrupted && button('Download', () => downloadObject(id), 'primary'),
       hasRole('admin') && button('Delete', () => deleteObject(id), 'danger')),
     propertyList([
-      ['State', badge(enumLabel(object.status, 'DATA_OBJECT_STATUS_'), isBad ? 'bad' : 'good')],
+      ['State', isCorrupted
+        ? badge('corrupted', 'bad') : badge(enumLabel(object.status, 'DATA_OBJECT_STATUS_'), 'good')],
       ['File id', h('code', {}, object.fileId)],
       ['Size', `${formatBytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
       ['ETag', h('code', {}, object.etag)],
       ['Device', details.deviceId && deviceLink(details.deviceId)],
-      ['Site', details.siteId],
+      ['Site id', details.siteId],
       ['Organization', details.organization],
       ['Tags', tagList(others)],
-      ['Upload begun', timeElement(object.createdAtUnix)],
-      ['Uploaded', timeElement(object.uploadedAtUnix)],
-      ['Verified', timeElement(object.verifiedAtUnix)],
-      ['Upload', h('code', {}, details.uploadId)],
+      ['Upload started', timeElement(object.createdAtUnix)],
+      ['Bytes stored', timeElement(object.uploadedAtUnix)],
+      ['Upload completed', timeElement(object.verifiedAtUnix)],
+      ['Upload id', h('code', {}, details.uploadId)],
       ['Object id', h('code', {}, object.objectId)],
-      ['Key in the store', h('code', {}, `${details.bucket}/${details.objectKey}`)],
+      ['Bucket and key', h('code', {}, `${details.bucket}/${details.objectKey}`)],
     ]))
 }
 
-/** The browser fetches it from the object store, by an address that reads this one object for 15 minutes. */
+/** Downloads the object from the object store; the presigned URL reads this one object and is valid for 15 minutes. */
 async function downloadObject(fileId) {
   const { files } = await call('objects', 'RequestDownload', { fileIds: [fileId] })
   h('a', { href: files[0].read.uri, download: fileId, rel: 'noreferrer' }).click()
@@ -43,13 +44,13 @@ async function downloadObject(fileId) {
 function deleteObject(fileId) {
   return showFormDialog({
     title: 'Delete this object?',
-    text: 'Its bytes are gone for good. Who deleted it, and why, is kept.',
+    text: 'The object’s bytes are deleted permanently. The gateway keeps a record of who deleted the object and why.',
     fields: [{ name: 'reason', label: 'Reason', required: true, maxlength: 512 }],
     submit: 'Delete',
     isDangerous: true,
     action: async ({ reason }) => {
       await call('management', 'DeleteObject', { fileId, reason })
-      showNotice('The object is deleted.')
+      showNotice('The object was deleted.')
       location.hash = '#/objects'
     },
   })

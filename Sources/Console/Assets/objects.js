@@ -3,7 +3,7 @@ import { h, pageHeader } from './dom.js'
 import { formatBytes, timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
-/** What was uploaded and verified, by the filter of ListObjects. */
+/** Shows the objects that match the filter of ListObjects, newest first. */
 export async function renderObjects(body, { query }) {
   const filter = query.get('filter') ?? ''
   const input = h('input', {
@@ -11,7 +11,7 @@ export async function renderObjects(body, { query }) {
     placeholder: 'raw_tags.weather=rain size>=1048576', 'aria-describedby': 'filter-hint',
   })
   const form = h('form', { class: 'search', role: 'search' },
-    h('label', { for: 'filter' }, 'Filter'), input, h('button', { type: 'submit', class: 'primary' }, 'Find'))
+    h('label', { for: 'filter' }, 'Filter'), input, h('button', { type: 'submit', class: 'primary' }, 'Search'))
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     location.hash = `#/objects?${new URLSearchParams({ filter: input.value.trim() })}`
@@ -19,23 +19,27 @@ export async function renderObjects(body, { query }) {
   body.replaceChildren(
     pageHeader('Objects'), form,
     h('p', { class: 'hint', id: 'filter-hint' },
-      'All terms hold: ', ...filterExamples(['raw_tags.KEY=VALUE', 'device=260427-000001', 'site=1', 'size>=1048576',
-        'created>=2026-01-31T00:00:00Z'])),
+      'Terms are combined with AND: ', ...filterExamples(['raw_tags.KEY=VALUE', 'device=260427-000001', 'site=1',
+        'size>=1048576', 'created>=2026-01-31T00:00:00Z'])),
     objectTable(async (pageToken) => {
       const page = await call('objects', 'ListObjects', { pageSize: 50, pageToken, filter })
       return { rows: page.objects ?? [], next: page.nextPageToken }
-    }, filter ? 'No object matches the filter.' : 'Nothing has been uploaded yet.'))
+    }, filter ? 'No objects match the filter.' : 'No objects. An object is listed here when its upload is complete.'))
 }
 
 function filterExamples(terms) {
   return terms.flatMap((term, index) => [index > 0 && ', ', h('code', {}, term)])
 }
 
+/** A table of objects that `load(pageToken)` loads page by page. */
 export function objectTable(load, empty) {
   return pagedTable([
-    { title: 'File', cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, h('code', {}, object.fileId)) },
+    {
+      title: 'File id',
+      cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, h('code', {}, object.fileId)),
+    },
     { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
-    { title: 'Begun', cell: (object) => timeElement(object.createdAtUnix) },
-    { title: 'Verified', cell: (object) => timeElement(object.verifiedAtUnix) },
+    { title: 'Started', cell: (object) => timeElement(object.createdAtUnix) },
+    { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
   ], load, empty)
 }
