@@ -262,7 +262,10 @@ def test_an_app_can_scan_a_devices_configuration(console, fleet, gateway, tmp_pa
     console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
     console.heading(device)
     console.press("Show configuration")
-    console.fill("Host, as the device reaches it", "gateway.example")
+    warning = console.find("//dialog//*[@class='warning']")
+    assert "Only the gateway’s own machine can reach this address." in warning.text
+    console.fill("Host for devices", "gateway.example")
+    assert not warning.is_displayed()
     picture = tmp_path / "code.png"
     console.find("//dialog//*[name()='svg']").screenshot(str(picture))
     (code,) = zxingcpp.read_barcodes(Image.open(picture))

@@ -5,7 +5,7 @@ import { deviceBadge, suiteOptions } from './devices.js'
 import { formatTags, parseTags, tagList, timeElement } from './format.js'
 import { drawQR } from './qr.js'
 
-/** One device, and all that can be done with it. */
+/** Shows one device, with buttons to edit, enable, disable and delete it. */
 export async function renderDevice(body, { id, reload }) {
   const name = `devices/${id}`
   const [device, suites] = await Promise.all([call('devices', 'GetDevice', { name }), suiteOptions()])
@@ -14,68 +14,85 @@ export async function renderDevice(body, { id, reload }) {
     showNotice(notice)
     await reload()
   }
-  const confirmButton = (label, method, notice, isDangerous) => button(label, () => showFormDialog({
-    title: `${label} ${id}?`, submit: label, isDangerous, action: () => runAction(method, { name }, notice),
+  const confirmButton = (label, { title, text, method, notice, isDangerous }) => button(label, () => showFormDialog({
+    title, text, submit: label, isDangerous, action: () => runAction(method, { name }, notice),
   }), isDangerous ? 'danger' : '')
+  const suiteTexts = new Map(suites)
   const isDisabled = device.status === 'DEVICE_STATUS_DISABLED'
 
   body.replaceChildren(
     pageHeader(id, button('Show configuration', () => showConfiguration(id), 'primary'),
       button('Edit', () => editDevice(device, runAction)),
       device.suite
-        ? button('Take out of suite', () => showFormDialog({
-          title: `Take ${id} out of its suite?`, text: 'Its key stops with its next call.', isDangerous: true,
-          submit: 'Take out',
-          action: () => runAction('RemoveDeviceFromSuite', { suite: device.suite, device: name }, `${id} is in no suite.`),
+        ? button('Remove from suite', () => showFormDialog({
+          title: `Remove device ${id} from its suite?`, submit: 'Remove', isDangerous: true,
+          text: 'The device’s key stops working with the next call, until the device is added to a suite again.',
+          action: () => runAction('RemoveDeviceFromSuite', { suite: device.suite, device: name },
+            `Device ${id} was removed from its suite.`),
         }))
-        : button('Put into a suite', () => showFormDialog({
-          title: `Put ${id} into a suite`, submit: 'Put',
+        : button('Add to suite', () => showFormDialog({
+          title: `Add device ${id} to a suite`, submit: 'Add',
           fields: [{ name: 'suite', label: 'Suite', type: 'select', options: suites, required: true }],
-          action: ({ suite }) => runAction('AddDeviceToSuite', { suite, device: name }, `${id} is in ${suite}.`),
+          action: ({ suite }) => runAction('AddDeviceToSuite', { suite, device: name },
+            `Device ${id} was added to the suite “${suiteTexts.get(suite) ?? suite}”.`),
         })),
-      device.initializedAt && confirmButton('Allow a new key', 'AllowReinit', `${id} may fetch a new key for 15 minutes.`),
+      device.initializedAt && confirmButton('Allow new key', {
+        title: `Allow device ${id} to fetch a new key?`,
+        text: 'The device may fetch a new key for 15 minutes. The new key replaces the current one.',
+        method: 'AllowReinit', notice: `Device ${id} may fetch a new key for 15 minutes.`,
+      }),
       isDisabled
-        ? confirmButton('Enable', 'EnableDevice', `${id} is enabled.`)
-        : confirmButton('Disable', 'DisableDevice', `${id} is disabled.`, true),
+        ? confirmButton('Enable', {
+          title: `Enable device ${id}?`, method: 'EnableDevice', notice: `Device ${id} was enabled.`,
+        })
+        : confirmButton('Disable', {
+          title: `Disable device ${id}?`, isDangerous: true,
+          text: 'The device’s key stops working with the next call, until the device is enabled again.',
+          method: 'DisableDevice', notice: `Device ${id} was disabled.`,
+        }),
       button('Delete', () => showFormDialog({
-        title: `Delete ${id}?`, submit: 'Delete', isDangerous: true,
+        title: `Delete device ${id}?`, submit: 'Delete', isDangerous: true,
+        text: 'A device can be deleted only if it never fetched a key. Disable it otherwise.',
         action: async () => {
           await call('devices', 'DeleteDevice', { name })
-          showNotice(`${id} is deleted.`)
+          showNotice(`Device ${id} was deleted.`)
           location.hash = '#/devices'
         },
       }), 'danger')),
     propertyList([
       ['State', deviceBadge(device)],
-      ['Key', device.initializedAt ? badge('fetched', 'good') : badge('not fetched yet')],
+      ['Key', device.initializedAt ? badge('fetched', 'good') : badge('not fetched')],
       ['Name', device.displayName],
       ['Description', device.description],
-      ['Suite', new Map(suites).get(device.suite) ?? (device.suite || 'none')],
+      ['Suite', suiteTexts.get(device.suite) ?? (device.suite || 'none')],
       ['Tags', tagList(device.tags)],
       ['Initialized', timeElement(device.initializedAt)],
       ['Last seen', timeElement(device.lastSeenAt)],
       ['SDK', device.sdkVersion],
       ['Platform', device.platform],
       ['Registered', timeElement(device.createdAt)],
-      ['Objects', h('a', { href: `#/objects?filter=${encodeURIComponent(`device=${id}`)}` }, 'Those it uploaded')],
+      ['Objects', h('a', { href: `#/objects?${new URLSearchParams({ filter: `device=${id}` })}` },
+        'Objects from this device')],
     ]))
 }
 
 function editDevice(device, runAction) {
   return showFormDialog({
-    title: `Edit ${device.deviceId}`,
+    title: `Edit device ${device.deviceId}`,
     fields: [
       { name: 'displayName', label: 'Name', value: device.displayName },
       { name: 'description', label: 'Description', value: device.description },
-      { name: 'tags', label: 'Tags', type: 'textarea', value: formatTags(device.tags), hint: 'One KEY=VALUE a line.' },
+      { name: 'tags', label: 'Tags', type: 'textarea', value: formatTags(device.tags),
+        hint: 'One tag per line, as KEY=VALUE.' },
     ],
     submit: 'Save',
     action: ({ tags, ...message }) => runAction('UpdateDevice',
-      { name: device.name, ...message, tags: parseTags(tags), replaceTags: true }, `${device.deviceId} is saved.`),
+      { name: device.name, ...message, tags: parseTags(tags), replaceTags: true },
+      `Device ${device.deviceId} was saved.`),
   })
 }
 
-/** The one-string configuration that an app scans: where the gateway is, and which device it is to be. */
+/** The configuration that an app scans: one line of JSON with the gateway's endpoints and the device's id. */
 export function deviceConfiguration(deviceID, host) {
   const endpoints = Object.entries(session.deviceEndpoints).map(([name, endpoint]) => [name, { ...endpoint, host }])
   return JSON.stringify({ ...Object.fromEntries(endpoints), device_id: deviceID })
@@ -86,20 +103,30 @@ function showConfiguration(deviceID) {
   const isWildcard = ['0.0.0.0', '::'].includes(listening)
   const picture = h('div', { class: 'qr' })
   const text = h('textarea', { readonly: true, rows: 5, 'aria-label': 'Configuration as text', class: 'secret' })
+  const warning = h('p', { class: 'warning', role: 'status' },
+    'Only the gateway’s own machine can reach this address. Enter a name or address that devices can reach.')
   const host = h('input', {
     id: 'configuration-host', value: isWildcard ? location.hostname : listening, spellcheck: 'false',
     'aria-describedby': 'configuration-hint', oninput: draw,
   })
   function draw() {
-    text.value = deviceConfiguration(deviceID, host.value.trim())
-    picture.replaceChildren(drawQR(text.value, `Configuration of ${deviceID}`))
+    const name = host.value.trim()
+    text.value = deviceConfiguration(deviceID, name)
+    warning.hidden = !isLoopback(name)
+    picture.replaceChildren(drawQR(text.value, `Configuration of device ${deviceID}`))
   }
   draw()
-  return showDialog(`Configuration of ${deviceID}`,
-    h('p', {}, 'Scan it with the app. It holds no secret: the device fetches its key with it.'),
+  return showDialog(`Configuration of device ${deviceID}`,
+    h('p', {}, 'Scan this QR code with the app. The configuration contains no secret; the device uses it to fetch its '
+      + 'key.'),
     picture,
     h('div', { class: 'field' },
-      h('label', { for: 'configuration-host' }, 'Host, as the device reaches it'), host,
-      h('p', { class: 'hint', id: 'configuration-hint' }, 'The name or address of the gateway in the device’s network.')),
+      h('label', { for: 'configuration-host' }, 'Host for devices'), host,
+      h('p', { class: 'hint', id: 'configuration-hint' }, 'The name or address at which devices reach the gateway.'),
+      warning),
     text)
+}
+
+function isLoopback(host) {
+  return host === 'localhost' || /^127\.\d+\.\d+\.\d+$/.test(host) || ['::1', '[::1]'].includes(host)
 }

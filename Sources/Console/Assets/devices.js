@@ -5,21 +5,22 @@ import { enumLabel, parseTags, timeElement } from './format.js'
 import { pagedTable } from './table.js'
 
 const statuses = [
-  ['', 'Any state'], ['DEVICE_STATUS_REGISTERED', 'Registered'], ['DEVICE_STATUS_INITIALIZED', 'Initialized'],
+  ['', 'All states'], ['DEVICE_STATUS_REGISTERED', 'Registered'], ['DEVICE_STATUS_INITIALIZED', 'Initialized'],
   ['DEVICE_STATUS_DISABLED', 'Disabled'],
 ]
 const badgeKinds = { DEVICE_STATUS_INITIALIZED: 'good', DEVICE_STATUS_DISABLED: 'bad' }
 
+/** The device's state as a badge. */
 export function deviceBadge(device) {
   return badge(enumLabel(device.status, 'DEVICE_STATUS_'), badgeKinds[device.status])
 }
 
-/** A device's id, and behind it the device's page for those who may see that. */
+/** A device's id, as a link to the device's page if the user's role may open it. */
 export function deviceLink(id) {
   return hasRole('operator') ? h('a', { href: `#/devices/${id}`, class: 'id' }, id) : h('span', { class: 'id' }, id)
 }
 
-/** Every suite as `[name, text]`. */
+/** Returns all suites as `[name, text]`, the options of a select. */
 export async function suiteOptions() {
   const { deviceSuites = [] } = await call('devices', 'ListDeviceSuites', { pageSize: 1000 })
   return deviceSuites.map((suite) => [suite.name, suiteName(suite)])
@@ -29,7 +30,7 @@ function suiteName(suite) {
   return suite.displayName ? `${suite.displayName} (${suite.name})` : suite.name
 }
 
-/** The devices of the organization. */
+/** Shows the organization's devices, filtered by suite and state. */
 export async function renderDevices(body, { query, reload }) {
   const suites = await suiteOptions()
   const suiteNames = new Map(suites)
@@ -44,7 +45,7 @@ export async function renderDevices(body, { query, reload }) {
       button('Register device', () => registerDevice(suites), 'primary')),
     h('div', { class: 'filters', onchange: applyFilter },
       formField({ name: 'suite', label: 'Suite', type: 'select', value: filter.suite,
-        options: [['', 'Any suite'], ...suites] }),
+        options: [['', 'All suites'], ...suites] }),
       formField({ name: 'status', label: 'State', type: 'select', value: filter.status, options: statuses })),
     pagedTable([
       { title: 'Device', cell: (device) => deviceLink(device.deviceId) },
@@ -58,7 +59,8 @@ export async function renderDevices(body, { query, reload }) {
       if (filter.status) message.status = filter.status
       const { devices = [], nextPageToken } = await call('devices', 'ListDevices', message)
       return { rows: devices, next: nextPageToken }
-    }, 'There are no such devices.'))
+    }, filter.suite || filter.status
+      ? 'No devices match the filter.' : 'No devices. Select “Register device” to add one.'))
 }
 
 function registerDevice(suites) {
@@ -66,17 +68,18 @@ function registerDevice(suites) {
     title: 'Register a device',
     fields: [
       { name: 'deviceId', label: 'Device id', placeholder: 'YYMMDD-NNNNNN', autocomplete: 'off',
-        hint: 'Left empty, one is made: today’s date and six random digits.' },
+        hint: 'If empty, the gateway generates an id: today’s date and six random digits.' },
       { name: 'displayName', label: 'Name' },
       { name: 'description', label: 'Description' },
-      { name: 'suite', label: 'Suite', type: 'select', options: [['', 'none yet'], ...suites],
-        hint: 'A device can be initialized once it is in a suite.' },
-      { name: 'tags', label: 'Tags', type: 'textarea', hint: 'One KEY=VALUE a line.', placeholder: 'model=mk2' },
+      { name: 'suite', label: 'Suite', type: 'select', options: [['', 'None'], ...suites],
+        hint: 'A device can be initialized only after it was added to a suite.' },
+      { name: 'tags', label: 'Tags', type: 'textarea', placeholder: 'model=mk2',
+        hint: 'One tag per line, as KEY=VALUE.' },
     ],
     submit: 'Register',
     action: async ({ tags, ...message }) => {
       const device = await call('devices', 'RegisterDevice', { ...message, tags: parseTags(tags) })
-      showNotice(`${device.deviceId} is registered.`)
+      showNotice(`Device ${device.deviceId} was registered.`)
       location.hash = `#/devices/${device.deviceId}`
     },
   })
@@ -86,7 +89,8 @@ async function createSuite(reload) {
   const { sites = [] } = await call('admin', 'ListSites')
   return showFormDialog({
     title: 'New suite',
-    text: sites.length ? null : 'A suite belongs to a site, and there is none yet.',
+    text: sites.length ? null : 'A suite belongs to a site, and the organization has no sites. Create a site on the page '
+      + '“Sites and keys” first.',
     fields: [
       { name: 'siteId', label: 'Site', type: 'select', required: true,
         options: sites.map((site) => [site.siteId, site.name]) },
@@ -96,7 +100,7 @@ async function createSuite(reload) {
     submit: 'Create',
     action: async (message) => {
       const suite = await call('devices', 'CreateDeviceSuite', message)
-      showNotice(`${suiteName(suite)} is there.`)
+      showNotice(`Suite “${suiteName(suite)}” was created.`)
       await reload()
     },
   })
