@@ -302,7 +302,7 @@ def test_every_size_of_code_can_be_read(console):
 def test_an_upload_is_seen_to_move(console, uploader):
     upload = Upload.create(uploader)
     console.go("Uploads")
-    assert console.row("Upload", upload.id)["Parts"] == "0 parts"
+    assert console.row("Upload id", upload.id)["Parts"] == "0 parts"
     # Who stands on a link goes on standing there.
     link = f"//tr[td[normalize-space()='{upload.id}']]//a"
     console.driver.execute_script("arguments[0].focus()", console.find(link))
@@ -310,15 +310,15 @@ def test_an_upload_is_seen_to_move(console, uploader):
     multipart = store.initiate()
     data = content(upload.part_size + 1000)
     parts = [store.upload_part(multipart, 1, data[: upload.part_size])]
-    console.until(lambda: console.row("Upload", upload.id)["Parts"] == "1 part")
-    row = console.row("Upload", upload.id)
-    assert (row["From"], row["Stored"]) == (uploader.device_id, "1 MiB")
+    console.until(lambda: console.row("Upload id", upload.id)["Parts"] == "1 part")
+    row = console.row("Upload id", upload.id)
+    assert (row["Source"], row["Stored"]) == (uploader.device_id, "1 MiB")
     assert console.driver.switch_to.active_element == console.find(link)
     parts.append(store.upload_part(multipart, 2, data[upload.part_size :]))
-    console.until(lambda: console.row("Upload", upload.id)["Parts"] == "2 parts")
+    console.until(lambda: console.row("Upload id", upload.id)["Parts"] == "2 parts")
     upload.size, upload.parts, upload.etag = len(data), parts, store.complete(multipart, parts)
     upload.complete()
-    console.until(lambda: all(row["Upload"] != upload.id for row in console.rows()), "it is still there")
+    console.until(lambda: all(row["Upload id"] != upload.id for row in console.rows()), "it is still there")
 
 
 def test_an_object_is_found_shown_and_downloaded(console, admin, uploader):
@@ -405,9 +405,9 @@ def test_users_keys_and_the_audit_log(console, gateway, stubs, fleet):
     console.press("Close")
     console.find("//td[normalize-space()='the importer']")
 
-    console.go("Audit")
-    assert console.row("What", "CreateSiteApiKey")["Who"] == "user:system/admin"
-    assert console.row("What", "CreateUser")["Result"] == "OK"
+    console.go("Audit log")
+    assert console.row("Action", "CreateSiteApiKey")["Actor"] == "user:system/admin"
+    assert console.row("Action", "CreateUser")["Result"] == "OK"
 
 
 def test_an_admin_of_the_system_acts_for_another_organization(console, new_organization):
@@ -611,13 +611,13 @@ def test_every_page_fits(console, gateway, admin, uploader, size, scheme, reques
         "overview": "Overview",
         "devices": "Devices",
         f"devices/{uploader.device_id}": uploader.device_id,
-        "uploads": "Uploads under way",
+        "uploads": "Uploads in progress",
         "objects": "Objects",
         f"objects/{wanted.file_id}": "drive 7, north field.mcap",
         "corrupted-objects": "Corrupted objects",
         "keys": "Sites and keys",
         "users": "Users",
-        "audit": "Audit",
+        "audit": "Audit log",
         "backup": "Backup",
     }
     console.resize(size)

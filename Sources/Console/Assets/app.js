@@ -26,7 +26,7 @@ const pages = [
   { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
   { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
   { name: 'users', title: 'Users', role: 'admin', render: renderUsers },
-  { name: 'audit', title: 'Audit', role: 'admin', render: renderAudit },
+  { name: 'audit', title: 'Audit log', role: 'admin', render: renderAudit },
   { name: 'backup', title: 'Backup', role: 'system admin', render: renderBackup },
 ]
 /** Pages that show one item, such as `#/devices/261122-000001`. */

@@ -89,8 +89,8 @@ async function createSuite(reload) {
   const { sites = [] } = await call('admin', 'ListSites')
   return showFormDialog({
     title: 'New suite',
-    text: sites.length ? null : 'A suite belongs to a site, and the organization has no sites. Create a site on the page '
-      + '“Sites and keys” first.',
+    text: sites.length ? null : 'A suite belongs to a site, and the organization has no sites. Create a site on the '
+      + 'page “Sites and keys” first.',
     fields: [
       { name: 'siteId', label: 'Site', type: 'select', required: true,
         options: sites.map((site) => [site.siteId, site.name]) },

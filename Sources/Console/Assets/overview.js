@@ -4,32 +4,33 @@ import { formField } from './dialog.js'
 import { formatBytes, formatCount } from './format.js'
 import { barChart } from './chart.js'
 
-const periods = [['7', 'the last 7 days'], ['30', 'the last 30 days'], ['90', 'the last 90 days'], ['365', 'the last year']]
+const periods = [['7', 'Last 7 days'], ['30', 'Last 30 days'], ['90', 'Last 90 days'], ['365', 'Last 365 days']]
 
-/** What is stored, and what came and went. */
+/** Shows what is stored, and what was uploaded, downloaded and deleted on each day. */
 export async function renderOverview(body, { query }) {
   const days = Number(query.get('days') ?? 30)
   const statistics = await call('management', 'GetStatistics', { days })
   const dailyStatistics = statistics.days ?? []
   const sum = (member) => dailyStatistics.reduce((total, day) => total + Number(day[member] ?? 0), 0)
-  const chart = (title, member, text) => barChart(
-    title, dailyStatistics.map((day) => ({ label: day.date, value: Number(day[member] ?? 0) })), text)
+  const chart = (title, member, format) => barChart(
+    title, dailyStatistics.map((day) => ({ label: day.date, value: Number(day[member] ?? 0) })), format)
   body.replaceChildren(
     pageHeader('Overview', h('div', {
       onchange: (event) => { location.hash = `#/overview?days=${event.target.value}` },
-    }, formField({ name: 'days', label: 'In', type: 'select', value: days, options: periods }))),
+    }, formField({ name: 'days', label: 'Period', type: 'select', value: days, options: periods }))),
     h('div', { class: 'tiles' },
       tile('Stored', formatBytes(statistics.storedBytes), formatCount(statistics.storedObjects, 'object')),
-      tile('Arrived', formatBytes(sum('arrivedBytes')), formatCount(sum('arrivedObjects'), 'object')),
-      tile('Downloads', formatBytes(sum('requestedBytes')), formatCount(sum('requestedObjects'), 'request')),
+      tile('Uploaded', formatBytes(sum('arrivedBytes')), formatCount(sum('arrivedObjects'), 'object')),
+      tile('Downloads requested', formatBytes(sum('requestedBytes')), formatCount(sum('requestedObjects'), 'object')),
       tile('Deleted', formatBytes(sum('deletedBytes')), formatCount(sum('deletedObjects'), 'object'))),
     h('div', { class: 'charts' },
-      chart('Stored at the end of the day', 'storedBytes', formatBytes),
-      chart('Arrived', 'arrivedBytes', formatBytes),
-      chart('Objects that arrived', 'arrivedObjects', (value) => formatCount(value, 'object')),
-      chart('Downloads', 'requestedBytes', formatBytes)))
+      chart('Bytes stored at the end of the day', 'storedBytes', formatBytes),
+      chart('Bytes uploaded', 'arrivedBytes', formatBytes),
+      chart('Objects uploaded', 'arrivedObjects', (value) => formatCount(value, 'object')),
+      chart('Bytes requested for download', 'requestedBytes', formatBytes)),
+    h('p', { class: 'hint' }, 'Days begin at midnight UTC.'))
 }
 
-function tile(title, value, more) {
-  return h('div', { class: 'tile' }, h('h2', {}, title), h('p', { class: 'big' }, value), h('p', {}, more))
+function tile(title, value, detail) {
+  return h('div', { class: 'tile' }, h('h2', {}, title), h('p', { class: 'big' }, value), h('p', {}, detail))
 }

@@ -68,7 +68,7 @@ class Browser:
     def go(self, page: str) -> None:
         """To the page of that name in the navigation."""
         self.find(f"//nav//a[normalize-space()='{page}']").click()
-        self.heading(page if page != "Uploads" else "Uploads under way")
+        self.heading(page if page != "Uploads" else "Uploads in progress")
 
     def press(self, name: str) -> None:
         """The button of that name: of the dialog that is open, or of the page."""
