@@ -387,14 +387,14 @@ def test_users_keys_and_the_audit_log(console, gateway, stubs, fleet):
     name = unique("vera")
     console.go("Users")
     console.press("New user")
-    console.fill("Name", name)
+    console.fill("User name", name)
     console.fill("Password", PASSWORD)
     console.press("Create")
     assert console.row("User", name)["Role"] == "viewer"
     User.login(gateway, stubs, "system", name, PASSWORD)
 
     console.go("Sites and keys")
-    site = console.row("Number", str(fleet.site_id))["Site"]
+    site = console.row("Site id", str(fleet.site_id))["Site"]
     console.find(f"//main//a[normalize-space()='{site}']").click()
     console.find(f"//h2[normalize-space()='Keys of {site}']")
     console.press("New key")
@@ -426,7 +426,7 @@ def test_a_backup_is_downloaded_and_restored(console, binary, admin, uploader, t
     completed(uploader, content(5000))
     objects = len(admin.list_all())
     console.go("Backup")
-    console.press("Download a backup")
+    console.press("Download backup")
     console.until(lambda: list(console.downloads.glob("data-gateway-*.backup")))
     (path,) = console.downloads.glob("data-gateway-*.backup")
     console.downloaded(path.name)

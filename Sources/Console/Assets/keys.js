@@ -5,9 +5,10 @@ import { showFormDialog, showSecret } from './dialog.js'
 import { timeElement } from './format.js'
 import { table } from './table.js'
 
-const credentialHint = 'It is shown this once. Whoever has it can upload as its owner.'
+const credentialHint =
+  'Copy the credential now: it is shown only once. Anyone who has it can upload as the key’s owner.'
 
-/** The sites of the organization, and the keys of one of them. */
+/** Shows the organization's sites, and the keys of the selected site. */
 export async function renderKeys(body, { query, reload }) {
   const { sites = [] } = await call('admin', 'ListSites')
   const chosen = sites.find((site) => site.siteId === query.get('site'))
@@ -15,12 +16,17 @@ export async function renderKeys(body, { query, reload }) {
     pageHeader('Sites and keys', hasRole('admin') && button('New site', () => createSite(reload), 'primary')),
     table([
       { title: 'Site', cell: (site) => h('a', { href: `#/keys?site=${site.siteId}` }, site.name) },
-      { title: 'Number', isNumber: true, cell: (site) => site.siteId },
+      { title: 'Site id', isNumber: true, cell: (site) => site.siteId },
       { title: 'State', cell: enabledBadge },
-      { title: 'Since', cell: (site) => timeElement(site.createdAt) },
-      { title: '', isActions: true, cell: (site) => hasRole('admin') && enableButton(
-        site, site.name, (method) => call('admin', `${method}Site`, { siteId: site.siteId }), reload) },
-    ], sites, 'There is no site yet.'))
+      { title: 'Created', cell: (site) => timeElement(site.createdAt) },
+      { title: '', isActions: true, cell: (site) => hasRole('admin') && enableButton(site, {
+        kind: 'Site', name: site.name,
+        consequence: 'All keys of the site, and of its devices, stop working with the next call, until the site is '
+          + 'enabled again.',
+        change: (method) => call('admin', `${method}Site`, { siteId: site.siteId }),
+      }, reload) },
+    ], sites, hasRole('admin')
+      ? 'No sites. Select “New site” to create one.' : 'No sites. Ask an admin to create one.'))
   if (chosen) body.append(...await keySection(chosen, reload))
 }
 
@@ -31,16 +37,20 @@ async function keySection(site, reload) {
       h('div', { class: 'actions' }, button('New key', () => createKey(site, reload), 'primary'))),
     table([
       { title: 'Key', cell: (key) => key.keyName },
-      { title: 'Of', cell: (key) => (key.principal?.deviceId ? deviceLink(key.principal.deviceId) : 'the site') },
+      { title: 'Owner', cell: (key) => (key.principal?.deviceId ? deviceLink(key.principal.deviceId) : 'site') },
       { title: 'State', cell: enabledBadge },
       { title: 'Expires', cell: (key) => timeElement(key.expiredAt) ?? 'never' },
       { title: 'Last used', cell: (key) => timeElement(key.lastUsedAt) ?? 'never' },
       { title: '', isActions: true, cell: (key) => [
         button('Rotate', () => rotateKey(key, reload)),
-        enableButton(key, key.keyName, (method) => call('admin', `${method}ApiKey`, { apiKeyId: key.apiKeyId }), reload),
+        enableButton(key, {
+          kind: 'Key', name: key.keyName,
+          consequence: 'The key stops working with the next call, until it is enabled again.',
+          change: (method) => call('admin', `${method}ApiKey`, { apiKeyId: key.apiKeyId }),
+        }, reload),
         button('Delete', () => deleteKey(key, reload), 'danger'),
       ] },
-    ], apiKeys, 'The site has no keys.'),
+    ], apiKeys, 'No keys.'),
   ]
 }
 
@@ -48,14 +58,16 @@ function enabledBadge({ status }) {
   return status === 1 ? badge('enabled', 'good') : badge('disabled', 'bad')
 }
 
-/** Enables what is disabled, and the other way round. */
-function enableButton({ status }, name, change, reload) {
-  const method = status === 1 ? 'Disable' : 'Enable'
+/** A button that enables a disabled site or key, or disables an enabled one. */
+function enableButton({ status }, { kind, name, consequence, change }, reload) {
+  const isEnabled = status === 1
+  const method = isEnabled ? 'Disable' : 'Enable'
   return button(method, () => showFormDialog({
-    title: `${method} ${name}?`, submit: method, isDangerous: status === 1,
+    title: `${method} ${kind.toLowerCase()} “${name}”?`, text: isEnabled && consequence, submit: method,
+    isDangerous: isEnabled,
     action: async () => {
       await change(method)
-      showNotice(`${name} is ${method.toLowerCase()}d.`)
+      showNotice(`${kind} “${name}” was ${method.toLowerCase()}d.`)
       await reload()
     },
   }))
@@ -66,7 +78,7 @@ function createSite(reload) {
     title: 'New site', submit: 'Create', fields: [{ name: 'name', label: 'Name', required: true }],
     action: async ({ name }) => {
       await call('admin', 'CreateSite', { name })
-      showNotice(`${name} is there.`)
+      showNotice(`Site “${name}” was created.`)
       await reload()
     },
   })
@@ -75,7 +87,7 @@ function createSite(reload) {
 async function createKey(site, reload) {
   let credential
   await showFormDialog({
-    title: `New key of ${site.name}`, submit: 'Create',
+    title: `New key for site “${site.name}”`, submit: 'Create',
     fields: [{ name: 'keyName', label: 'Name', required: true }],
     action: async ({ keyName }) => {
       ({ credential } = await call('admin', 'CreateSiteApiKey', { siteId: site.siteId, keyName }))
@@ -89,8 +101,8 @@ async function createKey(site, reload) {
 async function rotateKey(key, reload) {
   let credential
   await showFormDialog({
-    title: `Rotate ${key.keyName}?`, text: 'The secret before stops with its next call.', submit: 'Rotate',
-    isDangerous: true,
+    title: `Rotate key “${key.keyName}”?`, submit: 'Rotate', isDangerous: true,
+    text: 'The key gets a new secret. The current secret stops working with the next call.',
     action: async () => {
       ({ credential } = await call('admin', 'RotateApiKeySecret', { apiKeyId: key.apiKeyId }))
     },
@@ -102,10 +114,11 @@ async function rotateKey(key, reload) {
 
 function deleteKey(key, reload) {
   return showFormDialog({
-    title: `Delete ${key.keyName}?`, submit: 'Delete', isDangerous: true,
+    title: `Delete key “${key.keyName}”?`, submit: 'Delete', isDangerous: true,
+    text: 'The key stops working with the next call. It cannot be restored.',
     action: async () => {
       await call('admin', 'DeleteApiKey', { apiKeyId: key.apiKeyId })
-      showNotice(`${key.keyName} is deleted.`)
+      showNotice(`Key “${key.keyName}” was deleted.`)
       await reload()
     },
   })

@@ -2,7 +2,7 @@ import { signIn } from './api.js'
 import { alertMessage, h } from './dom.js'
 import { formField } from './dialog.js'
 
-/** The page for somebody who is not signed in. */
+/** Shows the sign-in page. `reason` says why the last session ended; it is empty if there was none. */
 export function renderSignIn(container, reason, signedInHandler) {
   document.title = 'Sign in · data-gateway'
   const errorArea = h('div', {}, reason && alertMessage(reason))
@@ -11,7 +11,7 @@ export function renderSignIn(container, reason, signedInHandler) {
     h('h1', {}, 'data-gateway'),
     formField({ name: 'organization', label: 'Organization', value: 'system', required: true, autocapitalize: 'none',
       autocomplete: 'organization', spellcheck: 'false' }),
-    formField({ name: 'userName', label: 'User', required: true, autocapitalize: 'none', autocomplete: 'username',
+    formField({ name: 'userName', label: 'User name', required: true, autocapitalize: 'none', autocomplete: 'username',
       spellcheck: 'false' }),
     formField({ name: 'password', label: 'Password', type: 'password', required: true,
       autocomplete: 'current-password' }),

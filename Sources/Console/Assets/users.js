@@ -4,16 +4,17 @@ import { showFormDialog } from './dialog.js'
 import { timeElement } from './format.js'
 import { table } from './table.js'
 
+const sessionsText = 'The user’s existing sessions will be signed out.'
 const roles = [
-  ['viewer', 'viewer: lists and downloads'], ['operator', 'operator: devices and keys, too'],
-  ['admin', 'admin: everything in the organization'],
+  ['viewer', 'viewer: lists and downloads objects'], ['operator', 'operator: also manages devices and keys'],
+  ['admin', 'admin: manages everything in the organization'],
 ]
 const passwordField = {
   name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password', minlength: 8, required: true,
-  hint: '8 bytes or more.',
+  hint: 'At least 8 characters.',
 }
 
-/** Who may sign in, and what they may. */
+/** Shows the organization's users, with buttons to change and delete them. */
 export async function renderUsers(body, { reload }) {
   const { users = [] } = await call('users', 'ListUsers')
   const runAction = async (method, message, notice) => {
@@ -27,46 +28,49 @@ export async function renderUsers(body, { reload }) {
       { title: 'User', cell: (user) => user.userName },
       { title: 'Role', cell: (user) => badge(user.role) },
       { title: 'Last sign-in', cell: (user) => timeElement(user.lastLoginAt) ?? 'never' },
-      { title: 'Since', cell: (user) => timeElement(user.createdAt) },
+      { title: 'Created', cell: (user) => timeElement(user.createdAt) },
       { title: '', isActions: true, cell: (user) => [
-        user.role !== 'service' && button('Role', () => setRole(user, runAction)),
-        user.role !== 'service' && button('Password', () => setPassword(user, runAction)),
+        user.role !== 'service' && button('Change role', () => setRole(user, runAction)),
+        user.role !== 'service' && button('Set password', () => setPassword(user, runAction)),
         button('Delete', () => deleteUser(user, runAction), 'danger'),
       ] },
-    ], users, 'There is nobody.'))
+    ], users, 'No users.'))
 }
 
 function createUser(runAction) {
   return showFormDialog({
     title: 'New user',
     fields: [
-      { name: 'userName', label: 'Name', required: true, autocapitalize: 'none', autocomplete: 'off' },
-      password, { name: 'role', label: 'Role', type: 'select', options: roles },
+      { name: 'userName', label: 'User name', required: true, autocapitalize: 'none', autocomplete: 'off' },
+      passwordField, { name: 'role', label: 'Role', type: 'select', options: roles },
     ],
     submit: 'Create',
-    action: (message) => runAction('CreateUser', message, `${message.userName} may sign in.`),
+    action: (message) => runAction('CreateUser', message, `User “${message.userName}” was created.`),
   })
 }
 
 function setRole({ userName, role }, runAction) {
   return showFormDialog({
-    title: `Role of ${userName}`, text: 'Who is signed in has to sign in again.', submit: 'Save',
+    title: `Change role of user “${userName}”`, text: sessionsText, submit: 'Change role',
     fields: [{ name: 'role', label: 'Role', type: 'select', options: roles, value: role }],
-    action: (message) => runAction('UpdateUser', { userName, ...message }, `${userName} is ${message.role}.`),
+    action: (message) => runAction('UpdateUser', { userName, ...message },
+      `User “${userName}” now has the role ${message.role}.`),
   })
 }
 
 function setPassword({ userName }, runAction) {
   return showFormDialog({
-    title: `New password of ${userName}`, text: 'Who is signed in has to sign in again.', submit: 'Save',
-    fields: [password],
-    action: (message) => runAction('UpdateUser', { userName, ...message }, `${userName} has a new password.`),
+    title: `Set password of user “${userName}”`, text: sessionsText, submit: 'Set password',
+    fields: [passwordField],
+    action: (message) => runAction('UpdateUser', { userName, ...message },
+      `The password of user “${userName}” was changed.`),
   })
 }
 
 function deleteUser({ userName }, runAction) {
   return showFormDialog({
-    title: `Delete ${userName}?`, submit: 'Delete', isDangerous: true,
-    action: () => runAction('DeleteUser', { userName }, `${userName} is deleted.`),
+    title: `Delete user “${userName}”?`, submit: 'Delete', isDangerous: true,
+    text: `${sessionsText} The user cannot sign in again.`,
+    action: () => runAction('DeleteUser', { userName }, `User “${userName}” was deleted.`),
   })
 }

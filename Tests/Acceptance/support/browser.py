@@ -56,7 +56,7 @@ class Browser:
     def sign_in(self, organization: str, user_name: str, password: str) -> None:
         """At the page that asks for it."""
         self.fill("Organization", organization)
-        self.fill("User", user_name)
+        self.fill("User name", user_name)
         self.fill("Password", password)
         self.press("Sign in")
 
