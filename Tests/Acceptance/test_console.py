@@ -410,6 +410,93 @@ def test_users_keys_and_the_audit_log(console, gateway, stubs, fleet):
     assert console.row("Action", "CreateUser")["Result"] == "OK"
 
 
+def test_dialogs_of_keys_say_what_follows(console, fleet):
+    console.go("Sites and keys")
+    site = console.row("Site id", str(fleet.site_id))["Site"]
+    console.find(f"//main//a[normalize-space()='{site}']").click()
+    console.find(f"//h2[normalize-space()='Keys of {site}']")
+    console.press("New key")
+    name = unique("key")
+    console.fill("Name", name)
+    console.press("Create")
+    first = console.find("//dialog[@open]//textarea").get_attribute("value")
+    console.press("Close")
+
+    console.press_in_row(name, "Rotate")
+    assert "The current secret stops working with the next call." in console.dialog(f"Rotate key “{name}”?")
+    console.press("Rotate")
+    console.until(lambda: console.find("//dialog[@open]//textarea").get_attribute("value") not in ("", first))
+    console.press("Close")
+    for method, consequence in (("Disable", "The key stops working with the next call"), ("Enable", "")):
+        console.press_in_row(name, method)
+        assert consequence in console.dialog(f"{method} key “{name}”?")
+        console.press(method)
+        console.notice(f"Key “{name}” was {method.lower()}d.")
+    console.press_in_row(name, "Delete")
+    assert "It cannot be restored." in console.dialog(f"Delete key “{name}”?")
+    console.press("Delete")
+    console.notice(f"Key “{name}” was deleted.")
+
+
+def test_dialogs_of_sites_say_what_follows(console):
+    console.go("Sites and keys")
+    name = unique("site")
+    console.press("New site")
+    console.fill("Name", name)
+    console.press("Create")
+    console.notice(f"Site “{name}” was created.")
+    for method, consequence in (("Disable", "All keys of the site, and of its devices, stop working"), ("Enable", "")):
+        console.press_in_row(name, method)
+        assert consequence in console.dialog(f"{method} site “{name}”?")
+        console.press(method)
+        console.notice(f"Site “{name}” was {method.lower()}d.")
+
+
+def test_dialogs_of_users_say_what_follows(console, viewer):
+    console.go("Users")
+    console.press_in_row(viewer, "Change role")
+    assert "existing sessions will be signed out" in console.dialog(f"Change role of user “{viewer}”")
+    console.choose("Role", "operator: also manages devices and keys")
+    console.press("Change role")
+    console.notice(f"User “{viewer}” now has the role operator.")
+    console.press_in_row(viewer, "Set password")
+    assert "existing sessions will be signed out" in console.dialog(f"Set password of user “{viewer}”")
+    console.fill("Password", PASSWORD + "!")
+    console.press("Set password")
+    console.notice(f"The password of user “{viewer}” was changed.")
+    console.press_in_row(viewer, "Delete")
+    assert "The user cannot sign in again." in console.dialog(f"Delete user “{viewer}”?")
+    console.press("Delete")
+    console.notice(f"User “{viewer}” was deleted.")
+
+
+def test_dialogs_of_a_device_say_what_follows(console, fleet, gateway, stubs):
+    device = fleet.register().device_id
+    init_device(gateway, stubs, device)
+    console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
+    console.heading(device)
+    suite = console.fact("Suite")
+    console.press("Allow new key")
+    assert "The new key replaces the current one." in console.dialog(f"Allow device {device} to fetch a new key?")
+    console.press("Allow new key")
+    console.notice(f"Device {device} may fetch a new key for 15 minutes.")
+    console.press("Remove from suite")
+    assert "The device’s key stops working" in console.dialog(f"Remove device {device} from its suite?")
+    console.press("Remove")
+    console.notice(f"Device {device} was removed from its suite.")
+    console.press("Add to suite")
+    console.choose("Suite", suite)
+    console.press("Add")
+    console.notice(f"Device {device} was added to the suite “{suite}”.")
+    console.press("Disable")
+    assert "The device’s key stops working" in console.dialog(f"Disable device {device}?")
+    console.press("Disable")
+    console.notice(f"Device {device} was disabled.")
+    console.press("Delete")
+    assert "Disable it otherwise." in console.dialog(f"Delete device {device}?")
+    console.press("Cancel")
+
+
 def test_an_admin_of_the_system_acts_for_another_organization(console, new_organization):
     boss = new_organization()
     device = Fleet.create(boss).register().device_id

@@ -74,6 +74,10 @@ class Browser:
         """The button of that name: of the dialog that is open, or of the page."""
         self.find(f"{self._front}//button[normalize-space()='{name}']").click()
 
+    def press_in_row(self, value: str, name: str) -> None:
+        """Presses the button `name` in the table row that has a cell `value`."""
+        self.find(f"//tr[td[normalize-space()='{value}']]//button[normalize-space()='{name}']").click()
+
     def fill(self, label: str, text: str) -> None:
         field = self.field(label)
         field.clear()
@@ -106,6 +110,15 @@ class Browser:
 
     def heading(self, text: str) -> WebElement:
         return self.find(f"//h1[normalize-space()='{text}']")
+
+    def dialog(self, title: str) -> str:
+        """Waits for the open dialog with that title, and returns its text."""
+        return self.find(f"//dialog[@open][.//h2[normalize-space()='{title}']]").text
+
+    def notice(self, text: str) -> None:
+        """Waits for the notice, and until no dialog is open."""
+        self.find(f"//*[@id='notice']/p[normalize-space()='{text}']")
+        self.until(lambda: not self.driver.find_elements(By.XPATH, "//dialog"))
 
     def alert(self) -> str:
         return self.find("//*[@role='alert'][normalize-space()]").text
