@@ -26,7 +26,7 @@ def pytest_addoption(parser):
         help="the gateway to test (default: the debug build)",
     )
     parser.addoption("--package", type=Path, help="the Debian package to test (default: one of --binary)")
-    parser.addoption("--screenshots", type=Path, help="a folder for pictures of the console's pages; none without it")
+    parser.addoption("--screenshots", type=Path, help="folder for screenshots of the console's pages (default: none)")
     parser.addoption("--full", action="store_true", help="the long form of the tests that have one (make lab)")
 
 

@@ -1,4 +1,4 @@
-"""The console, as a person uses it: in headless Chromium, against a running gateway."""
+"""Uses the console in headless Chromium, against a running gateway."""
 
 import functools
 import http.server
@@ -33,20 +33,20 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def page(browser, gateway):
-    """The console's first page, with nobody signed in; at the end the browser must have had nothing to complain of."""
+    """The sign-in page; the test fails if the browser logged an error."""
     browser.resize(DESKTOP)
     browser.open(f"http://{gateway.listeners['web']}/console/")
     browser.sign_out()
     browser.open(f"http://{gateway.listeners['web']}/console/")
-    browser.driver.get_log("browser")  # What was before is another test's.
+    browser.driver.get_log("browser")  # Discards the entries of other tests.
     yield browser
-    complaints = [text for text in browser.complaints if "Failed to load resource" not in text]
-    assert not complaints, complaints
+    errors = [text for text in browser.logged_errors if "Failed to load resource" not in text]
+    assert not errors, errors
 
 
 @pytest.fixture
 def console(page, gateway) -> Browser:
-    """The admin of `system`, signed in."""
+    """A browser in which the admin of `system` is signed in."""
     page.sign_in("system", "admin", ADMIN_PASSWORD)
     page.heading("Overview")
     return page
@@ -59,10 +59,10 @@ def viewer(admin) -> str:
     return name
 
 
-# Signing in.
+# Sign-in and sessions.
 
 
-def test_a_wrong_password_and_the_right_one(page, gateway):
+def test_sign_in_refuses_a_wrong_password_and_accepts_the_right_one(page, gateway):
     page.sign_in("system", "admin", "not the password")
     assert page.alert() == "the organization, the user name or the password is wrong"
     page.fill("Password", ADMIN_PASSWORD + Keys.ENTER)
@@ -72,14 +72,14 @@ def test_a_wrong_password_and_the_right_one(page, gateway):
     assert page.driver.execute_script("return document.cookie") == ""
 
 
-def test_a_session_outlives_a_reload_and_ends_with_signing_out(console):
+def test_session_survives_a_reload_and_ends_at_sign_out(console):
     console.driver.refresh()
     console.heading("Overview")
     cookie = console.driver.get_cookie("__Host-console")["value"]
     console.press("Sign out")
     console.heading("data-gateway")
     assert console.driver.get_cookie("__Host-console") is None
-    # What was copied meanwhile opens nothing.
+    # A copy of the cookie does not open the ended session.
     console.driver.add_cookie(
         {"name": "__Host-console", "value": cookie, "path": "/", "secure": True, "httpOnly": True, "sameSite": "Strict"}
     )
@@ -87,7 +87,7 @@ def test_a_session_outlives_a_reload_and_ends_with_signing_out(console):
     console.find("//label[normalize-space()='Password']")
 
 
-def test_a_session_ends_when_its_users_password_is_changed(page, gateway, admin, viewer):
+def test_session_ends_when_its_users_password_changes(page, gateway, admin, viewer):
     page.sign_in("system", viewer, PASSWORD)
     page.go("Objects")
     admin.users("UpdateUser", user_name=viewer, password=PASSWORD + "!")
@@ -96,7 +96,7 @@ def test_a_session_ends_when_its_users_password_is_changed(page, gateway, admin,
     page.find("//label[normalize-space()='Password']")
 
 
-def test_a_session_over_tls(browser, gateway_with, tmp_path):
+def test_sign_in_works_over_tls(browser, gateway_with, tmp_path):
     certificate, key, _ = Authority(tmp_path, "authority").issue("server")
     gateway = gateway_with({"tls": {"certificate": str(certificate), "key": str(key), "listeners": ["web"]}})
     browser.open(f"https://{gateway.listeners['web']}/console/")
@@ -106,7 +106,7 @@ def test_a_session_over_tls(browser, gateway_with, tmp_path):
     gateway.stop()
 
 
-def test_the_console_is_used_by_keyboard(page, gateway):
+def test_keyboard_alone_signs_in_and_opens_a_dialog(page, gateway):
     page.open(f"http://{gateway.listeners['web']}/console/")
     page.find("//label[normalize-space()='Password']")
     keys = lambda text: page.driver.switch_to.active_element.send_keys(text)
@@ -131,7 +131,7 @@ def test_the_console_is_used_by_keyboard(page, gateway):
     page.until(lambda: not page.driver.find_elements(By.XPATH, "//dialog"))
 
 
-def test_a_tab_follows_the_other(console, viewer):
+def test_tab_follows_a_sign_in_of_another_tab(console, viewer):
     first, address = console.driver.current_window_handle, console.driver.current_url
     console.driver.switch_to.new_window("tab")
     second = console.driver.current_window_handle
@@ -148,7 +148,7 @@ def test_a_tab_follows_the_other(console, viewer):
         console.driver.switch_to.window(first)
 
 
-def test_a_dialog_goes_with_its_page(console, fleet, gateway):
+def test_dialog_closes_when_its_page_is_left(console, fleet, gateway):
     device = fleet.register().device_id
     console.go("Devices")
     console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
@@ -160,7 +160,7 @@ def test_a_dialog_goes_with_its_page(console, fleet, gateway):
     console.driver.forward()
     console.heading(device)
     console.press("Edit")
-    # In another tab, say.
+    # The session ends, as if the user signed out in another tab.
     console.script(
         """
         const headers = { 'X-Console-Token': localStorage.getItem('console-token') }
@@ -172,7 +172,7 @@ def test_a_dialog_goes_with_its_page(console, fleet, gateway):
     assert not console.driver.find_elements(By.XPATH, "//dialog")
 
 
-def test_the_keyboard_stays_in_the_page_when_a_dialog_changed_it(console, fleet, gateway):
+def test_focus_moves_to_the_content_when_a_dialog_changed_the_page(console, fleet, gateway):
     device = fleet.register().device_id
     console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
     console.heading(device)
@@ -183,7 +183,7 @@ def test_the_keyboard_stays_in_the_page_when_a_dialog_changed_it(console, fleet,
     assert console.driver.switch_to.active_element.get_attribute("id") == "content"
 
 
-def test_an_address_that_is_none_leads_to_a_page(console, gateway):
+def test_invalid_address_shows_a_page_with_an_error(console, gateway):
     console.open(f"http://{gateway.listeners['web']}/console/#/objects/%")
     assert console.alert()
     console.go("Devices")
@@ -192,7 +192,7 @@ def test_an_address_that_is_none_leads_to_a_page(console, gateway):
     console.heading("Devices")
 
 
-def test_the_former_address_of_corrupted_objects_still_works(console, gateway):
+def test_former_address_of_corrupted_objects_still_works(console, gateway):
     console.open(f"http://{gateway.listeners['web']}/console/#/bad-objects")
     console.heading("Corrupted objects")
     assert console.find("//nav//a[@aria-current='page']").text == "Corrupted objects"
@@ -201,14 +201,14 @@ def test_the_former_address_of_corrupted_objects_still_works(console, gateway):
 # Devices.
 
 
-def test_a_long_list_is_shown_page_by_page(page, gateway, new_organization):
+def test_long_list_is_shown_page_by_page(page, gateway, new_organization):
     boss = new_organization()
     fleet = Fleet.create(boss)
     devices = {fleet.register().device_id for _ in range(60)}
     page.sign_in(boss.organization, "boss", PASSWORD)
     page.go("Devices")
     page.until(lambda: len(page.rows()) == 50)
-    # Pressed by an impatient hand while the network is down, and again when it is back.
+    # The button is pressed while the network is down, and twice when it is back.
     press = "const more = [...document.querySelectorAll('button')].find((each) => each.textContent === 'Show more');"
     page.driver.execute_script(f"window.there = fetch; window.fetch = () => Promise.reject(); {press} more.click()")
     page.until(lambda: "The gateway cannot be reached." in page.find("//*[@id='notice']").text)
@@ -219,7 +219,7 @@ def test_a_long_list_is_shown_page_by_page(page, gateway, new_organization):
     assert page.driver.switch_to.active_element.text == page.rows()[50]["Device"]
 
 
-def test_a_device_is_registered_initialized_and_disabled(console, admin, fleet, gateway, stubs):
+def test_device_is_registered_initialized_and_disabled(console, admin, fleet, gateway, stubs):
     device = unique_device_id()
     console.go("Devices")
     console.press("Register device")
@@ -248,7 +248,7 @@ def test_a_device_is_registered_initialized_and_disabled(console, admin, fleet, 
     console.until(lambda: console.fact("State") == "initialized")
 
 
-def test_a_form_says_what_the_gateway_refuses(console):
+def test_form_shows_why_the_gateway_refuses(console):
     console.go("Devices")
     console.press("Register device")
     console.fill("Device id", "no device id")
@@ -257,7 +257,7 @@ def test_a_form_says_what_the_gateway_refuses(console):
     console.press("Cancel")
 
 
-def test_an_app_can_scan_a_devices_configuration(console, fleet, gateway, tmp_path):
+def test_configuration_of_a_device_is_scannable(console, fleet, gateway, tmp_path):
     device = fleet.register().device_id
     console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
     console.heading(device)
@@ -277,8 +277,8 @@ def test_an_app_can_scan_a_devices_configuration(console, fleet, gateway, tmp_pa
     console.press("Close")
 
 
-def test_every_size_of_code_can_be_read(console):
-    """By a decoder that is not ours: texts of all lengths, so that every version, and masks of all kinds, are among them."""
+def test_qr_codes_of_every_size_are_readable(console):
+    """An independent decoder reads texts of many lengths, which cover every version and kind of mask."""
     lengths = sorted({*range(1, 667, 23), 14, 15, 180, 181, 213, 214, 666})
     texts = ["".join(chr(33 + (length * 7 + i * i) % 94) for i in range(length)) for length in lengths] + ["Ä漢🤖"]
     symbols = console.script(
@@ -299,11 +299,11 @@ def test_every_size_of_code_can_be_read(console):
 # Uploads and objects.
 
 
-def test_an_upload_is_seen_to_move(console, uploader):
+def test_upload_in_progress_is_updated(console, uploader):
     upload = Upload.create(uploader)
     console.go("Uploads")
     assert console.row("Upload id", upload.id)["Parts"] == "0 parts"
-    # Who stands on a link goes on standing there.
+    # An update of the page keeps the focus on a link.
     link = f"//tr[td[normalize-space()='{upload.id}']]//a"
     console.driver.execute_script("arguments[0].focus()", console.find(link))
     store = upload.store
@@ -318,10 +318,12 @@ def test_an_upload_is_seen_to_move(console, uploader):
     console.until(lambda: console.row("Upload id", upload.id)["Parts"] == "2 parts")
     upload.size, upload.parts, upload.etag = len(data), parts, store.complete(multipart, parts)
     upload.complete()
-    console.until(lambda: all(row["Upload id"] != upload.id for row in console.rows()), "it is still there")
+    console.until(
+        lambda: all(row["Upload id"] != upload.id for row in console.rows()), "the completed upload is still listed"
+    )
 
 
-def test_an_object_is_found_shown_and_downloaded(console, admin, uploader):
+def test_object_is_found_shown_and_downloaded(console, admin, uploader):
     run = unique("run")
     data = content(100_000)
     upload = completed(uploader, data, {"run": run, "weather": "rain", FILE_NAME_TAG: "drive.mcap"})
@@ -342,8 +344,8 @@ def test_an_object_is_found_shown_and_downloaded(console, admin, uploader):
     assert console.downloaded(upload.id) == data
 
 
-def test_an_object_is_saved_and_never_shown(console, admin, gateway, uploader):
-    """Whatever a device says it is: the object store has the console's host, and scripts of a page of it run there."""
+def test_download_saves_a_page_instead_of_showing_it(console, admin, gateway, uploader):
+    """The object store shares the console's host, so a page from it must not run its scripts there."""
     upload = Upload.create(uploader)
     page = b"<title>not the console</title><script>document.cookie = 'x=1; Path=/'</script>"
     put = fetch_url(upload.store.presign_put(600), "PUT", page, headers={"Content-Type": "text/html"})
@@ -354,20 +356,20 @@ def test_an_object_is_saved_and_never_shown(console, admin, gateway, uploader):
     console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
     console.heading("Object")
     console.press("Download")
-    # Chromium names it by what it is said to be.
+    # Chromium appends an extension for the content type.
     path = console.until(lambda: next(console.downloads.glob(f"{upload.id}*"), None))
     assert console.downloaded(path.name) == page
     console.heading("Object")
     assert console.driver.get_cookie("x") is None
 
 
-def test_a_filter_that_is_none_is_explained(console):
+def test_invalid_filter_is_explained(console):
     console.go("Objects")
     console.fill("Filter", "colour=red" + Keys.ENTER)
     assert console.alert().startswith("filter: ")
 
 
-def test_an_object_is_deleted_with_a_reason(console, admin, gateway, uploader):
+def test_object_is_deleted_with_a_reason(console, admin, gateway, uploader):
     run = unique("run")
     completed(uploader, content(10), {"run": run})
     (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
@@ -383,7 +385,7 @@ def test_an_object_is_deleted_with_a_reason(console, admin, gateway, uploader):
 # Administration.
 
 
-def test_users_keys_and_the_audit_log(console, gateway, stubs, fleet):
+def test_created_users_and_keys_are_in_the_audit_log(console, gateway, stubs, fleet):
     name = unique("vera")
     console.go("Users")
     console.press("New user")
@@ -410,7 +412,7 @@ def test_users_keys_and_the_audit_log(console, gateway, stubs, fleet):
     assert console.row("Action", "CreateUser")["Result"] == "OK"
 
 
-def test_dialogs_of_keys_say_what_follows(console, fleet):
+def test_key_dialogs_state_the_consequence(console, fleet):
     console.go("Sites and keys")
     site = console.row("Site id", str(fleet.site_id))["Site"]
     console.find(f"//main//a[normalize-space()='{site}']").click()
@@ -438,7 +440,7 @@ def test_dialogs_of_keys_say_what_follows(console, fleet):
     console.notice(f"Key “{name}” was deleted.")
 
 
-def test_dialogs_of_sites_say_what_follows(console):
+def test_site_dialogs_state_the_consequence(console):
     console.go("Sites and keys")
     name = unique("site")
     console.press("New site")
@@ -452,7 +454,7 @@ def test_dialogs_of_sites_say_what_follows(console):
         console.notice(f"Site “{name}” was {method.lower()}d.")
 
 
-def test_dialogs_of_users_say_what_follows(console, viewer):
+def test_user_dialogs_state_the_consequence(console, viewer):
     console.go("Users")
     console.press_in_row(viewer, "Change role")
     assert "existing sessions will be signed out" in console.dialog(f"Change role of user “{viewer}”")
@@ -470,7 +472,7 @@ def test_dialogs_of_users_say_what_follows(console, viewer):
     console.notice(f"User “{viewer}” was deleted.")
 
 
-def test_dialogs_of_a_device_say_what_follows(console, fleet, gateway, stubs):
+def test_device_dialogs_state_the_consequence(console, fleet, gateway, stubs):
     device = fleet.register().device_id
     init_device(gateway, stubs, device)
     console.open(f"http://{gateway.listeners['web']}/console/#/devices/{device}")
@@ -497,7 +499,7 @@ def test_dialogs_of_a_device_say_what_follows(console, fleet, gateway, stubs):
     console.press("Cancel")
 
 
-def test_an_admin_of_the_system_acts_for_another_organization(console, new_organization):
+def test_admin_of_system_acts_for_another_organization(console, new_organization):
     boss = new_organization()
     device = Fleet.create(boss).register().device_id
     console.driver.refresh()
@@ -509,7 +511,7 @@ def test_an_admin_of_the_system_acts_for_another_organization(console, new_organ
     console.row("Device", device)
 
 
-def test_a_backup_is_downloaded_and_restored(console, binary, admin, uploader, tmp_path):
+def test_downloaded_backup_is_restorable(console, binary, admin, uploader, tmp_path):
     completed(uploader, content(5000))
     objects = len(admin.list_all())
     console.go("Backup")
@@ -521,10 +523,10 @@ def test_a_backup_is_downloaded_and_restored(console, binary, admin, uploader, t
     assert restored["objects"] == objects, restored
 
 
-# What the role, the cookie and the token keep out.
+# Access: roles, cookie and token.
 
 
-def test_a_viewer_sees_and_can_do_what_a_viewer_may(page, gateway, viewer, admin, uploader):
+def test_viewer_sees_only_what_the_role_allows(page, gateway, viewer, admin, uploader):
     run = unique("run")
     completed(uploader, content(10), {"run": run})
     (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
@@ -542,7 +544,7 @@ def test_a_viewer_sees_and_can_do_what_a_viewer_may(page, gateway, viewer, admin
     refusals = page.script(
         """
         const { call } = await import('/console/api.js')
-        const refused = ([service, method]) => call(service, method, {}).then(() => 'let in', (error) => error.message)
+        const refused = ([service, method]) => call(service, method, {}).then(() => 'accepted', (error) => error.message)
         return Promise.all(arguments[0].map(refused))
         """,
         [
@@ -562,7 +564,7 @@ def test_a_viewer_sees_and_can_do_what_a_viewer_may(page, gateway, viewer, admin
 
 @pytest.fixture
 def session(gateway) -> dict[str, str]:
-    """The header of a script of the console that is signed in."""
+    """The header fields that the console's scripts send in a session."""
     web = gateway.listeners["web"]
     body = json.dumps({"organization": "system", "userName": "admin", "password": ADMIN_PASSWORD})
     fields = {"Sec-Fetch-Site": "same-origin", "Content-Type": "application/json"}
@@ -572,7 +574,7 @@ def session(gateway) -> dict[str, str]:
     return fields | {"Cookie": cookie, "X-Console-Token": json.loads(answer.body)["token"]}
 
 
-def test_a_forged_request_is_refused(gateway, session):
+def test_forged_request_is_refused(gateway, session):
     web = gateway.listeners["web"]
     ask = lambda fields, target=f"/console/rpc/{LIST_USERS}": fetch(web, "POST", target, b"{}", fields).status
     without = lambda name: {key: value for key, value in session.items() if key != name}
@@ -584,12 +586,12 @@ def test_a_forged_request_is_refused(gateway, session):
     assert ask(session | {"X-Console-Token": "A" * 43}) == 403
     assert ask(without("Cookie")) == 401
     assert ask(session | {"Cookie": "__Host-console=" + "A" * 43}) == 401
-    # The session opens the console, and no call of the gateway itself.
+    # The session opens the console only, not the gateway's own calls.
     assert ask(session, f"/{LIST_USERS}") == 401
 
 
-def test_a_page_of_another_origin_cannot_use_the_session(console, gateway, viewer):
-    """Of the same host, so that the browser takes even strict cookies along: what refuses is Sec-Fetch-Site."""
+def test_page_of_another_origin_cannot_use_the_session(console, gateway, viewer):
+    """The other origin has the same host, so the browser sends even strict cookies; Sec-Fetch-Site causes the refusal."""
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(ASSETS))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -599,7 +601,7 @@ def test_a_page_of_another_origin_cannot_use_the_session(console, gateway, viewe
     try:
         console.open(f"http://127.0.0.1:{server.server_port}/icon.svg")
         for path, mode, headers, body in (
-            # No preflight asks before this one: it would sign the browser in as somebody else.
+            # This request needs no preflight; accepted, it would sign the browser in as another user.
             ("session", "no-cors", {}, sign_in),
             (f"rpc/{LIST_USERS}", "cors", {"X-Console-Token": token}, "{}"),
         ):
@@ -618,10 +620,10 @@ def test_a_page_of_another_origin_cannot_use_the_session(console, gateway, viewe
     finally:
         server.shutdown()
         server.server_close()
-    console.driver.get_log("browser")  # It complained, and was right.
+    console.driver.get_log("browser")  # The refusals are logged as errors.
 
 
-def test_every_answer_is_guarded_and_every_file_is_served(gateway):
+def test_every_file_is_served_with_security_headers(gateway):
     web = gateway.listeners["web"]
     names = ["", *(path.name for path in ASSETS.iterdir() if path.name != "index.html")]
     for name in names:
@@ -637,17 +639,17 @@ def test_every_answer_is_guarded_and_every_file_is_served(gateway):
     assert fetch(web, "GET", "/console/missing").status == 404
 
 
-def test_the_console_can_be_off(gateway_with):
+def test_disabled_console_is_not_found(gateway_with):
     gateway = gateway_with({"console": {"enabled": False}})
     assert fetch(gateway.listeners["web"], "GET", "/console/").status == 404
     gateway.stop()
 
 
-# How it looks.
+# Layout.
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_long_names_break(page, gateway, new_organization, size):
+def test_long_names_wrap_without_horizontal_scrolling(page, gateway, new_organization, size):
     boss = new_organization()
     long = "Landmaschinenvermessungsgesellschaft" * 3
     site = boss.admin("CreateSite", name=long).site.site_id
@@ -671,7 +673,7 @@ def test_long_names_break(page, gateway, new_organization, size):
     ):
         page.open(f"http://{gateway.listeners['web']}/console/#/{path}")
         page.until(lambda: page.find("//h1") and "Loading…" not in page.text)
-        # Neither the page nor a table in it has to be moved sideways.
+        # Neither the page nor a table in it scrolls horizontally.
         wide = page.driver.execute_script(
             """
             return [document.documentElement, ...document.querySelectorAll('.scroll')].filter(
@@ -679,7 +681,7 @@ def test_long_names_break(page, gateway, new_organization, size):
             """
         )
         assert not wide, f"{path}: {wide}"
-    # An id is one word.
+    # An id does not wrap.
     page.open(f"http://{gateway.listeners['web']}/console/#/devices")
     link = page.find(f"//a[normalize-space()='{uploader.device_id}']")
     assert link.size["height"] < 30
@@ -687,8 +689,8 @@ def test_long_names_break(page, gateway, new_organization, size):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_every_page_fits(console, gateway, admin, uploader, size, scheme, request):
-    """On a desk and in a hand; `--screenshots FOLDER` keeps what there was to see."""
+def test_every_page_fits_the_screen(console, gateway, admin, uploader, size, scheme, request):
+    """Opens every page on a desktop and a phone; `--screenshots FOLDER` stores screenshots."""
     folder = request.config.getoption("--screenshots")
     run = unique("run")
     completed(uploader, content(70_000), {"run": run, "weather": "rain", FILE_NAME_TAG: "drive 7, north field.mcap"})
@@ -710,7 +712,7 @@ def test_every_page_fits(console, gateway, admin, uploader, size, scheme, reques
     console.resize(size)
     console.prefer(scheme)
 
-    def look(name: str) -> None:
+    def check_layout(name: str) -> None:
         width = console.driver.execute_script("return document.documentElement.scrollWidth")
         assert width <= size[0], f"{name} is {width} wide"
         unnamed = console.driver.execute_script(
@@ -729,16 +731,16 @@ def test_every_page_fits(console, gateway, admin, uploader, size, scheme, reques
         console.open(f"http://{gateway.listeners['web']}/console/#/{path}")
         console.heading(heading)
         console.until(lambda: "Loading…" not in console.text)
-        look(path.split("/")[0] + ("-one" if "/" in path else ""))
+        check_layout(path.split("/")[0] + ("-one" if "/" in path else ""))
         if path.startswith("devices/"):
             console.press("Show configuration")
-            look("configuration")
+            check_layout("configuration")
             console.press("Close")
         if path == "devices":
             console.press("Register device")
-            look("register")
+            check_layout("register")
             console.press("Cancel")
     console.press("Sign out")
     console.heading("data-gateway")
-    look("sign-in")
+    check_layout("sign-in")
     console.prefer("light")

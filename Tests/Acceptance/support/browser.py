@@ -1,4 +1,4 @@
-"""A person at the console: Debian's Chromium without a window, driven as a hand and an eye would."""
+"""Drives the console in Debian's Chromium without a window, as a user would."""
 
 import shutil
 from pathlib import Path
@@ -9,20 +9,20 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
-#: A debug build on a busy machine answers within a second; this bounds the wait for what never comes.
+#: Limit for an expected change of the page, in seconds; a debug build on a busy machine answers within one.
 TIMEOUT = 30
 DESKTOP = (1280, 900)
 PHONE = (390, 844)
 
 
 class Browser:
-    """One browser with a profile of its own; what it downloads goes to `downloads`."""
+    """A browser with a profile of its own, which stores downloads in the folder `downloads`."""
 
     def __init__(self, downloads: Path):
         self.downloads = downloads
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
-        # As root, and in a container's small /dev/shm, Chromium runs only so.
+        # Chromium needs these to run as root and with a container's small /dev/shm.
         for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
             options.add_argument(argument)
         options.add_experimental_option(
@@ -36,43 +36,43 @@ class Browser:
     def close(self) -> None:
         self.driver.quit()
 
-    # What a hand does.
+    # Actions.
 
     def open(self, url: str) -> None:
         self.driver.get(url)
 
     def resize(self, size: tuple[int, int]) -> None:
-        """The page's size: a window has a frame, and a least width."""
+        """Sets the page's size, which unlike a window's has no frame and no minimum."""
         self.driver.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
             {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": size == PHONE},
         )
 
     def prefer(self, scheme: str) -> None:
-        """`light` or `dark`."""
+        """Sets the preferred color scheme, `light` or `dark`."""
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def sign_in(self, organization: str, user_name: str, password: str) -> None:
-        """At the page that asks for it."""
+        """Fills in and submits the sign-in page."""
         self.fill("Organization", organization)
         self.fill("User name", user_name)
         self.fill("Password", password)
         self.press("Sign in")
 
     def sign_out(self) -> None:
-        """Whatever the browser had, it has no more."""
+        """Removes all cookies and stored values."""
         self.driver.execute_script("localStorage.clear(); sessionStorage.clear()")
         self.driver.delete_all_cookies()
 
     def go(self, page: str) -> None:
-        """To the page of that name in the navigation."""
+        """Opens the page of that name through the navigation."""
         self.find(f"//nav//a[normalize-space()='{page}']").click()
         self.heading(page if page != "Uploads" else "Uploads in progress")
 
     def press(self, name: str) -> None:
-        """The button of that name: of the dialog that is open, or of the page."""
-        self.find(f"{self._front}//button[normalize-space()='{name}']").click()
+        """Presses the button of that name, in the open dialog or else in the page."""
+        self.find(f"{self._scope}//button[normalize-space()='{name}']").click()
 
     def press_in_row(self, value: str, name: str) -> None:
         """Presses the button `name` in the table row that has a cell `value`."""
@@ -86,20 +86,20 @@ class Browser:
     def choose(self, label: str, text: str) -> None:
         Select(self.field(label)).select_by_visible_text(text)
 
-    # What an eye sees.
+    # What the page shows.
 
     @property
-    def _front(self) -> str:
-        """Behind a dialog that is open nothing can be reached."""
+    def _scope(self) -> str:
+        """XPath of the open dialog, which covers the page; empty if none is open."""
         return "//dialog[@open]" if self.driver.find_elements(By.XPATH, "//dialog[@open]") else ""
 
     def field(self, label: str) -> WebElement:
-        """The control that the label is for: in the dialog that is open, or in the page."""
-        target = self.find(f"{self._front}//label[normalize-space()='{label}']").get_attribute("for")
+        """Returns the labeled control, in the open dialog or else in the page."""
+        target = self.find(f"{self._scope}//label[normalize-space()='{label}']").get_attribute("for")
         return self.driver.find_element(By.ID, target)
 
     def find(self, xpath: str) -> WebElement:
-        """Waits until it is there and can be seen."""
+        """Waits until the element exists and is visible."""
 
         def seen(driver):
             element = driver.find_element(By.XPATH, xpath)
@@ -124,22 +124,22 @@ class Browser:
         return self.find("//*[@role='alert'][normalize-space()]").text
 
     def until(self, check, message: str = ""):
-        """Waits until `check()` is true, and returns what it gave."""
+        """Waits until `check()` returns a true value, and returns that value."""
         ignored = (NoSuchElementException, StaleElementReferenceException)
         waiting = WebDriverWait(self.driver, TIMEOUT, poll_frequency=0.05, ignored_exceptions=ignored)
         return waiting.until(lambda _: check(), f"{message}\n{self.text}")
 
     @property
     def text(self) -> str:
-        """All that the page says."""
+        """All text of the page."""
         return self.driver.find_element(By.TAG_NAME, "body").text
 
     def fact(self, name: str) -> str:
-        """What a page about one thing says of it."""
+        """Returns the value of a property list's entry."""
         return self.find(f"//dt[normalize-space()='{name}']/following-sibling::dd[1]").text
 
     def rows(self) -> list[dict[str, str]]:
-        """The first table's, by the columns' titles."""
+        """Returns the first table's rows, each as a dictionary by column title."""
         return self.driver.execute_script(
             """
             return [...document.querySelectorAll('main table tbody')].slice(0, 1).flatMap((body) =>
@@ -149,18 +149,18 @@ class Browser:
         )
 
     def row(self, column: str, value: str) -> dict[str, str]:
-        """Waits for the row that has `value` there."""
+        """Waits for the row with `value` in the column."""
         return self.until(
             lambda: next((row for row in self.rows() if row[column] == value), None), f"{column}: {value}"
         )
 
     @property
-    def complaints(self) -> list[str]:
-        """What the browser said to the page's author, since it was last asked: breaches of the policy, scripts' errors."""
+    def logged_errors(self) -> list[str]:
+        """Errors that the browser logged since the last call, such as violations of the policy and script errors."""
         return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
 
     def script(self, body: str, *arguments):
-        """Runs an asynchronous function in the page, and returns what it resolves to."""
+        """Runs an asynchronous function in the page, and returns its result."""
         return self.driver.execute_async_script(
             f"""
             const done = arguments[arguments.length - 1];
@@ -170,7 +170,7 @@ class Browser:
         )
 
     def downloaded(self, name: str) -> bytes:
-        """Waits until the browser has the whole file."""
+        """Waits for a complete download, and returns its content."""
         path = self.downloads / name
         self.until(lambda: path.exists() and not list(self.downloads.glob("*.crdownload")), name)
         return path.read_bytes()
