@@ -1,6 +1,6 @@
 /// The program `data-gateway`: finds what a command line asks for, and does it.
 enum Program {
-    static let version = "0.1.0"
+    static let version = "0.2.0"
 
     static let commands = CommandGroup(
         "data-gateway", "Take files from devices in the field, keep them, and hand them to their users",
