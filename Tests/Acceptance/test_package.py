@@ -209,7 +209,7 @@ def test_what_debian_wants_to_be_documented(tree, built):
     version = package.run("dpkg-deb", "--field", built, "Version").strip()
     changes = gzip.decompress((documents / "changelog.Debian.gz").read_bytes()).decode()
     assert changes.startswith(f"data-gateway ({version}) ")
-    assert "## Unreleased" in gzip.decompress((documents / "changelog.gz").read_bytes()).decode()
+    assert "## 0.2.0" in gzip.decompress((documents / "changelog.gz").read_bytes()).decode()
     page = gzip.decompress((tree / "usr/share/man/man1/data-gateway.1.gz").read_bytes()).decode()
     assert page.startswith(".TH DATA-GATEWAY 1") and version in page
     # The links of the README lead somewhere in the package, too.
