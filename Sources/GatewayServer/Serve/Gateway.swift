@@ -13,7 +13,7 @@ import RPC
 import Sockets
 import Wire
 
-/// A running gateway: its rooms, and the listeners where they can be reached.
+/// A running gateway: its modules, and the listeners where they can be reached.
 final class Gateway: Sendable {
     /// How long calls and requests that are under way when the gateway is told to end may take, in seconds.
     private static let drainLimit = 20
@@ -21,7 +21,7 @@ final class Gateway: Sendable {
     /// What listens where, in the order of `ListenerName`.
     let listeners: [(name: String, address: String)]
     private let directory: DataDirectory
-    private let rooms: Rooms
+    private let modules: GatewayModules
     private let state = ServingState()
     private let loops: [EventLoop]
     private let rpcListeners: [RPCListener]
@@ -47,8 +47,9 @@ final class Gateway: Sendable {
         self.configuration = configuration
         effective = Lock(configuration.values)
         certificates = try GatewayCertificates(configuration)
-        let rooms = try await Rooms(configuration, directory: directory, state: state, certificates: certificates)
-        self.rooms = rooms
+        let modules = try await GatewayModules(
+            configuration, directory: directory, state: state, certificates: certificates)
+        self.modules = modules
         loops = (0..<processors).map { EventLoop(name: "loop-\($0)") }
         let json = JSONMapping(schema: try Schema(ProtoFiles.all))
         var addresses: [ListenerName: PeerAddress] = [:]
@@ -57,9 +58,9 @@ final class Gateway: Sendable {
         let state = state
         func server(_ name: ListenerName) -> RPCServer {
             let reflects = configuration.reflection ?? configuration.address(name).isLoopback
-            var authenticator = rooms.accounts.authenticator
+            var authenticator = modules.accounts.authenticator
             authenticator.trustsCertificates = name == .internalStorage && configuration.internalAuthorities != nil
-            let router = Self.router(rooms.router(name), state, reflects: reflects)
+            let router = Self.router(modules.router(name), state, reflects: reflects)
             let server = RPCServer(
                 router: router,
                 interceptors: [AccessLog(listener: name), configuration.trustedProxies, authenticator],
@@ -97,7 +98,7 @@ final class Gateway: Sendable {
         webDaemon.observers = [HTTPAccessLog(listener: .web)]
         web = try HTTPDaemon(
             host: webAddress.host, port: UInt16(webAddress.port), configuration: webDaemon,
-            handler: WebHandler(accounts: rooms.accounts, calls: calls, console: console))
+            handler: WebHandler(accounts: modules.accounts, calls: calls, console: console))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
         served.append(
             ListenerMetrics.Listener(
@@ -114,13 +115,13 @@ final class Gateway: Sendable {
                 state: state,
                 metrics: [
                     GatewayMetrics(
-                        state: state, database: rooms.database, store: rooms.store, certificates: certificates),
-                    ListenerMetrics(listeners: served), rooms.storeRequests, sweeps, rooms.catalog.scrubMetrics,
-                    rooms.events.metrics, rooms.copies.metrics, rooms.accounts.auditPressure,
-                    ClockMetrics(clockGuard: rooms.clock.clockGuard), ProcessMetrics(),
+                        state: state, database: modules.database, store: modules.store, certificates: certificates),
+                    ListenerMetrics(listeners: served), modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
+                    modules.events.metrics, modules.copies.metrics, modules.accounts.auditPressure,
+                    ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ]))
         addresses[.ops] = PeerAddress(host: ops.host, port: Int(ops.port))
-        addresses[.objectStore] = PeerAddress(host: rooms.storeServer.host, port: Int(rooms.storeServer.port))
+        addresses[.objectStore] = PeerAddress(host: modules.storeServer.host, port: Int(modules.storeServer.port))
         listeners = ListenerName.allCases.compactMap { name in
             addresses[name].map { (name.rawValue, $0.description) }
         }
@@ -131,17 +132,17 @@ final class Gateway: Sendable {
                 ["listener": name.rawValue, "address": "\(addresses[name] ?? address)"], level: .warning)
         }
         scrubbing = Task {
-            await rooms.store.finishReconciliation()
+            await modules.store.finishReconciliation()
             // Beside a database of another age an object's row may be wrong, and its bytes right.
-            if !rooms.store.isForeign { await rooms.catalog.scrub() }
+            if !modules.store.isForeign { await modules.catalog.scrub() }
         }
-        delivery = Task { await rooms.events.run() }
-        copying = Task { await rooms.copies.run() }
-        reconciling = Task { await ReconciliationReport(store: rooms.store).run() }
+        delivery = Task { await modules.events.run() }
+        copying = Task { await modules.copies.run() }
+        reconciling = Task { await ReconciliationReport(store: modules.store).run() }
         housekeeping = Task {
             await Housekeeping(
-                database: rooms.database, clock: rooms.clock, accounts: rooms.accounts, uploads: rooms.uploads,
-                catalog: rooms.catalog, events: rooms.events, copies: rooms.copies, store: rooms.store,
+                database: modules.database, clock: modules.clock, accounts: modules.accounts, uploads: modules.uploads,
+                catalog: modules.catalog, events: modules.events, copies: modules.copies, store: modules.store,
                 directUploadIdle: configuration.uploads.sessionTotal, metrics: sweeps
             ).run()
         }
@@ -218,12 +219,14 @@ final class Gateway: Sendable {
         scrubbing.cancel()
         delivery.cancel()
         copying.cancel()
-        rooms.store.stopBackgroundWork()
+        modules.store.stopBackgroundWork()
         await withTaskGroup(of: Void.self) { group in
             for listener in rpcListeners {
                 group.addTask { await listener.stop(limit: .seconds(Self.drainLimit)) }
             }
-            group.addTask { [rooms] in await Self.blocking { rooms.storeServer.stop(drainingFor: Self.drainLimit) } }
+            group.addTask { [store = modules.storeServer] in
+                await Self.blocking { store.stop(drainingFor: Self.drainLimit) }
+            }
             group.addTask { [web] in await Self.blocking { web.stop(drainingFor: Self.drainLimit) } }
         }
         await reconciling.value
@@ -232,7 +235,7 @@ final class Gateway: Sendable {
         await delivery.value
         await copying.value
         ops.stop(drainingFor: 1)
-        rooms.close()
+        modules.close()
         for loop in loops { loop.stop() }
     }
 }

@@ -36,7 +36,7 @@ struct RestoreCommand: Command {
         await environment.report(asJSON: json) {
             let outcome = try Restore.run(
                 from: path, passphrase: try Passphrase.read(passphrasePath), into: directory,
-                migrations: Rooms.migrations, now: environment.clock.now())
+                migrations: GatewayModules.migrations, now: environment.clock.now())
             return reply(outcome)
         }
     }

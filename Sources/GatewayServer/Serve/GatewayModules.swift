@@ -13,7 +13,7 @@ import Uploads
 import Webhooks
 
 /// The capabilities, made and joined to each other over one database and one object store.
-struct Rooms: Sendable {
+struct GatewayModules: Sendable {
     let database: Database
     let clock: ClockKeeper
     let accounts: Accounts
