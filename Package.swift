@@ -59,7 +59,7 @@ let package = Package(
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
-        module("GRPCWire", ["Basics", "Protobuf", "ProtobufJSON", "CZlib"], path: "Wire/GRPCWire"),
+        module("GRPCWire", ["Basics", "CZlib", "Protobuf", "ProtobufJSON"], path: "Wire/GRPCWire"),
         module("HTTPTypes", ["Crypto"], path: "Wire/HTTPTypes"),
         module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON"], path: "Wire/Umbrella"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
@@ -67,7 +67,7 @@ let package = Package(
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
         .executableTarget(name: "protoc-gen-gateway", dependencies: ["Protobuf"], swiftSettings: strict),
         module("Sockets", ["Basics", "COpenSSL", "HTTPTypes"], path: "Network/Sockets"),
-        module("RPC", ["Wire", "HTTPTypes", "CommonProto", "Basics", "Crypto", "Sockets"]),
+        module("RPC", ["Basics", "CommonProto", "Crypto", "HTTPTypes", "Sockets", "Wire"]),
         module("GatewayErrors", ["RPC"], path: "API/GatewayErrors"),
 
         module(
@@ -79,54 +79,72 @@ let package = Package(
         module(
             "HTTPCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
             path: "Network/HTTPCalls"),
-        module("HTTPClient", ["HTTPTypes", "CCurl"], path: "Network/HTTPClient"),
+        module("HTTPClient", ["CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"]),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
-        module("ObjectStore", ["Database", "HTTPTypes", "HTTPServer", "Basics", "Crypto", "XML", "CLZMA", "CLinux"]),
-        module("Accounts", ["GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Basics", "Crypto", "CArgon2"]),
+        module("ObjectStore", ["Basics", "CLZMA", "CLinux", "Crypto", "Database", "HTTPServer", "HTTPTypes", "XML"]),
+        module("Accounts", ["Basics", "CArgon2", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC"]),
         module(
             "Webhooks",
-            ["Accounts", "HTTPClient", "HTTPTypes", "GatewayAPI", "RPC", "Proto", "Database", "Basics", "Crypto"]),
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes", "Proto", "RPC"]),
         module(
             "DeviceInit",
-            ["Webhooks", "Accounts", "GatewayAPI", "HTTPTypes", "RPC", "Proto", "Database", "Basics", "Crypto"]),
-        module("Catalog", ["Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Basics", "Crypto"]),
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Webhooks"]),
+        module("Catalog", ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC"]),
         module(
             "Uploads",
             [
-                "Catalog", "Webhooks", "Accounts", "ObjectStore", "GatewayAPI", "RPC", "Proto", "Database", "Basics",
-                "Crypto",
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC",
+                "Webhooks",
             ]),
         module(
-            "Backup", ["Uploads", "Accounts", "ObjectStore", "RPC", "Proto", "Database", "Basics", "Crypto", "Wire"]),
-        module("Console", ["HTTPTypes", "Proto", "Basics", "Crypto", "Wire"], resources: [.embedInCode("Assets")]),
-        module("Transfer", ["ObjectStore", "HTTPClient", "HTTPTypes", "Basics", "XML"]),
+            "Backup", ["Accounts", "Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "Uploads", "Wire"]),
+        module("Console", ["Basics", "Crypto", "HTTPTypes", "Proto", "Wire"], resources: [.embedInCode("Assets")]),
+        module("Transfer", ["Basics", "HTTPClient", "HTTPTypes", "ObjectStore", "XML"]),
         module(
             "CopyJobs",
             [
-                "Catalog", "Accounts", "HTTPClient", "Transfer", "ObjectStore", "GatewayAPI", "RPC", "Proto",
-                "Database", "Basics", "Crypto",
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
+                "Proto", "RPC", "Transfer",
             ]),
         module(
             "DeviceClient",
             [
-                "Transfer", "ObjectStore", "HTTPClient", "HTTPTypes", "EventLoops", "Sockets", "GatewayErrors", "RPC",
-                "Proto",
-                "Wire",
-                "Basics", "Crypto",
+                "Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "ObjectStore", "Proto",
+                "RPC", "Sockets", "Transfer", "Wire",
             ]),
+        module(
+            "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
+            path: "GatewayServer/CommandLine"),
+        module(
+            "Observability",
+            [
+                "Accounts", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC",
+                "Webhooks", "Wire",
+            ], path: "GatewayServer/Observability"),
+        module(
+            "Configuration",
+            [
+                "Accounts", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
+                "HTTPTypes", "ObjectStore", "Observability", "RPC", "Sockets", "Uploads", "Webhooks",
+            ], path: "GatewayServer/Configuration"),
+        module(
+            "Serve",
+            [
+                "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
+                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPCalls", "HTTPServer", "HTTPTypes",
+                "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "Uploads", "Webhooks", "Wire",
+            ], path: "GatewayServer/Serve"),
+        module(
+            "Commands",
+            [
+                "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
+                "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPTypes", "Observability", "Proto", "RPC",
+                "Serve", "Sockets", "Transfer", "Uploads", "Wire",
+            ], path: "GatewayServer/Commands"),
         .executableTarget(
-            name: "GatewayServer",
-            dependencies: [
-                "Accounts", "Backup", "CQRencode", "Catalog", "Console", "CopyJobs", "Database", "DeviceClient",
-                "DeviceInit", "Webhooks", "GatewayAPI", "HTTPClient", "HTTPTypes", "EventLoops", "HTTPCalls",
-                "HTTPServer", "Sockets",
-                "ObjectStore",
-                "Basics", "Crypto", "Proto",
-                "RPC",
-                "Transfer", "Uploads", "Wire",
-            ],
-            swiftSettings: strict),
+            name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
+            exclude: ["CommandLine", "Commands", "Configuration", "Observability", "Serve"], swiftSettings: strict),
 
         .target(name: "Counters", path: "Tests/Counters"),
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
@@ -134,66 +152,69 @@ let package = Package(
         tests("Crypto", ["Basics"]),
         tests("XML"),
         .target(
-            name: "WireTesting", dependencies: ["Wire", "Proto"], path: "Tests/WireTesting", swiftSettings: strict),
+            name: "WireTesting", dependencies: ["Proto", "Wire"], path: "Tests/WireTesting", swiftSettings: strict),
         .target(
             name: "FuzzEntryPoints", dependencies: ["WireTesting", "XML"], path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
             name: "interop-server",
-            dependencies: ["HTTPTypes", "EventLoops", "HTTPCalls", "HTTPServer", "Sockets", "RPC", "Wire"],
+            dependencies: ["EventLoops", "HTTPCalls", "HTTPServer", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Tests/InteropServer",
             swiftSettings: strict),
         .executableTarget(
-            name: "echo-server", dependencies: ["HTTPTypes", "EventLoops", "Sockets", "RPC", "Wire"],
+            name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
-        tests("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
-        tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting", "protoc-gen-gateway"]),
-        tests("RPC", ["GatewayErrors", "HTTPTypes", "Basics", "Proto", "Wire"]),
+        tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
+        tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting"]),
+        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire"]),
         tests("GatewayErrors", ["RPC", "Wire"]),
         .testTarget(
             name: "NetworkTests",
             dependencies: [
                 "Basics", "EventLoops", "GatewayErrors", "HTTPCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes",
-                "Proto", "RPC",
-                "Sockets", "Wire",
+                "Proto", "RPC", "Sockets", "Wire",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics"]),
         tests(
-            "ObjectStore", ["HTTPTestClient", "HTTPTypes", "Database", "Basics", "Crypto", "RPC", "XML"],
+            "ObjectStore", ["Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "RPC"],
             exclude: ["Vectors"]),
-        tests("Accounts", ["GatewayAPI", "HTTPTypes"]),
-        tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient", "RPC"]),
-        tests("DeviceInit", ["GatewayAPI", "HTTPTypes"]),
+        tests("Accounts", ["Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
+        tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient"]),
+        tests(
+            "DeviceInit",
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests(
             "Catalog",
-            ["Accounts", "Database", "GatewayAPI", "ObjectStore", "Basics", "Crypto", "Proto", "RPC", "Wire"]),
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "Wire"]),
         tests(
             "CopyJobs",
             [
-                "Accounts", "Catalog", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Basics", "Crypto",
-                "Proto",
-                "RPC", "Transfer",
-                "Wire",
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
+                "Proto", "RPC", "Transfer",
             ]),
         tests(
             "Uploads",
             [
-                "Accounts", "Catalog", "Database", "DeviceClient", "GatewayAPI", "HTTPClient", "HTTPTypes",
-                "ObjectStore", "Basics", "Crypto",
-                "Proto",
-                "RPC",
-                "Transfer", "Wire",
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "HTTPTypes",
+                "ObjectStore", "Proto", "RPC", "Transfer", "Wire",
             ]),
-        tests("Backup", ["Database", "ObjectStore", "Crypto"]),
-        tests("Transfer", ["HTTPClient", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Basics", "Crypto"]),
+        tests("Backup", ["Crypto", "ObjectStore"]),
+        tests("Transfer", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "ObjectStore"]),
         tests(
-            "DeviceClient",
-            ["GatewayErrors", "HTTPClient", "HTTPTypes", "Transfer", "ObjectStore", "Proto", "RPC", "Wire", "Basics"]),
-        tests("Console", ["HTTPTypes", "Basics", "Proto", "Wire"]),
+            "DeviceClient", ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Transfer", "Wire"]),
+        tests("Console", ["Basics", "HTTPTypes", "Proto", "Wire"]),
+        tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
+        tests("Observability", ["Basics", "RPC"]),
+        tests("Configuration", ["CopyJobs"]),
+        tests("Serve", ["Basics", "Configuration"]),
         tests(
-            "GatewayServer", ["CopyJobs", "GatewayAPI", "HTTPTypes", "EventLoops", "Basics", "Proto", "RPC", "Wire"]),
+            "Commands",
+            [
+                "Basics", "CommandLineInterface", "Configuration", "EventLoops", "GatewayAPI", "HTTPTypes",
+                "Observability", "Proto", "RPC", "Wire",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

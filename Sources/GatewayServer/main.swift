@@ -1,3 +1,5 @@
+import CommandLineInterface
+import Commands
 import Foundation
 
 // A reader of ours that hangs up (`data-gateway device list | head`) is no reason to die with a signal.

@@ -1,8 +1,10 @@
+import Basics
+
 /// Reads the words behind a command's name into the command.
 ///
 /// `--name VALUE` and `--name=VALUE` mean the same; `--` ends the options. A value that begins with `--` is written with
 /// the equals sign, so that a forgotten value is not taken from the next option.
-struct ArgumentParser<Target> {
+package struct ArgumentParser<Target> {
     private let parameters: [Parameter<Target>]
     private let path: [String]
     private var unread: ArraySlice<String>
@@ -11,7 +13,7 @@ struct ArgumentParser<Target> {
     private var isPastOptions = false
 
     /// - Parameter path: the words that named the command, for messages.
-    static func parse(
+    package static func parse(
         _ words: some Collection<String>, into target: inout Target, parameters: [Parameter<Target>], path: [String]
     ) throws(UsageError) {
         var parser = ArgumentParser(parameters: parameters, path: path, unread: ArraySlice(words))

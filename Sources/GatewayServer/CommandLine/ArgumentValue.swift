@@ -2,25 +2,25 @@ import HTTPTypes
 import Sockets
 
 /// Why a text is no value of its parameter: the rest of a sentence that begins with the parameter's name.
-struct ArgumentProblem: Error, Hashable {
+package struct ArgumentProblem: Error, Hashable {
     let predicate: String
 
-    init(_ predicate: String) { self.predicate = predicate }
+    package init(_ predicate: String) { self.predicate = predicate }
 }
 
 /// What a parameter's text can be read as.
-protocol ArgumentValue {
+package protocol ArgumentValue {
     init(argument: String) throws(ArgumentProblem)
 }
 
 extension String: ArgumentValue {
-    init(argument: String) throws(ArgumentProblem) {
+    package init(argument: String) throws(ArgumentProblem) {
         self = argument
     }
 }
 
 extension Int64: ArgumentValue {
-    init(argument: String) throws(ArgumentProblem) {
+    package init(argument: String) throws(ArgumentProblem) {
         guard let number = Int64(argument) else {
             throw ArgumentProblem("takes a whole number, not '\(argument)'")
         }
@@ -29,7 +29,7 @@ extension Int64: ArgumentValue {
 }
 
 extension PeerAddress: ArgumentValue {
-    init(argument: String) throws(ArgumentProblem) {
+    package init(argument: String) throws(ArgumentProblem) {
         guard let address = PeerAddress(argument) else {
             throw ArgumentProblem("takes HOST:PORT (IPv6: [HOST]:PORT), not '\(argument)'")
         }
@@ -38,16 +38,16 @@ extension PeerAddress: ArgumentValue {
 }
 
 extension Optional: ArgumentValue where Wrapped: ArgumentValue {
-    init(argument: String) throws(ArgumentProblem) {
+    package init(argument: String) throws(ArgumentProblem) {
         self = .some(try Wrapped(argument: argument))
     }
 }
 
 /// One of a few words.
-protocol ArgumentChoice: ArgumentValue, CaseIterable, RawRepresentable<String> {}
+package protocol ArgumentChoice: ArgumentValue, CaseIterable, RawRepresentable<String> {}
 
 extension ArgumentChoice {
-    init(argument: String) throws(ArgumentProblem) {
+    package init(argument: String) throws(ArgumentProblem) {
         guard let choice = Self(rawValue: argument) else {
             let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
             throw ArgumentProblem("takes one of \(words), not '\(argument)'")

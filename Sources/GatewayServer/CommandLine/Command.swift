@@ -10,7 +10,7 @@
 ///         }
 ///         var siteName = ""
 ///         …
-protocol Command: Sendable {
+package protocol Command: Sendable {
     /// The last word of its path, e.g. `create` for `site create`.
     static var name: String { get }
     /// What it does: one line that begins with a verb, without a full stop.
@@ -27,5 +27,5 @@ protocol Command: Sendable {
 }
 
 extension Command {
-    static var discussion: [String] { [] }
+    package static var discussion: [String] { [] }
 }

@@ -2,18 +2,18 @@ import Basics
 import Foundation
 
 /// What a command finds around it beside its command line.
-struct CommandEnvironment: Sendable {
-    var variables: [String: String]
-    var clock: any WallClock
+package struct CommandEnvironment: Sendable {
+    package var variables: [String: String]
+    package var clock: any WallClock
     /// Writes a line to standard output.
-    var output: @Sendable (String) throws(ClientFailure) -> Void
+    package var output: @Sendable (String) throws(ClientFailure) -> Void
     /// Writes a line to standard error, as far as that takes it.
-    var errorOutput: @Sendable (String) -> Void
+    package var errorOutput: @Sendable (String) -> Void
     /// Writes to the terminal that standard error is, without a line break; `nil` where it is none.
-    var terminal: (@Sendable (String) -> Void)? = nil
+    package var terminal: (@Sendable (String) -> Void)? = nil
 
     /// Those of this process.
-    static var process: CommandEnvironment {
+    package static var process: CommandEnvironment {
         CommandEnvironment(
             variables: ProcessInfo.processInfo.environment,
             clock: SystemClock(),
@@ -45,7 +45,7 @@ struct CommandEnvironment: Sendable {
     }
 
     /// A variable that is set and not empty.
-    subscript(_ name: String) -> String? {
+    package subscript(_ name: String) -> String? {
         variables[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -1,10 +1,10 @@
 /// Commands that share their first words.
-struct CommandGroup: Sendable {
-    let name: String
-    let summary: String
-    let members: [CommandNode]
+package struct CommandGroup: Sendable {
+    package let name: String
+    package let summary: String
+    package let members: [CommandNode]
 
-    init(_ name: String, _ summary: String, _ members: [CommandNode]) {
+    package init(_ name: String, _ summary: String, _ members: [CommandNode]) {
         self.name = name
         self.summary = summary
         self.members = members
@@ -22,11 +22,11 @@ struct CommandGroup: Sendable {
 }
 
 /// A place in the tree of commands.
-enum CommandNode: Sendable {
+package enum CommandNode: Sendable {
     case command(any Command.Type)
     indirect case group(CommandGroup)
 
-    var name: String {
+    package var name: String {
         switch self {
         case .command(let command): command.name
         case .group(let group): group.name

@@ -1,5 +1,5 @@
 /// How a command ended, as scripts see it.
-enum ExitCode: Int32, Sendable {
+package enum ExitCode: Int32, Sendable {
     case success = 0
     /// The gateway said no, or something on this machine did.
     case refused = 1

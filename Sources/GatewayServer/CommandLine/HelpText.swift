@@ -1,11 +1,11 @@
 /// The pages that `--help` prints, at most 80 columns wide.
-enum HelpText {
+package enum HelpText {
     private static let width = 80
     private static let helpOption = ParameterLabel(
         kind: .flag, name: "--help", placeholder: "", help: "Print this text")
 
     /// A command's page.
-    static func of<C: Command>(_ command: C.Type, path: [String]) -> String {
+    package static func of<C: Command>(_ command: C.Type, path: [String]) -> String {
         let labels = command.parameters.map(\.label)
         let arguments = labels.filter { $0.kind == .argument }
         let options = labels.filter { $0.kind != .argument }
@@ -19,7 +19,7 @@ enum HelpText {
     }
 
     /// The page of a group: every command below it.
-    static func of(_ group: CommandGroup, path: [String]) -> String {
+    package static func of(_ group: CommandGroup, path: [String]) -> String {
         let title = (["data-gateway"] + path).joined(separator: " ")
         var options = [(helpOption.spelling, helpOption.help)]
         if path.isEmpty { options.append(("--version", "Print the version")) }

@@ -1,5 +1,5 @@
 /// An argument or an option of a command, and the property that it sets.
-struct Parameter<Target> {
+package struct Parameter<Target> {
     let label: ParameterLabel
     /// Takes one value; a flag gets an empty one.
     let accept: (inout Target, String) throws(ArgumentProblem) -> Void
@@ -7,7 +7,7 @@ struct Parameter<Target> {
     /// A value without a name.
     ///
     /// - Parameter isRequired: an argument that may be left out comes after those that may not.
-    static func argument<Value: ArgumentValue>(
+    package static func argument<Value: ArgumentValue>(
         _ placeholder: String, _ property: WritableKeyPath<Target, Value>, _ help: String, isRequired: Bool = true
     ) -> Parameter {
         Parameter(
@@ -19,7 +19,7 @@ struct Parameter<Target> {
     }
 
     /// Values without a name, as many as there are; nothing comes behind them.
-    static func arguments<Value: ArgumentValue>(
+    package static func arguments<Value: ArgumentValue>(
         _ placeholder: String, _ property: WritableKeyPath<Target, [Value]>, _ help: String, isRequired: Bool = true
     ) -> Parameter {
         Parameter(
@@ -32,7 +32,7 @@ struct Parameter<Target> {
     }
 
     /// `--name VALUE` or `--name=VALUE`, at most once.
-    static func option<Value: ArgumentValue>(
+    package static func option<Value: ArgumentValue>(
         _ name: String, _ placeholder: String, _ property: WritableKeyPath<Target, Value>, _ help: String,
         isRequired: Bool = false
     ) -> Parameter {
@@ -45,7 +45,7 @@ struct Parameter<Target> {
     }
 
     /// An option that may be given any number of times.
-    static func repeated<Value: ArgumentValue>(
+    package static func repeated<Value: ArgumentValue>(
         _ name: String, _ placeholder: String, _ property: WritableKeyPath<Target, [Value]>, _ help: String
     ) -> Parameter {
         Parameter(
@@ -57,14 +57,14 @@ struct Parameter<Target> {
     }
 
     /// `--name` alone.
-    static func flag(_ name: String, _ property: WritableKeyPath<Target, Bool>, _ help: String) -> Parameter {
+    package static func flag(_ name: String, _ property: WritableKeyPath<Target, Bool>, _ help: String) -> Parameter {
         Parameter(label: ParameterLabel(kind: .flag, name: name, placeholder: "", help: help)) { target, _ in
             target[keyPath: property] = true
         }
     }
 
     /// The same for something that has a `Target`.
-    func at<Whole>(_ part: WritableKeyPath<Whole, Target>) -> Parameter<Whole> {
+    package func at<Whole>(_ part: WritableKeyPath<Whole, Target>) -> Parameter<Whole> {
         Parameter<Whole>(label: label) { [accept] (whole, text) throws(ArgumentProblem) in
             try accept(&whole[keyPath: part], text)
         }

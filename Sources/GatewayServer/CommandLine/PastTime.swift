@@ -1,13 +1,13 @@
 import Basics
 
 /// A time that people write as so long ago, or by the calendar.
-enum PastTime: ArgumentValue, Hashable {
+package enum PastTime: ArgumentValue, Hashable {
     case ago(seconds: Int64)
     case at(UnixTime)
 
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 
-    init(argument: String) throws(ArgumentProblem) {
+    package init(argument: String) throws(ArgumentProblem) {
         if let unit = argument.last.flatMap({ Self.units[$0] }), let count = Int32(argument.dropLast()), count >= 0 {
             self = .ago(seconds: Int64(count) * unit)
         } else if let time = RFC3339.parse(argument) {
@@ -17,7 +17,7 @@ enum PastTime: ArgumentValue, Hashable {
         }
     }
 
-    func time(at now: UnixTime) -> UnixTime {
+    package func time(at now: UnixTime) -> UnixTime {
         switch self {
         case .ago(let seconds): now.adding(seconds: -seconds)
         case .at(let time): time

@@ -1,9 +1,9 @@
 /// `KEY=VALUE`; the value may hold further equals signs, and be empty.
-struct TagArgument: ArgumentValue, Hashable, Sendable {
-    let key: String
-    let value: String
+package struct TagArgument: ArgumentValue, Hashable, Sendable {
+    package let key: String
+    package let value: String
 
-    init(argument: String) throws(ArgumentProblem) {
+    package init(argument: String) throws(ArgumentProblem) {
         guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else {
             throw ArgumentProblem("takes KEY=VALUE, not '\(argument)'")
         }
@@ -14,7 +14,7 @@ struct TagArgument: ArgumentValue, Hashable, Sendable {
 
 extension [TagArgument] {
     /// - Throws: where a key is given twice, since one of the values would be lost.
-    func dictionary() throws(ClientFailure) -> [String: String] {
+    package func dictionary() throws(ClientFailure) -> [String: String] {
         var result: [String: String] = [:]
         for tag in self where result.updateValue(tag.value, forKey: tag.key) != nil {
             throw ClientFailure("the tag \(tag.key) is given twice", exitCode: .usage)

@@ -1,5 +1,5 @@
 /// Text on a terminal.
-enum TextLayout {
+package enum TextLayout {
     /// Breaks `text` at spaces into lines of at most `width` columns; a longer word has a line of its own.
     ///
     /// - Parameter indentation: columns that every line but the first is moved to the right.
@@ -20,12 +20,12 @@ enum TextLayout {
     }
 
     /// `1 object`, `2 objects`.
-    static func count(_ number: some BinaryInteger, _ thing: String) -> String {
+    package static func count(_ number: some BinaryInteger, _ thing: String) -> String {
         "\(number) \(thing)\(number == 1 ? "" : "s")"
     }
 
     /// Rows of equally many cells, each column as wide as its widest cell, two spaces between them.
-    static func table(_ rows: [[String]]) -> String {
+    package static func table(_ rows: [[String]]) -> String {
         let rows = rows.map { $0.map(printable) }
         let widths = rows.reduce(into: [Int]()) { widths, row in
             for (column, cell) in row.enumerated() {
@@ -43,7 +43,7 @@ enum TextLayout {
     }
 
     /// `text` on one line, with nothing in it that could take hold of the terminal: names and messages come from others.
-    static func printable(_ text: String) -> String {
+    package static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isUnprintable) else { return text }
         return text.unicodeScalars.map { scalar in
             scalar.isUnprintable ? "\\u{\(String(scalar.value, radix: 16))}" : String(scalar)

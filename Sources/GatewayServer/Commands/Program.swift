@@ -1,11 +1,13 @@
-/// The program `data-gateway`: finds what a command line asks for, and does it.
-enum Program {
-    static let version = "0.2.0"
+import Basics
+import CommandLineInterface
+import Observability
 
+/// The program `data-gateway`: finds what a command line asks for, and does it.
+package enum Program {
     static let commands = CommandGroup(
         "data-gateway", "Take files from devices in the field, keep them, and hand them to their users",
         [
-            .command(Serve.self),
+            .command(ServeCommand.self),
             .command(Login.self),
             .command(Logout.self),
             .command(Initialize.self),
@@ -90,7 +92,7 @@ enum Program {
     }
 
     /// - Parameter words: the command line without the program's own name.
-    static func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
+    package static func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
         do {
             switch try request(words) {
             case .print(let text):
@@ -106,7 +108,7 @@ enum Program {
 
     /// What `words` ask for.
     static func request(_ words: [String]) throws(UsageError) -> Request {
-        if words.first == "--version" { return .print("data-gateway \(version)") }
+        if words.first == "--version" { return .print("data-gateway \(ProgramVersion.current)") }
         let beforeHelp = words.prefix { $0 != "--help" && $0 != "-h" && $0 != "--" }
         if words.first == "help" { return try find(beforeHelp.dropFirst(), wantsHelp: true) }
         let wantsHelp = beforeHelp.endIndex < words.endIndex && words[beforeHelp.endIndex] != "--"

@@ -1,4 +1,5 @@
 import Accounts
+import Observability
 
 extension Configuration {
     /// The section `audit`: how long the audit log keeps lines, and how many.

@@ -1,5 +1,6 @@
 import CopyJobs
 import ObjectStore
+import Observability
 
 extension Configuration {
     private enum DestinationKind: String, CaseIterable {

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import Observability
 import Webhooks
 
 extension Configuration {

@@ -73,7 +73,7 @@ extension Configuration {
     }
 
     /// The limits of one listener: the internal one's clients are trusted programs, which read large answers side by side.
-    func rpcLimits(of name: ListenerName) -> RPCLimits {
+    package func rpcLimits(of name: ListenerName) -> RPCLimits {
         var limits = rpc
         if name == .internalStorage {
             limits.maxResponseBytes = max(limits.maxResponseBytes, 16 * Int(internalStorage.maximumReadBytes))

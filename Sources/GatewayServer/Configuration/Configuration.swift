@@ -7,57 +7,58 @@ import DeviceInit
 import HTTPServer
 import HTTPTypes
 import ObjectStore
+import Observability
 import RPC
 import Sockets
 import Uploads
 import Webhooks
 
 /// Everything that can be set, read at start: the command line before the environment before the file before the defaults.
-struct Configuration: Sendable {
+package struct Configuration: Sendable {
     /// TLS, and at which listeners it is spoken.
-    struct TLS: Sendable {
-        var files: TLSCertificates.Files
-        var listeners: Set<ListenerName>
+    package struct TLS: Sendable {
+        package var files: TLSCertificates.Files
+        package var listeners: Set<ListenerName>
     }
 
     /// Those that are wanted.
-    var listeners: [ListenerName: PeerAddress]
+    package var listeners: [ListenerName: PeerAddress]
     /// `nil` = cleartext everywhere.
-    var tls: TLS?
-    var rpc: RPCLimits
+    package var tls: TLS?
+    package var rpc: RPCLimits
     /// Whose `x-forwarded-for` is believed.
-    var trustedProxies: TrustedProxies
+    package var trustedProxies: TrustedProxies
     /// Which pages of other origins may call; `nil` = none.
-    var crossOrigin: CrossOrigin?
-    var accounts = Accounts.Configuration()
-    var deviceInit = DeviceInit.Configuration()
-    var uploads: UploadConfiguration
-    var catalog = CatalogConfiguration()
-    var internalStorage = InternalStorageConfiguration()
-    var events = WebhookConfiguration()
+    package var crossOrigin: CrossOrigin?
+    package var accounts = Accounts.Configuration()
+    package var deviceInit = DeviceInit.Configuration()
+    package var uploads: UploadConfiguration
+    package var catalog = CatalogConfiguration()
+    package var internalStorage = InternalStorageConfiguration()
+    package var events = WebhookConfiguration()
     /// PEM of those whose certificates stand in the place of a token at the internal listener; `nil` = none's do.
-    var internalAuthorities: String?
-    var copies = CopyConfiguration()
-    var store = ObjectStore.Configuration()
+    package var internalAuthorities: String?
+    package var copies = CopyConfiguration()
+    package var store = ObjectStore.Configuration()
     /// Disk space that is kept for deletions on a full disk; bytes, 0 = none.
-    var reserveBytes: Int64 = 32 << 20
-    var objectStore = ObjectStoreServer.Configuration()
-    var log = LogConfiguration()
+    package var reserveBytes: Int64 = 32 << 20
+    package var objectStore = ObjectStoreServer.Configuration()
+    package var log = LogConfiguration()
     /// For how many seconds a clock that stepped has to go right until it is believed.
-    var clockConfirmation = ClockGuard.defaultConfirmation
-    var web = HTTPDaemon.Configuration()
-    var ops = HTTPDaemon.Configuration()
+    package var clockConfirmation = ClockGuard.defaultConfirmation
+    package var web = HTTPDaemon.Configuration()
+    package var ops = HTTPDaemon.Configuration()
     /// `nil` = there is none.
-    var console: ConsoleConfiguration?
+    package var console: ConsoleConfiguration?
     /// Where clients reach the store; `nil` = where it listens.
-    var publicEndpoint: StoreEndpoint?
+    package var publicEndpoint: StoreEndpoint?
     /// Whether the gRPC listeners answer reflection; `nil` = those on loopback do.
-    var reflection: Bool?
+    package var reflection: Bool?
     /// Every key, in the order in which it was read.
-    private(set) var settings: [ConfigurationSetting] = []
+    package private(set) var settings: [ConfigurationSetting] = []
 
     /// - Parameter variables: the environment.
-    init(_ options: ServeOptions, variables: [String: String] = [:]) throws(ConfigurationError) {
+    package init(_ options: ServeOptions, variables: [String: String] = [:]) throws(ConfigurationError) {
         var reader = try ConfigurationReader(
             path: options.configurationPath, variables: variables, options: options.settings)
         listeners = try Self.listeners(&reader)
@@ -113,9 +114,9 @@ struct Configuration: Sendable {
         try checkExposure(allowsCleartext: allowsCleartext, isReinitSet: isReinitSet)
     }
 
-    func address(_ name: ListenerName) -> PeerAddress { listeners[name] ?? .unknown }
+    package func address(_ name: ListenerName) -> PeerAddress { listeners[name] ?? .unknown }
 
-    func isSecure(_ name: ListenerName) -> Bool { tls?.listeners.contains(name) == true }
+    package func isSecure(_ name: ListenerName) -> Bool { tls?.listeners.contains(name) == true }
 
     private static func listeners(
         _ reader: inout ConfigurationReader
@@ -252,7 +253,7 @@ extension PeerAddress {
     private static let wildcards = ["0.0.0.0", "::"].compactMap(AddressRange.init)
 
     /// Nobody knows where a name leads, but for the one that each machine keeps for itself.
-    var isLoopback: Bool { host == "localhost" || Self.loopback.contain(host) }
+    package var isLoopback: Bool { host == "localhost" || Self.loopback.contain(host) }
 
     var isWildcard: Bool { Self.wildcards.contain(host) }
 }

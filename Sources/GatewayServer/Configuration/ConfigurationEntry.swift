@@ -1,3 +1,5 @@
+import Basics
+
 /// One object in a list of the configuration, asked member by member; `finish` refuses what nobody asked for.
 struct ConfigurationEntry {
     /// Where it stands, e.g. `copy.destinations[0]`.

@@ -1,10 +1,11 @@
+import Basics
 import HTTPTypes
 
 /// What is wrong with the configuration: names the key, and the rule it breaks.
-struct ConfigurationError: Error, CustomStringConvertible {
-    let description: String
+package struct ConfigurationError: Error, CustomStringConvertible {
+    package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }
 
 /// What was configured, asked key by key: an option of the command line goes before an environment variable, that before

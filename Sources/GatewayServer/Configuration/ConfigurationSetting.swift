@@ -1,5 +1,5 @@
 /// Where a setting's value comes from; each goes before those above it.
-enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
+package enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
     case standard
     case file
     /// By the variable's name.
@@ -7,7 +7,7 @@ enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
     /// By the option's name.
     case option(String)
 
-    var description: String {
+    package var description: String {
         switch self {
         case .standard: "default"
         case .file: "file"
@@ -18,7 +18,7 @@ enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A key as the configuration was asked for it: what it may be, what it is, and who said so.
-struct ConfigurationSetting: Sendable, Hashable {
+package struct ConfigurationSetting: Sendable, Hashable {
     /// What a key may be, in the words of docs/configuration.md.
     struct Rule: Sendable, Hashable {
         var unit: String
@@ -27,19 +27,11 @@ struct ConfigurationSetting: Sendable, Hashable {
     }
 
     /// `section.name`.
-    let key: String
+    package let key: String
     let rule: Rule
     /// As it is shown: nothing secret is in it.
-    let value: String
-    let source: ConfigurationSource
-}
-
-extension ConfigurationSetting: Resource {
-    static let columns = ["key", "source", "value"]
-
-    var fields: [ResourceField] {
-        [.text("key", key), .text("value", value), .text("source", source.description)]
-    }
+    package let value: String
+    package let source: ConfigurationSource
 }
 
 extension Int64 {

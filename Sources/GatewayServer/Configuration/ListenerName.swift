@@ -1,5 +1,5 @@
 /// The addresses where the gateway can be reached, by the names that scripts use.
-enum ListenerName: String, CaseIterable, Sendable {
+package enum ListenerName: String, CaseIterable, Sendable {
     case auth
     case gateway
     case admin
@@ -10,7 +10,7 @@ enum ListenerName: String, CaseIterable, Sendable {
     case ops
 
     /// Those that speak gRPC.
-    static let grpc: [ListenerName] = [.auth, .gateway, .admin, .internalStorage, .deviceInit]
+    package static let grpc: [ListenerName] = [.auth, .gateway, .admin, .internalStorage, .deviceInit]
     /// Those that can speak TLS.
     static let securable: [ListenerName] = grpc + [.objectStore, .web]
 
@@ -18,11 +18,11 @@ enum ListenerName: String, CaseIterable, Sendable {
     static let off = "off"
 
     /// What sets its address in the configuration file, and on the command line.
-    var key: String { "listeners.\(rawValue.replacing("-", with: "_"))" }
-    var option: String { "--\(rawValue)-listen" }
+    package var key: String { "listeners.\(rawValue.replacing("-", with: "_"))" }
+    package var option: String { "--\(rawValue)-listen" }
 
     /// Where it listens when nobody says otherwise.
-    var standardAddress: String {
+    package var standardAddress: String {
         switch self {
         case .auth: "127.0.0.1:50051"
         case .gateway: "127.0.0.1:50053"

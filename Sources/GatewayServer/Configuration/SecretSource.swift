@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Foundation
+import Observability
 
 /// Where a secret is: in the file that `secret_file` names, or in the environment variable that `secret_env` does. The
 /// configuration itself holds none, so that others may read it.

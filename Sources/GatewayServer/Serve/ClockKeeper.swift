@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Database
+import Observability
 
 /// The gateway's ``ClockGuard``: keeps what it saw in the database, and tells the log what it finds.
 final class ClockKeeper: Sendable {

@@ -1,3 +1,5 @@
+import Configuration
+import Observability
 import RPC
 
 extension Configuration {

@@ -1,3 +1,4 @@
+import Configuration
 /// How many connections the listeners may have so that the process keeps descriptors for everything else.
 ///
 /// Where the limit of the process (RLIMIT_NOFILE) does not allow what is configured, connections are fewer: those of the

@@ -1,5 +1,6 @@
 import Backup
 import Basics
+import Configuration
 import Console
 import DeviceClient
 import EventLoops
@@ -8,6 +9,7 @@ import GatewayAPI
 import HTTPCalls
 import HTTPServer
 import HTTPTypes
+import Observability
 import Proto
 import RPC
 import Sockets
@@ -63,12 +65,12 @@ final class Gateway: Sendable {
             let router = Self.router(modules.router(name), state, reflects: reflects)
             let server = RPCServer(
                 router: router,
-                interceptors: [AccessLog(listener: name), configuration.trustedProxies, authenticator],
+                interceptors: [AccessLog(listener: name.rawValue), configuration.trustedProxies, authenticator],
                 limits: configuration.rpcLimits(of: name), errors: .gateway, json: json,
                 crossOrigin: configuration.crossOrigin)
             served.append(
                 ListenerMetrics.Listener(
-                    name: name, metrics: server.metrics,
+                    name: name.rawValue, metrics: server.metrics,
                     daemon: name == .web ? ServerMetrics(connections: configuration.web.metrics) : nil,
                     methods: router.methods))
             return server
@@ -95,27 +97,31 @@ final class Gateway: Sendable {
                 calls: calls, deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(),
                 configuration: settings)
         }
-        webDaemon.observers = [HTTPAccessLog(listener: .web)]
+        webDaemon.observers = [HTTPAccessLog(listener: ListenerName.web.rawValue)]
         web = try HTTPDaemon(
             host: webAddress.host, port: UInt16(webAddress.port), configuration: webDaemon,
             handler: WebHandler(accounts: modules.accounts, calls: calls, console: console))
         addresses[.web] = PeerAddress(host: web.host, port: Int(web.port))
         served.append(
             ListenerMetrics.Listener(
-                name: .objectStore, metrics: ServerMetrics(connections: configuration.objectStore.daemon.metrics)))
+                name: ListenerName.objectStore.rawValue,
+                metrics: ServerMetrics(connections: configuration.objectStore.daemon.metrics)))
         served.append(
-            ListenerMetrics.Listener(name: .ops, metrics: ServerMetrics(connections: configuration.ops.metrics)))
+            ListenerMetrics.Listener(
+                name: ListenerName.ops.rawValue, metrics: ServerMetrics(connections: configuration.ops.metrics)))
         let sweeps = SweepMetrics()
         let opsAddress = configuration.address(.ops)
         var opsDaemon = configuration.ops
-        opsDaemon.observers = [HTTPAccessLog(listener: .ops)]
+        // Probes and scrapes would drown everything else.
+        opsDaemon.observers = [HTTPAccessLog(listener: ListenerName.ops.rawValue, successLevel: .debug)]
         ops = try HTTPDaemon(
             host: opsAddress.host, port: UInt16(opsAddress.port), configuration: opsDaemon,
             handler: OpsHandler(
                 state: state,
                 metrics: [
                     GatewayMetrics(
-                        state: state, database: modules.database, store: modules.store, certificates: certificates),
+                        state: state, database: modules.database, store: modules.store,
+                        certificateExpiry: { [certificates] in certificates.expiry }),
                     ListenerMetrics(listeners: served), modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
                     modules.events.metrics, modules.copies.metrics, modules.accounts.auditPressure,
                     ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),

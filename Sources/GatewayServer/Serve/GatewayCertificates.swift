@@ -1,14 +1,15 @@
 import Basics
+import Configuration
 import HTTPServer
 import Sockets
 
 /// What each listener shows, and whose clients it asks for a certificate.
-struct GatewayCertificates: Sendable {
+package struct GatewayCertificates: Sendable {
     private let certificates: TLSCertificates?
     private let internalStorage: TLSCertificates?
     private let listeners: Set<ListenerName>
 
-    init(_ configuration: Configuration) throws(TLSError) {
+    package init(_ configuration: Configuration) throws(TLSError) {
         listeners = configuration.tls?.listeners ?? []
         guard let files = configuration.tls?.files else {
             (certificates, internalStorage) = (nil, nil)

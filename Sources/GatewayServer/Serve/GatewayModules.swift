@@ -2,18 +2,20 @@ import Accounts
 import Backup
 import Basics
 import Catalog
+import Configuration
 import CopyJobs
 import Crypto
 import Database
 import DeviceInit
 import Foundation
 import ObjectStore
+import Observability
 import RPC
 import Uploads
 import Webhooks
 
 /// The capabilities, made and joined to each other over one database and one object store.
-struct GatewayModules: Sendable {
+package struct GatewayModules: Sendable {
     let database: Database
     let clock: ClockKeeper
     let accounts: Accounts
@@ -29,7 +31,7 @@ struct GatewayModules: Sendable {
     private let internalStorage: InternalStorageService
     private let backup: BackupService
 
-    static let migrations =
+    package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations
 
@@ -77,7 +79,7 @@ struct GatewayModules: Sendable {
         // Where the endpoint is a name, clients put the bucket before it.
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? address.host.lowercased()]
         surface.publicAuthority = configuration.publicEndpoint?.authority
-        surface.daemon.observers = [HTTPAccessLog(listener: .objectStore), storeRequests]
+        surface.daemon.observers = [HTTPAccessLog(listener: ListenerName.objectStore.rawValue), storeRequests]
         surface.daemon.certificates = certificates[.objectStore]
         let policy = StoreAccessPolicy(
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)

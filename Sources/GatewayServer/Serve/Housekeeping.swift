@@ -4,6 +4,7 @@ import Catalog
 import CopyJobs
 import Database
 import ObjectStore
+import Observability
 import Uploads
 import Webhooks
 

@@ -1,4 +1,5 @@
 import HTTPTypes
+import Observability
 import RPC
 
 /// The ops listener: whether the process lives, whether it takes calls, and what it counted.

@@ -1,4 +1,5 @@
 import ObjectStore
+import Observability
 
 /// Says in the log how far the store was compared with the database after an unclean end, and what was found.
 struct ReconciliationReport: Sendable {

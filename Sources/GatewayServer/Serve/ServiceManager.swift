@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Observability
 
 /// The service manager that started this process and wants to hear how it is: sd_notify(3), in the few lines that it takes
 /// without libsystemd. Each message is a datagram to the socket that `NOTIFY_SOCKET` names.

@@ -1,20 +1,20 @@
 /// A line of a CSV file.
-struct CSVRecord: Sendable, Hashable {
+package struct CSVRecord: Sendable, Hashable {
     /// Where it begins, counted from 1; a quoted field may go over several lines.
-    let line: Int
-    let fields: [String]
+    package let line: Int
+    package let fields: [String]
 }
 
 /// Why a text is no CSV.
-struct CSVError: Error, Hashable {
-    let line: Int
+package struct CSVError: Error, Hashable {
+    package let line: Int
     /// Without a full stop.
-    let message: String
+    package let message: String
 }
 
 /// Reads CSV as RFC 4180 has it, section 2, and as spreadsheets write it: with a byte order mark, with lines that end in a
 /// line feed alone, with or without an end of the last line. Empty lines are passed over. UTF-8 only.
-struct CSVReader {
+package struct CSVReader {
     private enum Byte {
         static let quote = UInt8(ascii: "\"")
         static let comma = UInt8(ascii: ",")
@@ -28,13 +28,13 @@ struct CSVReader {
     private var position: Int
     private var line = 1
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
         position = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
     }
 
     /// `nil` at the end.
-    mutating func next() throws(CSVError) -> CSVRecord? {
+    package mutating func next() throws(CSVError) -> CSVRecord? {
         while let record = try record() {
             if record.fields != [""] { return record }
         }

@@ -1,6 +1,6 @@
 /// Writes CSV as RFC 4180 has it, but for the lines' ends, which are line feeds.
-enum CSVWriter {
-    static func text(_ records: [[String]]) -> String {
+package enum CSVWriter {
+    package static func text(_ records: [[String]]) -> String {
         records.map { $0.map(field).joined(separator: ",") }.joined(separator: "\n")
     }
 

@@ -3,10 +3,10 @@
 /// One that begins with `= + - @`, a tab or a carriage return would be a formula there, and run (OWASP, "CSV Injection"), so
 /// an apostrophe goes before it; one that begins with apostrophes and goes on like that gets one more. What is read is so
 /// what was written.
-enum SpreadsheetCell {
-    static func cell(of text: String) -> String { isFormulaBehindApostrophes(text) ? "'" + text : text }
+package enum SpreadsheetCell {
+    package static func cell(of text: String) -> String { isFormulaBehindApostrophes(text) ? "'" + text : text }
 
-    static func text(of cell: String) -> String {
+    package static func text(of cell: String) -> String {
         cell.utf8.first == apostrophe && isFormulaBehindApostrophes(cell) ? String(cell.dropFirst()) : cell
     }
 

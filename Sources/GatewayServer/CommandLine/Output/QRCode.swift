@@ -1,7 +1,7 @@
 import CQRencode
 
 /// A QR code (ISO/IEC 18004) of a text in bytes, level L: a screen has no scratches, and a terminal few lines.
-struct QRCode {
+package struct QRCode {
     /// Light around the symbol, in modules; the standard wants four.
     private static let margin = 4
 
@@ -10,7 +10,7 @@ struct QRCode {
     private let isDark: [Bool]
 
     /// - Throws: where the text is empty or longer than 2953 bytes.
-    init(_ text: String) throws(ClientFailure) {
+    package init(_ text: String) throws(ClientFailure) {
         let bytes = Array(text.utf8)
         guard let code = QRcode_encodeData(Int32(clamping: bytes.count), bytes, 0, QR_ECLEVEL_L) else {
             throw ClientFailure("\(bytes.count) bytes do not fit into a QR code")
@@ -21,7 +21,7 @@ struct QRCode {
     }
 
     /// Lines of half blocks, two rows of modules in each, black on white whatever the terminal's colours are.
-    var terminalText: String {
+    package var terminalText: String {
         let columns = -Self.margin..<width + Self.margin
         return stride(from: -Self.margin, to: width + Self.margin, by: 2).map { row in
             let blocks = columns.map { column in

@@ -1,15 +1,17 @@
-/// What a command answers: for programs, and for people.
-struct Reply: Sendable {
-    let json: JSONValue
-    let text: String
+import Basics
 
-    init(json: JSONValue, text: String) {
+/// What a command answers: for programs, and for people.
+package struct Reply: Sendable {
+    package let json: JSONValue
+    package let text: String
+
+    package init(json: JSONValue, text: String) {
         self.json = json
         self.text = text
     }
 
     /// One resource: a line for each field that says something.
-    init(_ resource: some Resource) {
+    package init(_ resource: some Resource) {
         let lines = resource.fields.filter { !$0.text.isEmpty }
             .map { ["\($0.name.replacing("_", with: " ")):", $0.text] }
         self.init(json: resource.json, text: TextLayout.table(lines))
@@ -18,7 +20,7 @@ struct Reply: Sendable {
     /// A list: a row for each resource.
     ///
     /// - Parameter name: the repeated field's name, e.g. `device_suites`.
-    init<R: Resource>(_ name: String, _ resources: [R]) {
+    package init<R: Resource>(_ name: String, _ resources: [R]) {
         json = .object([JSONValue.Member(name: name, value: .array(resources.map(\.json)))])
         let words = name.replacing("_", with: " ")
         guard !resources.isEmpty else {

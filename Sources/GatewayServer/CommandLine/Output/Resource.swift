@@ -1,5 +1,7 @@
+import Basics
+
 /// Something of the gateway's that commands show.
-protocol Resource: Sendable {
+package protocol Resource: Sendable {
     /// All its fields in the order of its message.
     var fields: [ResourceField] { get }
     /// The names of the fields that a list shows.
@@ -7,27 +9,33 @@ protocol Resource: Sendable {
 }
 
 /// A field by its name in the `.proto` file, for programs and for people.
-struct ResourceField: Sendable {
-    let name: String
-    let json: JSONValue
+package struct ResourceField: Sendable {
+    package let name: String
+    package let json: JSONValue
     /// Empty where there is nothing to say.
-    let text: String
+    package let text: String
+
+    package init(name: String, json: JSONValue, text: String) {
+        self.name = name
+        self.json = json
+        self.text = text
+    }
 
     /// - Parameter text: what people read, where that is not the text itself.
-    static func text(_ name: String, _ value: String, shownAs text: String? = nil) -> ResourceField {
+    package static func text(_ name: String, _ value: String, shownAs text: String? = nil) -> ResourceField {
         ResourceField(name: name, json: .string(value), text: text ?? value)
     }
 
     /// - Parameter text: what people read, where that is not the number itself; 0 shows as nothing.
-    static func number(_ name: String, _ value: Int64, shownAs text: String? = nil) -> ResourceField {
+    package static func number(_ name: String, _ value: Int64, shownAs text: String? = nil) -> ResourceField {
         ResourceField(name: name, json: .number(value), text: text ?? (value == 0 ? "" : "\(value)"))
     }
 
-    static func texts(_ name: String, _ values: [String]) -> ResourceField {
+    package static func texts(_ name: String, _ values: [String]) -> ResourceField {
         ResourceField(name: name, json: .array(values.map(JSONValue.string)), text: values.joined(separator: ", "))
     }
 
-    static func map(_ name: String, _ value: [String: String]) -> ResourceField {
+    package static func map(_ name: String, _ value: [String: String]) -> ResourceField {
         let sorted = value.sorted { $0.key < $1.key }
         return ResourceField(
             name: name, json: .object(sorted.map { JSONValue.Member(name: $0.key, value: .string($0.value)) }),
@@ -36,7 +44,7 @@ struct ResourceField: Sendable {
 }
 
 extension Resource {
-    var json: JSONValue {
+    package var json: JSONValue {
         .object(fields.map { JSONValue.Member(name: $0.name, value: $0.json) })
     }
 }

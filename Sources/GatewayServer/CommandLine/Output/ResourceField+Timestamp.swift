@@ -3,7 +3,7 @@ import Proto
 
 extension ResourceField {
     /// RFC 3339 in UTC; `null` where the time is not known.
-    static func time(_ name: String, _ value: Timestamp?) -> ResourceField {
+    package static func time(_ name: String, _ value: Timestamp?) -> ResourceField {
         guard let value else { return ResourceField(name: name, json: .null, text: "") }
         return ResourceField(name: name, json: .string(value.rfc3339()), text: value.rfc3339(withFraction: false))
     }

@@ -1,4 +1,5 @@
 import Accounts
+import CommandLineInterface
 import Proto
 
 /// `data-gateway audit`
@@ -48,9 +49,9 @@ struct AuditLog: Command {
 }
 
 extension AuditLine: Resource {
-    static let columns = ["at", "actor", "organization", "action", "target", "peer", "result", "count"]
+    package static let columns = ["at", "actor", "organization", "action", "target", "peer", "result", "count"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .number("line_id", lineID), .time("at", at), .text("actor", actor), .text("organization", organization),
             .text("action", action), .text("target", target), .text("peer", peer), .text("result", result),

@@ -1,5 +1,6 @@
 import Backup
 import Basics
+import CommandLineInterface
 import Foundation
 import Proto
 import RPC

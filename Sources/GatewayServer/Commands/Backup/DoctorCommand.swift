@@ -1,6 +1,8 @@
 import Backup
 import Basics
+import CommandLineInterface
 import Foundation
+import Serve
 import Uploads
 
 /// `data-gateway doctor`

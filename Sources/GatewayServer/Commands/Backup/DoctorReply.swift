@@ -1,5 +1,6 @@
 import Backup
 import Basics
+import CommandLineInterface
 import Foundation
 
 /// What the doctor found and did, for programs and for people.

@@ -1,4 +1,5 @@
 import Basics
+import CommandLineInterface
 import Crypto
 import Foundation
 

@@ -1,5 +1,7 @@
 import Backup
 import Basics
+import CommandLineInterface
+import Serve
 
 /// `data-gateway restore`
 struct RestoreCommand: Command {

@@ -1,3 +1,5 @@
+import CommandLineInterface
+
 /// A command that is calls to a running gateway, in the name of who is signed in.
 protocol ClientCommand: Command {
     var connection: ConnectionOptions { get set }

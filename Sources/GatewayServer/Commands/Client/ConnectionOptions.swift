@@ -1,3 +1,4 @@
+import CommandLineInterface
 import HTTPTypes
 
 /// What every command says about its way to the gateway, and about its output.

@@ -1,3 +1,5 @@
+import CommandLineInterface
+
 /// The name of an organization, which travels as metadata: what cannot, is refused before the call.
 struct OrganizationArgument: ArgumentValue, Hashable, Sendable {
     let name: String

@@ -1,3 +1,5 @@
+import CommandLineInterface
+
 /// Lists that come page by page.
 enum Pages {
     /// Entries asked for at a time.

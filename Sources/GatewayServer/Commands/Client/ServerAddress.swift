@@ -1,3 +1,5 @@
+import CommandLineInterface
+import Configuration
 import HTTPTypes
 import Sockets
 

@@ -1,4 +1,5 @@
 import Basics
+import CommandLineInterface
 import Foundation
 
 /// The file that holds the session of this machine's user: nobody else may read it.

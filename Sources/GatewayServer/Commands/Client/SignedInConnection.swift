@@ -1,4 +1,5 @@
 import Basics
+import CommandLineInterface
 import EventLoops
 import HTTPTypes
 import Proto

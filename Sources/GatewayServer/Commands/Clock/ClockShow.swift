@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Proto
 
 /// `data-gateway clock show`
@@ -21,9 +22,9 @@ struct ClockShow: ClientCommand {
 }
 
 extension GetClockResponse: Resource {
-    static let columns = ["now", "is_confirmed", "step_seconds", "remaining_seconds"]
+    package static let columns = ["now", "is_confirmed", "step_seconds", "remaining_seconds"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .time("now", now),
             ResourceField(name: "is_confirmed", json: .bool(isConfirmed), text: isConfirmed ? "yes" : "no"),

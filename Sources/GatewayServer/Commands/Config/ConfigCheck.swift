@@ -1,3 +1,9 @@
+import Basics
+import CommandLineInterface
+import Configuration
+import Observability
+import Serve
+
 /// `data-gateway config check`
 struct ConfigCheck: Command {
     static let name = "check"

@@ -1,3 +1,6 @@
+import CommandLineInterface
+import Configuration
+
 /// `data-gateway config show`
 struct ConfigShow: Command {
     static let name = "show"

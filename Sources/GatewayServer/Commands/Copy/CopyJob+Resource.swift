@@ -1,9 +1,11 @@
+import Basics
+import CommandLineInterface
 import Proto
 
 extension CreateCopyJobResponse: Resource {
-    static let columns = ["copy_job_id", "status"]
+    package static let columns = ["copy_job_id", "status"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .text("copy_job_id", copyJobID), .status("status", status),
             .number("total_items", Int64(totalItems)), .number("estimated_total_bytes", estimatedTotalBytes),
@@ -12,15 +14,15 @@ extension CreateCopyJobResponse: Resource {
 }
 
 extension CancelCopyJobResponse: Resource {
-    static let columns = ["copy_job_id", "status"]
+    package static let columns = ["copy_job_id", "status"]
 
-    var fields: [ResourceField] { [.text("copy_job_id", copyJobID), .status("status", status)] }
+    package var fields: [ResourceField] { [.text("copy_job_id", copyJobID), .status("status", status)] }
 }
 
 extension CopyJobView: Resource {
-    static let columns = ["copy_job_id", "status", "completed_items", "total_items"]
+    package static let columns = ["copy_job_id", "status", "completed_items", "total_items"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .text("copy_job_id", copyJobID), .status("status", status),
             .destination("destination", destination ?? CopyDestination()),
@@ -34,11 +36,11 @@ extension CopyJobView: Resource {
 }
 
 extension CopyJobItemView: Resource {
-    static let columns = [
+    package static let columns = [
         "file_id", "status", "source_size", "copied_bytes", "destination_object_key", "error_message",
     ]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         let name = "\(status)"
         return [
             .text("file_id", fileID), .text("destination_object_key", destinationObjectKey),

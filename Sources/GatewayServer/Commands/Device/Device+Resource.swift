@@ -1,9 +1,10 @@
+import CommandLineInterface
 import Proto
 
 extension Device: Resource {
-    static let columns = ["device_id", "display_name", "status", "suite", "site_id", "last_seen_at"]
+    package static let columns = ["device_id", "display_name", "status", "suite", "site_id", "last_seen_at"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .text("name", name), .text("device_id", deviceID), .text("display_name", displayName),
             .text("description", description), .text("suite", suite), .map("tags", tags),

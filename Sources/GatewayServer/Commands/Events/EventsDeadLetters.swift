@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Proto
 
 /// `data-gateway events dead-letters`
@@ -25,9 +26,9 @@ struct EventsDeadLetters: ClientCommand {
 }
 
 extension DeadLetter: Resource {
-    static let columns = ["event_id", "webhook", "type", "subject", "given_up_at", "last_error"]
+    package static let columns = ["event_id", "webhook", "type", "subject", "given_up_at", "last_error"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .text("event_id", eventID), .text("webhook", webhook), .text("type", type), .text("subject", subject),
             .text("organization", organization), .time("occurred_at", occurredAt),

@@ -1,3 +1,5 @@
+import Basics
+import CommandLineInterface
 import Proto
 
 /// `data-gateway events redeliver`

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import DeviceClient
 import HTTPTypes
 import Sockets

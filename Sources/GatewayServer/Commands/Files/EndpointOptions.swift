@@ -1,3 +1,4 @@
+import CommandLineInterface
 import DeviceClient
 
 /// Where devices find the gateway, as a command line says it.

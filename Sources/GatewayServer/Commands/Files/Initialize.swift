@@ -1,6 +1,9 @@
+import Basics
+import CommandLineInterface
 import DeviceClient
 import Foundation
 import GatewayAPI
+import Observability
 import RPC
 
 /// `data-gateway init`
@@ -55,7 +58,7 @@ struct Initialize: Command {
             folder, endpoints: try place.endpoints(over: folder.endpoints() ?? Endpoints()),
             authorities: environment.authorities
         ).run(
-            deviceID: deviceID, version: "data-gateway/\(Program.version)", platform: Self.platform,
+            deviceID: deviceID, version: "data-gateway/\(ProgramVersion.current)", platform: Self.platform,
             replacingKey: isReplacing)
         let tags = configuration.tags.sorted { $0.key < $1.key }
         return Reply(

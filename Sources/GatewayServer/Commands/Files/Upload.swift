@@ -1,4 +1,5 @@
 import Basics
+import CommandLineInterface
 import DeviceClient
 import Foundation
 import HTTPClient

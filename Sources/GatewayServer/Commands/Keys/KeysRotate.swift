@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Proto
 
 /// `data-gateway keys rotate`
@@ -21,9 +22,9 @@ struct KeysRotate: ClientCommand {
 }
 
 extension RotateSigningKeyResponse: Resource {
-    static let columns = ["key_id"]
+    package static let columns = ["key_id"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [.text("key_id", keyID), .texts("older_key_ids", olderKeyIDs)]
     }
 }

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Proto
 
 /// `data-gateway object list-bad`
@@ -22,9 +23,9 @@ struct ObjectListBad: ClientCommand {
 }
 
 extension DataObject: Resource {
-    static let columns = ["file_id", "status", "size_bytes", "verified_at_unix"]
+    package static let columns = ["file_id", "status", "size_bytes", "verified_at_unix"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .text("object_id", objectID), .text("file_id", fileID),
             .text("status", "DATA_OBJECT_STATUS_\("\(status)".uppercased())", shownAs: "\(status)"),

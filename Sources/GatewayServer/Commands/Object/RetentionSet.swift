@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Proto
 
 /// `data-gateway object retention set`
@@ -30,9 +31,9 @@ struct RetentionSet: ClientCommand {
 }
 
 extension SetRetentionResponse: Resource {
-    static let columns = ["days"]
+    package static let columns = ["days"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .number("days", Int64(days), shownAs: RetentionShow.text(days)),
             .number("affected_objects", affectedObjects, shownAs: "\(affectedObjects)"),

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Proto
 
 /// `data-gateway object retention show`
@@ -17,7 +18,7 @@ struct RetentionShow: ClientCommand {
 }
 
 extension GetRetentionResponse: Resource {
-    static let columns = ["days"]
+    package static let columns = ["days"]
 
-    var fields: [ResourceField] { [.number("days", Int64(days), shownAs: RetentionShow.text(days))] }
+    package var fields: [ResourceField] { [.number("days", Int64(days), shownAs: RetentionShow.text(days))] }
 }

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import EventLoops
 import HTTPTypes
 import Proto

@@ -1,9 +1,10 @@
+import CommandLineInterface
 import Proto
 
 extension Site: Resource {
-    static let columns = ["site_id", "name", "status", "created_at"]
+    package static let columns = ["site_id", "name", "status", "created_at"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .number("site_id", siteID), .text("name", name),
             .number("status", Int64(status), shownAs: EnabledStatus.text(status)),

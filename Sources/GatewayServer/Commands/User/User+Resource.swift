@@ -1,9 +1,10 @@
+import CommandLineInterface
 import Proto
 
 extension User: Resource {
-    static let columns = ["user_name", "role", "last_login_at", "created_at"]
+    package static let columns = ["user_name", "role", "last_login_at", "created_at"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [
             .text("organization", organization), .text("user_name", userName), .text("role", role),
             .time("last_login_at", lastLoginAt), .time("created_at", createdAt), .time("updated_at", updatedAt),

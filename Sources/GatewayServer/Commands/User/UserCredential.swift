@@ -1,3 +1,4 @@
+import CommandLineInterface
 import Proto
 
 /// `data-gateway user credential`
@@ -23,9 +24,9 @@ struct UserCredential: ClientCommand {
 }
 
 extension IssueSystemCredentialResponse: Resource {
-    static let columns = ["user_name"]
+    package static let columns = ["user_name"]
 
-    var fields: [ResourceField] {
+    package var fields: [ResourceField] {
         [.text("user_name", userName), .text("credential", credential)]
     }
 }

@@ -5,21 +5,26 @@ import RPC
 import Wire
 
 /// A line for each call of a listener, and for each request that is none; the client is told what the line calls it.
-struct AccessLog: Interceptor {
+package struct AccessLog: Interceptor {
     private static let idField = "x-request-id"
 
-    let listener: ListenerName
+    /// The listener's name.
+    private let listener: String
 
-    func admit(_ context: CallContext) {
+    package init(listener: String) {
+        self.listener = listener
+    }
+
+    package func admit(_ context: CallContext) {
         context.responseMetadata.append(name: Self.idField, value: context.requestID)
     }
 
-    func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {
+    package func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {
         let isCallersFault = (error as? RPCError)?.isCallersFault == true
         let level = isCallersFault ? .info : Self.level(status, context.method)
         guard Log.wantsAccess(level) else { return }
         var line = LogLine(level, "call")
-        line.add("listener", listener.rawValue)
+        line.add("listener", listener)
         line.add("request_id", context.requestID)
         line.add("method", context.method.path)
         line.add("code", status.name)
@@ -42,10 +47,10 @@ struct AccessLog: Interceptor {
         Log.write(line)
     }
 
-    func refused(_ request: RefusedRequest) {
+    package func refused(_ request: RefusedRequest) {
         guard Log.wantsAccess(.info) else { return }
         var line = LogLine(.info, "no call")
-        line.add("listener", listener.rawValue)
+        line.add("listener", listener)
         line.add("request_id", request.requestID)
         line.add("path", request.path)
         line.add("reason", request.reason.rawValue)
@@ -65,15 +70,23 @@ struct AccessLog: Interceptor {
 }
 
 /// A line for each HTTP request of a listener that is no call.
-struct HTTPAccessLog: HTTPObserver {
-    let listener: ListenerName
+package struct HTTPAccessLog: HTTPObserver {
+    /// The listener's name.
+    private let listener: String
+    /// The level of requests that went well.
+    private let successLevel: LogLevel
 
-    func ended(_ request: HTTPRequestRecord) {
+    package init(listener: String, successLevel: LogLevel = .info) {
+        self.listener = listener
+        self.successLevel = successLevel
+    }
+
+    package func ended(_ request: HTTPRequestRecord) {
         guard !request.notes.isCall else { return }
         let level = level(request.status)
         guard Log.wantsAccess(level) else { return }
         var line = LogLine(level, "request")
-        line.add("listener", listener.rawValue)
+        line.add("listener", listener)
         line.add("request_id", request.requestID)
         line.add("method", request.method)
         line.add("path", request.path)
@@ -91,14 +104,13 @@ struct HTTPAccessLog: HTTPObserver {
         Log.write(line)
     }
 
-    /// Probes and scrapes would drown everything else.
     private func level(_ status: Int?) -> LogLevel {
         switch status {
         case 503: .warning
         // The client asked for what there is not.
         case 501: .info
         case .some(500...): .error
-        case .some(..<400) where listener == .ops: .debug
+        case .some(..<400): successLevel
         default: .info
         }
     }

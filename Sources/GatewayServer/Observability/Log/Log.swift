@@ -2,7 +2,7 @@ import Basics
 import Glibc
 
 /// Standard error: one line an event. No secret is ever given to it.
-enum Log {
+package enum Log {
     private static let writer = {
         let writer = LogWriter(descriptor: STDERR_FILENO) { dropped in
             var line = LogLine(.warning, "log lines dropped")
@@ -16,11 +16,12 @@ enum Log {
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 
     /// Holds from the next line on.
-    static func configure(_ fresh: LogConfiguration) {
+    package static func configure(_ fresh: LogConfiguration) {
         configuration.withLock { $0 = fresh }
     }
 
-    static func write(_ event: String, _ details: KeyValuePairs<String, String> = [:], level: LogLevel = .info) {
+    package static func write(_ event: String, _ details: KeyValuePairs<String, String> = [:], level: LogLevel = .info)
+    {
         var line = LogLine(level, event)
         for (name, value) in details { line.add(name, value) }
         write(line)
@@ -49,5 +50,5 @@ enum Log {
     static var dropped: Int { writer.dropped }
 
     /// Returns when every line so far is written, or when whoever reads them has not done so for two seconds.
-    static func flush() { writer.flush(limit: .seconds(2)) }
+    package static func flush() { writer.flush(limit: .seconds(2)) }
 }

@@ -1,11 +1,11 @@
 /// How much a line matters; the log holds those from its own level on.
-enum LogLevel: String, Sendable, CaseIterable, Comparable {
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case debug
     case info
     case warning
     case error
 
-    static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+    package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
     private var rank: Int {
         switch self {
@@ -18,7 +18,7 @@ enum LogLevel: String, Sendable, CaseIterable, Comparable {
 }
 
 /// How a line is written.
-enum LogFormat: String, Sendable, CaseIterable {
+package enum LogFormat: String, Sendable, CaseIterable {
     /// As text where standard error is a terminal, else as JSON.
     case auto
     case json
@@ -26,9 +26,15 @@ enum LogFormat: String, Sendable, CaseIterable {
 }
 
 /// What goes to the log, and how.
-struct LogConfiguration: Sendable, Hashable {
-    var level = LogLevel.info
-    var format = LogFormat.auto
+package struct LogConfiguration: Sendable, Hashable {
+    package var level: LogLevel
+    package var format: LogFormat
     /// Whether every call and every request has a line, or only those that failed by the gateway's fault.
-    var access = true
+    package var access: Bool
+
+    package init(level: LogLevel = .info, format: LogFormat = .auto, access: Bool = true) {
+        self.level = level
+        self.format = format
+        self.access = access
+    }
 }

@@ -1,7 +1,7 @@
 import Accounts
 
 extension AuditPressure: MetricSource {
-    var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         [
             .gauge(
                 "data_gateway_audit_overfull_organizations",

@@ -1,10 +1,14 @@
 import Basics
 
 /// Whether what deletes believes the clock.
-struct ClockMetrics: MetricSource {
-    let clockGuard: ClockGuard
+package struct ClockMetrics: MetricSource {
+    private let clockGuard: ClockGuard
 
-    var families: [MetricFamily] {
+    package init(clockGuard: ClockGuard) {
+        self.clockGuard = clockGuard
+    }
+
+    package var families: [MetricFamily] {
         let status = clockGuard.status
         return [
             .gauge(

@@ -1,7 +1,7 @@
 import CopyJobs
 
 extension CopyMetrics: MetricSource {
-    var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         let counts = snapshot
         let (jobs, items) = (CopyJobState.allCases, CopyItemState.allCases)
         return [

@@ -1,7 +1,7 @@
 import Webhooks
 
 extension EventMetrics: MetricSource {
-    var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         let told = snapshot.map { ([("webhook", $0.webhook)], $0.counts) }
         return [
             .counter(

@@ -1,17 +1,29 @@
+import Basics
 import Database
 import ObjectStore
 import RPC
 
 /// What the gateway as a whole is and has.
-struct GatewayMetrics: MetricSource {
-    let state: ServingState
-    let database: Database
-    let store: ObjectStore
-    let certificates: GatewayCertificates
+package struct GatewayMetrics: MetricSource {
+    private let state: ServingState
+    private let database: Database
+    private let store: ObjectStore
+    /// When the certificate ends that the listeners show; `nil` = there is none, or it does not say so.
+    private let certificateExpiry: @Sendable () -> UnixTime?
 
-    var families: [MetricFamily] {
+    package init(
+        state: ServingState, database: Database, store: ObjectStore,
+        certificateExpiry: @escaping @Sendable () -> UnixTime?
+    ) {
+        self.state = state
+        self.database = database
+        self.store = store
+        self.certificateExpiry = certificateExpiry
+    }
+
+    package var families: [MetricFamily] {
         [
-            .gauge("data_gateway_build_info", "1, with the version.", [([("version", Program.version)], 1)]),
+            .gauge("data_gateway_build_info", "1, with the version.", [([("version", ProgramVersion.current)], 1)]),
             .gauge("data_gateway_serving", "Whether it takes calls: 1 or 0.", [([], state.isServing ? 1 : 0)]),
             .gauge(
                 "data_gateway_store_free_bytes", "Bytes that are free where the objects are.",
@@ -29,7 +41,7 @@ struct GatewayMetrics: MetricSource {
                 [([], database.isReserveReleased ? 1 : 0)]),
             .gauge(
                 "data_gateway_tls_certificate_expiry_seconds", "When the certificate ends, in Unix time.",
-                certificates.expiry.map { [([], Int($0.seconds))] } ?? []),
+                certificateExpiry().map { [([], Int($0.seconds))] } ?? []),
             .counter(
                 "data_gateway_log_lines_dropped_total", "Lines that standard error did not take fast enough.",
                 [([], Log.dropped)]),

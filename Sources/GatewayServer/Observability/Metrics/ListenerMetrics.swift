@@ -2,20 +2,35 @@ import RPC
 import Wire
 
 /// What the listeners counted: connections, calls by the names that gRPC's libraries use, limits.
-struct ListenerMetrics: MetricSource {
-    struct Listener: Sendable {
-        let name: ListenerName
+package struct ListenerMetrics: MetricSource {
+    package struct Listener: Sendable {
+        /// What scripts call it.
+        let name: String
         let metrics: ServerMetrics
         /// Counters of the connections' limits, where `metrics` counts calls only.
-        var daemon: ServerMetrics?
+        let daemon: ServerMetrics?
         /// What is served there.
-        var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] = []
+        let methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)]
+
+        package init(
+            name: String, metrics: ServerMetrics, daemon: ServerMetrics? = nil,
+            methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] = []
+        ) {
+            self.name = name
+            self.metrics = metrics
+            self.daemon = daemon
+            self.methods = methods
+        }
     }
 
-    let listeners: [Listener]
+    private let listeners: [Listener]
 
-    var families: [MetricFamily] {
-        let snapshots = listeners.map { ([("listener", $0.name.rawValue)], $0.metrics.snapshot) }
+    package init(listeners: [Listener]) {
+        self.listeners = listeners
+    }
+
+    package var families: [MetricFamily] {
+        let snapshots = listeners.map { ([("listener", $0.name)], $0.metrics.snapshot) }
         let connections: [MetricFamily] = [
             .gauge(
                 "data_gateway_connections", "Connections that are open; of the web listener, requests.",
@@ -37,7 +52,7 @@ struct ListenerMetrics: MetricSource {
                 "How often a client was refused or cut off because it reached a limit.",
                 listeners.flatMap { listener in
                     listener.limits.sorted { $0.key < $1.key }.map {
-                        ([("listener", listener.name.rawValue), ("limit", $0)], $1)
+                        ([("listener", listener.name), ("limit", $0)], $1)
                     }
                 }),
             .counter(
@@ -56,7 +71,7 @@ struct ListenerMetrics: MetricSource {
     private var calls: [MetricFamily] {
         let methods = listeners.flatMap { listener in
             listener.methods.map { method in
-                let labels = [("listener", listener.name.rawValue)] + method.descriptor.labels
+                let labels = [("listener", listener.name)] + method.descriptor.labels
                 return (labels: labels, counts: method.metrics.snapshot)
             }
         }

@@ -1,5 +1,5 @@
 /// Samples of one name, as Prometheus takes them.
-struct MetricFamily: Sendable {
+package struct MetricFamily: Sendable {
     enum Kind: String, Sendable {
         case counter
         case gauge
@@ -35,6 +35,6 @@ extension MetricFamily {
 }
 
 /// Who counts something that operators see.
-protocol MetricSource: Sendable {
+package protocol MetricSource: Sendable {
     var families: [MetricFamily] { get }
 }

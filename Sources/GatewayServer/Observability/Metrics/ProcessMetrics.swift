@@ -1,20 +1,22 @@
 import Foundation
 
 /// What the system says of this process, by the names that Prometheus' clients use.
-struct ProcessMetrics: MetricSource {
+package struct ProcessMetrics: MetricSource {
     private let pageSize = sysconf(Int32(_SC_PAGESIZE))
     private let ticksPerSecond = Double(sysconf(Int32(_SC_CLK_TCK)))
     /// In Unix time. Of the clocks, not of /proc/stat: a service that is shut in sees its own process there only.
     private let bootTime = Self.seconds(of: CLOCK_REALTIME) - Self.seconds(of: CLOCK_BOOTTIME)
 
     /// How many descriptors the process may have open.
-    static var maxDescriptors: Int {
+    package static var maxDescriptors: Int {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return Int(clamping: limit.rlim_cur)
     }
 
-    var families: [MetricFamily] {
+    package init() {}
+
+    package var families: [MetricFamily] {
         // proc(5): the fields behind the name, which may hold blanks and ends with the last parenthesis, are numbered from 3.
         guard let stat = text("/proc/self/stat"), let name = stat.lastIndex(of: ")") else { return [] }
         let fields = [0, 0, 0] + stat[stat.index(after: name)...].split(separator: " ").map { Int($0) ?? 0 }

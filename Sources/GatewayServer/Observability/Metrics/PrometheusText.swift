@@ -1,8 +1,8 @@
 /// Metrics in Prometheus' text format (version 0.0.4).
-enum PrometheusText {
-    static let mediaType = "text/plain; version=0.0.4"
+package enum PrometheusText {
+    package static let mediaType = "text/plain; version=0.0.4"
 
-    static func render(_ families: [MetricFamily]) -> String {
+    package static func render(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families where !family.samples.isEmpty {
             text += "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) \(family.kind.rawValue)\n"

@@ -1,7 +1,7 @@
 import Catalog
 
 extension ScrubMetrics: MetricSource {
-    var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         let counts = snapshot
         return [
             .counter(

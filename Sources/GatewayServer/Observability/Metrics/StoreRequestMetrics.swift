@@ -3,7 +3,7 @@ import HTTPServer
 import RPC
 
 /// What the object store's listener was asked for, and what it moved.
-final class StoreRequestMetrics: HTTPObserver, MetricSource {
+package final class StoreRequestMetrics: HTTPObserver, MetricSource {
     private struct Operation: Hashable {
         let dialect: String
         let name: String
@@ -28,14 +28,16 @@ final class StoreRequestMetrics: HTTPObserver, MetricSource {
 
     private let counts = Lock<[Operation: Counts]>([:])
 
+    package init() {}
+
     /// What was refused before it was known what it asked for stands under `none`.
-    func ended(_ request: HTTPRequestRecord) {
+    package func ended(_ request: HTTPRequestRecord) {
         let operation = Operation(
             dialect: request.notes.dialect ?? "none", name: request.notes.operation ?? "none")
         counts.withLock { $0[operation, default: Counts()].add(request) }
     }
 
-    var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         let all = counts.withLock { $0 }.map { ($0.labels, $1) }.sorted { "\($0.0)" < "\($1.0)" }
         return [
             .counter(

@@ -1,8 +1,8 @@
 import Basics
 
 /// What the sweeps counted; read at any time, by any thread.
-final class SweepMetrics: MetricSource {
-    enum Kind: String, CaseIterable, Sendable {
+package final class SweepMetrics: MetricSource {
+    package enum Kind: String, CaseIterable, Sendable {
         /// Uploads whose session had ended.
         case uploads
         /// Objects that were older than their organization keeps them.
@@ -34,15 +34,17 @@ final class SweepMetrics: MetricSource {
 
     private let counts = Lock<[Kind: Counts]>([:])
 
-    func swept(_ kind: Kind, count: Int) {
+    package init() {}
+
+    package func swept(_ kind: Kind, count: Int) {
         counts.withLock { $0[kind, default: Counts()].swept += count }
     }
 
-    func failed(_ kind: Kind) {
+    package func failed(_ kind: Kind) {
         counts.withLock { $0[kind, default: Counts()].failures += 1 }
     }
 
-    var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         let counts = counts.withLock { $0 }
         let kinds = Kind.allCases.map { ([("kind", $0.rawValue)], counts[$0] ?? Counts()) }
         return [

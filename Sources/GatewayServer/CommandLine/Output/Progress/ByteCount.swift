@@ -1,8 +1,8 @@
 /// Bytes for people: three digits and a decimal unit.
-enum ByteCount {
-    static func text(_ bytes: Int64) -> String { text(Double(bytes)) }
+package enum ByteCount {
+    package static func text(_ bytes: Int64) -> String { text(Double(bytes)) }
 
-    static func text(_ bytes: Double) -> String {
+    package static func text(_ bytes: Double) -> String {
         let units = ["B", "kB", "MB", "GB", "TB", "PB"]
         var value = max(0, bytes)
         var index = 0

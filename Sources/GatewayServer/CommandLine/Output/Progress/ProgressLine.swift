@@ -1,5 +1,5 @@
 /// A transfer on one line of a terminal: name, bar, share, bytes, rate, time left.
-enum ProgressLine {
+package enum ProgressLine {
     private static let barWidth = 20
 
     static func text(_ name: String, _ meter: TransferMeter, at time: Duration, width: Int = 79) -> String {
@@ -22,7 +22,7 @@ enum ProgressLine {
     }
 
     /// `0:07`, `12:34`, `1:02:03`
-    static func clock(_ seconds: Int64) -> String {
+    package static func clock(_ seconds: Int64) -> String {
         func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
         return (hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)") + ":\(padded(seconds % 60))"

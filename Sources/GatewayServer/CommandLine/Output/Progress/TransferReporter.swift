@@ -1,7 +1,7 @@
 import Basics
 
 /// Tells how files travel: as a bar where a person watches, as lines of JSON where a program asked for them.
-final class TransferReporter: Sendable {
+package final class TransferReporter: Sendable {
     private struct Current {
         let name: String
         var meter: TransferMeter
@@ -16,7 +16,7 @@ final class TransferReporter: Sendable {
     private let start = ContinuousClock.now
     private let current = Lock<Current?>(nil)
 
-    init(_ environment: CommandEnvironment, asJSON: Bool) {
+    package init(_ environment: CommandEnvironment, asJSON: Bool) {
         self.environment = environment
         self.asJSON = asJSON
     }
@@ -24,13 +24,13 @@ final class TransferReporter: Sendable {
     private var now: Duration { ContinuousClock.now - start }
 
     /// From now on `name` is what moves.
-    func begin(_ name: String, total: Int64?, done: Int64) {
+    package func begin(_ name: String, total: Int64?, done: Int64) {
         current.withLock { $0 = Current(name: name, meter: TransferMeter(total: total, done: done, at: now)) }
     }
 
-    func add(_ bytes: Int64) { current.withLock { $0?.meter.add(bytes, at: now) } }
+    package func add(_ bytes: Int64) { current.withLock { $0?.meter.add(bytes, at: now) } }
 
-    func set(_ bytes: Int64, total: Int64?) {
+    package func set(_ bytes: Int64, total: Int64?) {
         current.withLock {
             $0?.meter.set(bytes, at: now)
             $0?.meter.total = total
@@ -38,13 +38,13 @@ final class TransferReporter: Sendable {
     }
 
     /// What moved is through, or never will be.
-    func end() {
+    package func end() {
         current.withLock { $0 = nil }
         if !asJSON { environment.terminal?(Self.clearLine) }
     }
 
     /// A line of JSON, `{"event":NAME,…}`; nothing where nobody asked for JSON.
-    func event(_ name: String, _ members: [(String, JSONValue)]) {
+    package func event(_ name: String, _ members: [(String, JSONValue)]) {
         guard asJSON else { return }
         let all = [("event", JSONValue.string(name))] + members
         // Who reads no further cannot be told.
@@ -52,21 +52,21 @@ final class TransferReporter: Sendable {
     }
 
     /// A line for people; nothing where a program reads.
-    func line(_ text: String) {
+    package func line(_ text: String) {
         guard !asJSON else { return }
         environment.terminal?(Self.clearLine)
         try? environment.output(TextLayout.printable(text))
     }
 
     /// A line for people about trouble.
-    func warning(_ text: String) {
+    package func warning(_ text: String) {
         guard !asJSON else { return }
         environment.terminal?(Self.clearLine)
         environment.errorOutput("data-gateway: \(TextLayout.printable(text))")
     }
 
     /// Shows how far it is for as long as `body` runs.
-    func watching<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
+    package func watching<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
         guard asJSON || environment.terminal != nil else { return try await body() }
         let ticker = Task { [self] in
             while (try? await Task.sleep(for: asJSON ? Self.eventInterval : Self.redrawInterval)) != nil { show() }

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import DeviceClient
 
 /// What every command of a device says.

@@ -1,3 +1,5 @@
+import Basics
+import CommandLineInterface
 import DeviceClient
 import Proto
 import RPC

@@ -1,3 +1,4 @@
+import CommandLineInterface
 import HTTPClient
 import Proto
 

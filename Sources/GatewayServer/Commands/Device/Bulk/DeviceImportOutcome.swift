@@ -1,3 +1,6 @@
+import Basics
+import CommandLineInterface
+
 /// What an import did, or would do.
 struct DeviceImportOutcome: Sendable {
     let changes: [DeviceChange]

@@ -1,3 +1,5 @@
+import Basics
+import CommandLineInterface
 import DeviceInit
 import Proto
 import RPC

@@ -1,9 +1,11 @@
+import Configuration
 import Foundation
+import Observability
 
-/// `data-gateway serve`: runs the gateway until a signal ends it.
-enum ServeCommand {
+/// The process that serves: runs the gateway until a signal ends it.
+package enum GatewayProcess {
     /// - Returns: the exit code: 0 after an orderly end, 1 when it cannot start.
-    static func run(_ options: ServeOptions, variables: [String: String]) async -> Int32 {
+    package static func run(_ options: ServeOptions, variables: [String: String]) async -> Int32 {
         let signals = Signals()
         // A source that nobody holds is cancelled, and the second signal would go unseen.
         defer { withExtendedLifetime(signals) {} }

@@ -1,7 +1,7 @@
 import RPC
 import Testing
 
-@testable import GatewayServer
+@testable import Observability
 
 @Suite struct MetricsTests {
     @Test func asText() {

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import Testing
 
-@testable import GatewayServer
+@testable import Observability
 
 @Suite struct LogLineTests {
     private static let time = UnixTime(microseconds: 1_763_791_200_000_123)

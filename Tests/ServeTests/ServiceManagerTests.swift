@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import Testing
 
-@testable import GatewayServer
+@testable import Serve
 
 @Suite struct ServiceManagerTests {
     @Test(arguments: [

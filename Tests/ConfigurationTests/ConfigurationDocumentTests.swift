@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import GatewayServer
+@testable import Configuration
 
 /// docs/configuration.md holds what the reader asks for: no key more or less, and each with its unit, default and bounds.
 @Suite struct ConfigurationDocumentTests {

@@ -1,6 +1,7 @@
+import Configuration
 import Testing
 
-@testable import GatewayServer
+@testable import Serve
 
 @Suite struct ConnectionPlanTests {
     private static let http = [

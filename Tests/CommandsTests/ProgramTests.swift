@@ -1,7 +1,10 @@
 import Basics
+import Configuration
+import Observability
 import Testing
 
-@testable import GatewayServer
+@testable import CommandLineInterface
+@testable import Commands
 
 /// Where a test's commands run: without variables, and with their output kept.
 final class Recorder: Sendable {
@@ -91,7 +94,7 @@ final class Recorder: Sendable {
     @Test func version() async {
         let recorder = Recorder()
         #expect(await recorder.run("--version") == .success)
-        #expect(recorder.output == "data-gateway \(Program.version)")
+        #expect(recorder.output == "data-gateway \(ProgramVersion.current)")
     }
 
     @Test(arguments: [
@@ -123,7 +126,7 @@ final class Recorder: Sendable {
             case .perform(let command) = try Program.request(
                 ["serve", "--data-dir", "d", "--config=c"]
                     + ListenerName.allCases.flatMap { ["--\($0.rawValue)-listen", "[::1]:7"] }),
-            let serve = command as? Serve
+            let serve = command as? ServeCommand
         else {
             Issue.record("serve is no command")
             return

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GatewayServer
+@testable import CommandLineInterface
 
 @Suite struct CSVTests {
     @discardableResult

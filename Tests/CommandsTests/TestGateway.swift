@@ -1,4 +1,5 @@
 import Basics
+import CommandLineInterface
 import EventLoops
 import Foundation
 import HTTPTypes
@@ -6,7 +7,7 @@ import Proto
 import RPC
 import Wire
 
-@testable import GatewayServer
+@testable import Commands
 
 /// A gateway of which a test says what each method does, and somebody who is signed in there.
 final class TestGateway: Sendable {

@@ -1,10 +1,11 @@
+import CommandLineInterface
 import HTTPTypes
 import Proto
 import RPC
 import Testing
 import Wire
 
-@testable import GatewayServer
+@testable import Commands
 
 @Suite struct ClientFailureTests {
     private let server = PeerAddress(host: "gateway.example", port: 50054)

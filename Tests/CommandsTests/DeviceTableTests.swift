@@ -1,7 +1,8 @@
+import CommandLineInterface
 import Proto
 import Testing
 
-@testable import GatewayServer
+@testable import Commands
 
 @Suite struct DeviceTableTests {
     private static let id = "260427-000001"

@@ -1,21 +1,9 @@
+import CommandLineInterface
 import HTTPTypes
 import Proto
 import Wire
 
-/// Why a command did not do what it was asked for, as a sentence that a person can act on.
-struct ClientFailure: Error, Hashable {
-    let exitCode: ExitCode
-    /// Without a full stop.
-    let message: String
-    /// How the call ended, where a call was the reason.
-    let status: StatusCode?
-
-    init(_ message: String, exitCode: ExitCode = .refused, status: StatusCode? = nil) {
-        self.message = message
-        self.exitCode = exitCode
-        self.status = status
-    }
-
+extension ClientFailure {
     /// How a call ended at `server`.
     init(_ status: GRPCStatus, of method: MethodDescriptor, at server: PeerAddress) {
         let detail = status.details.flatMap { try? ErrorDetail(decoding: $0) }?.code ?? ""
@@ -35,9 +23,6 @@ struct ClientFailure: Error, Hashable {
         let isPassing = status.code == .unavailable || status.code == .deadlineExceeded
         self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)
     }
-
-    /// Who reads the output no further, as `head`, has what it wants.
-    static let readerLeft = ClientFailure("nobody reads the output any more", exitCode: .success)
 
     static let notSignedIn = ClientFailure("not signed in: run data-gateway login --user NAME")
 

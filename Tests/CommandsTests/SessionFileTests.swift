@@ -1,9 +1,10 @@
+import CommandLineInterface
 import Foundation
 import HTTPTypes
 import RPC
 import Testing
 
-@testable import GatewayServer
+@testable import Commands
 
 /// A folder that is gone when the test is over.
 private final class Folder {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GatewayServer
+@testable import Configuration
 
 @Suite struct JSON5ReaderTests {
     @Test func everythingThatJSON5Has() throws {

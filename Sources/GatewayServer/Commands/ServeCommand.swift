@@ -1,7 +1,10 @@
+import CommandLineInterface
+import Configuration
 import HTTPTypes
+import Serve
 
 /// `data-gateway serve`
-struct Serve: Command {
+struct ServeCommand: Command {
     static let name = "serve"
     static let summary = "Run the gateway until SIGTERM or SIGINT ends it"
     static let discussion = [
@@ -24,7 +27,7 @@ struct Serve: Command {
     var options = ServeOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await ServeCommand.run(options, variables: environment.variables) == 0 ? .success : .refused
+        await GatewayProcess.run(options, variables: environment.variables) == 0 ? .success : .refused
     }
 }
 

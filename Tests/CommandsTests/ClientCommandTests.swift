@@ -1,10 +1,11 @@
+import CommandLineInterface
 import GatewayAPI
 import Proto
 import RPC
 import Testing
 import Wire
 
-@testable import GatewayServer
+@testable import Commands
 
 @Suite struct ClientCommandTests {
     private let calls = Calls()

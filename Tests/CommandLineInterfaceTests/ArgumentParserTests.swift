@@ -2,10 +2,16 @@ import HTTPTypes
 import RPC
 import Testing
 
-@testable import GatewayServer
+@testable import CommandLineInterface
 
 /// A command with a parameter of each kind.
 private struct Sample: Command {
+    enum State: String, ArgumentChoice {
+        case registered
+        case initialized
+        case disabled
+    }
+
     static let name = "sample"
     static let summary = "Try the parser"
 
@@ -25,7 +31,7 @@ private struct Sample: Command {
     var second = "none"
     var count: Int64 = 0
     var address: PeerAddress?
-    var state: DeviceList.Status?
+    var state: State?
     var tags: [TagArgument] = []
     var isLoud = false
 
@@ -96,11 +102,6 @@ private struct Sample: Command {
     ])
     func whatIsWrongIsNamed(line: String, message: String) {
         #expect(throws: UsageError(message, path: ["sample"])) { try parse(line) }
-    }
-
-    @Test(arguments: ["", " a", "a ", "a\nb", "a\u{7F}"])
-    func anOrganizationThatCannotTravel(name: String) {
-        #expect(throws: ArgumentProblem.self) { try OrganizationArgument(argument: name) }
     }
 
     @Test func theErrorSaysWhereToRead() {

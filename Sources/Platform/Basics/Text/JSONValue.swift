@@ -1,5 +1,5 @@
 /// JSON that is written: members keep their order, as people read them.
-enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
     case number(Int64)
@@ -7,13 +7,18 @@ enum JSONValue: Sendable, Hashable {
     case array([JSONValue])
     case object([Member])
 
-    struct Member: Sendable, Hashable {
-        let name: String
-        let value: JSONValue
+    package struct Member: Sendable, Hashable {
+        package let name: String
+        package let value: JSONValue
+
+        package init(name: String, value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// On one line.
-    var text: String {
+    package var text: String {
         switch self {
         case .null: "null"
         case .bool(let value): value ? "true" : "false"
@@ -47,7 +52,7 @@ enum JSONValue: Sendable, Hashable {
 
 extension Unicode.Scalar {
     /// Controls, and what reorders or breaks the line around it.
-    var isUnprintable: Bool {
+    package var isUnprintable: Bool {
         switch properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
         default: properties.isBidiControl

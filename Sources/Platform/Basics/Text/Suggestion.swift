@@ -1,7 +1,7 @@
 /// What somebody may have meant.
-enum Suggestion {
+package enum Suggestion {
     /// The one of `names` that is nearest to `word`, as `; did you mean X?`, or nothing where none is near.
-    static func text(for word: String, among names: [String]) -> String {
+    package static func text(for word: String, among names: [String]) -> String {
         let nearest = names.map { (name: $0, distance: EditDistance.between($0, word)) }
             .min { $0.distance < $1.distance }
         // More slips than that make another word.

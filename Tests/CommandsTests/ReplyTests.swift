@@ -1,8 +1,10 @@
+import Basics
 import Foundation
 import Proto
 import Testing
 
-@testable import GatewayServer
+@testable import CommandLineInterface
+@testable import Commands
 
 @Suite struct ReplyTests {
     private let device = Device(

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Configuration
 @testable import CopyJobs
-@testable import GatewayServer
 
 @Suite struct ConfigurationTests {
     private func read(

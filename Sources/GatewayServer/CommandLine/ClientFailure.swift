@@ -1,0 +1,19 @@
+import Wire
+
+/// Why a command did not do what it was asked for, as a sentence that a person can act on.
+package struct ClientFailure: Error, Hashable {
+    package let exitCode: ExitCode
+    /// Without a full stop.
+    package let message: String
+    /// How the call ended, where a call was the reason.
+    package let status: StatusCode?
+
+    package init(_ message: String, exitCode: ExitCode = .refused, status: StatusCode? = nil) {
+        self.message = message
+        self.exitCode = exitCode
+        self.status = status
+    }
+
+    /// Who reads the output no further, as `head`, has what it wants.
+    package static let readerLeft = ClientFailure("nobody reads the output any more", exitCode: .success)
+}

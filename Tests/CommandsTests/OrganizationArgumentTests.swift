@@ -1,0 +1,11 @@
+import CommandLineInterface
+import Testing
+
+@testable import Commands
+
+@Suite struct OrganizationArgumentTests {
+    @Test(arguments: ["", " a", "a ", "a\nb", "a\u{7F}"])
+    func anOrganizationThatCannotTravel(name: String) {
+        #expect(throws: ArgumentProblem.self) { try OrganizationArgument(argument: name) }
+    }
+}
