@@ -208,7 +208,7 @@ let package = Package(
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "RPC"]),
         tests("Configuration", ["CopyJobs"]),
-        tests("Serve", ["Basics", "Configuration"]),
+        tests("Serve", ["Backup", "Basics", "Configuration", "RPC"]),
         tests(
             "Commands",
             [

@@ -17,25 +17,32 @@ package final class DataDirectory: Sendable {
     static let format = "1\n"
 
     package let path: String
-    private let lock: Int32
+    /// `nil` once it was given back.
+    private let lock: Lock<Int32?>
 
     /// Takes the lock of an existing folder, for as long as this object lives.
     ///
     /// - Throws: ``Problem``.
     init(locking path: String) throws(Problem) {
         self.path = path
-        lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else {
+        let descriptor = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
             throw Problem(
                 description: "cannot write in the data directory \(path): \(String(cString: strerror(errno)))")
         }
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+        lock = Lock(descriptor)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw Problem(description: "the data directory \(path) is in use by another gateway")
         }
     }
 
     deinit {
-        close(lock)
+        release()
+    }
+
+    /// Gives the lock back, though somebody may still hold this object; nothing is read or written by way of it after that.
+    package func release() {
+        if let descriptor = lock.withLock({ $0.take() }) { close(descriptor) }
     }
 
     /// For a gateway that is to serve it: makes the folder (0700, its name durable) where it is missing.

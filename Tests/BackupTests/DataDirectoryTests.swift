@@ -43,6 +43,14 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
+    @Test func releasedFolderCanBeServedAgain() throws {
+        let path = scratch.path + "/data"
+        let first = try DataDirectory.forServing(path)
+        first.release()
+        #expect(throws: Never.self) { try DataDirectory.forServing(path) }
+        withExtendedLifetime(first) {}
+    }
+
     @Test func whatARestoreLeftHalfDoneIsNotServed() throws {
         let path = try scratch.folder("data", files: [])
         try FileManager.default.createDirectory(atPath: path + "/restoring", withIntermediateDirectories: false)

@@ -3,12 +3,13 @@ import Observability
 import RPC
 
 extension Configuration {
-    /// Lowers how many connections the listeners take to what the process's limit of descriptors allows, and says so.
+    /// Lowers how many connections the listeners take to what the process's limit of descriptors allows.
     ///
     /// - Parameters:
     ///   - descriptors: what the process may have open.
     ///   - loops: event loops.
-    mutating func fitConnections(descriptors: Int, loops: Int) throws(ConfigurationError) {
+    /// - Returns: how many there are, where they are fewer than was asked for.
+    mutating func fitConnections(descriptors: Int, loops: Int) throws(ConfigurationError) -> ConnectionPlan? {
         let plan = try ConnectionPlan(
             descriptors: descriptors, loops: loops,
             http: [
@@ -19,20 +20,27 @@ extension Configuration {
                 ConnectionPlan.HTTPListener(connections: Int(ops.maximumConnections), descriptors: 1),
             ],
             grpcListeners: ListenerName.grpc.count { listeners[$0] != nil }, grpc: rpc.maxConnections)
-        guard plan.isLowered else { return }
+        guard plan.isLowered else { return nil }
         objectStore.daemon.lower(to: plan.http[0].connections)
         web.lower(to: plan.http[1].connections)
         ops.lower(to: plan.http[2].connections)
         rpc.maxConnections = plan.grpc
         // One address does not get all of them.
         rpc.maxConnectionsPerAddress = min(rpc.maxConnectionsPerAddress, max(1, plan.grpc / 2))
+        return plan
+    }
+}
+
+extension ConnectionPlan {
+    /// Says in the log that connections are fewer than was asked for.
+    func reportLowered(descriptors: Int) {
         // Where one address still has its connections, and the HTTP/1.1 listeners have theirs, few will ever notice.
-        let isShort = plan.grpc < 2 * RPCLimits().maxConnectionsPerAddress
+        let isShort = grpc < 2 * RPCLimits().maxConnectionsPerAddress
         Log.write(
             "connection limits lowered",
             [
-                "descriptors": "\(descriptors)", "each_grpc_listener": "\(plan.grpc)",
-                "object_store": "\(plan.http[0].connections)", "web": "\(plan.http[1].connections)",
+                "descriptors": "\(descriptors)", "each_grpc_listener": "\(grpc)",
+                "object_store": "\(http[0].connections)", "web": "\(http[1].connections)",
                 "remedy": "raise LimitNOFILE of the service, or lower rpc.max_connections",
             ], level: isShort ? .warning : .info)
     }

@@ -30,14 +30,32 @@ package struct GatewayModules: Sendable {
     let copies: CopyJobs
     private let internalStorage: InternalStorageService
     private let backup: BackupService
+    private let opened: Closings
 
     package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
         + Webhooks.migrations + CopyJobs.migrations + ClockRecords.migrations
 
-    init(
+    /// Opens the database and the store, and listens for the store's clients. Where it throws, nothing stays open.
+    static func open(
         _ configuration: Configuration, directory: DataDirectory, state: ServingState, certificates: GatewayCertificates
+    ) async throws -> GatewayModules {
+        let opened = Closings()
+        do {
+            return try await GatewayModules(
+                configuration, directory: directory, state: state, certificates: certificates, opened: opened)
+        } catch {
+            opened.close()
+            throw error
+        }
+    }
+
+    /// - Parameter opened: gets what was opened, also where this throws.
+    private init(
+        _ configuration: Configuration, directory: DataDirectory, state: ServingState,
+        certificates: GatewayCertificates, opened: Closings
     ) async throws {
+        self.opened = opened
         let clock = SystemClock()
         let identifiers = Identifiers(clock: clock)
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
@@ -59,6 +77,7 @@ package struct GatewayModules: Sendable {
         }
         database = try Database(
             path: directory.database, migrations: Self.migrations, options: options)
+        opened.add { [database] in database.close() }
         self.clock = try ClockKeeper(
             database: database, clock: clock, confirmation: configuration.clockConfirmation)
         let clockGuard = self.clock.clockGuard
@@ -74,6 +93,10 @@ package struct GatewayModules: Sendable {
         store = try ObjectStore(
             directory: directory.store, database: database, keyring: keyring, clock: clock,
             permit: clockGuard.permit(), configuration: configuration.store)
+        opened.add { [accounts, store] in
+            accounts.deferred.flush(at: SystemClock().now())
+            store.close()
+        }
         let address = configuration.address(.objectStore)
         var surface = configuration.objectStore
         // Where the endpoint is a name, clients put the bucket before it.
@@ -85,6 +108,7 @@ package struct GatewayModules: Sendable {
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
             host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface)
+        opened.add { [storeServer] in storeServer.stop(drainingFor: 0) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
@@ -184,10 +208,8 @@ package struct GatewayModules: Sendable {
         }
     }
 
-    /// Writes what is written late only, and closes the database.
+    /// Breaks off what is left of the store's requests, writes what is written late only, and closes the database.
     func close() {
-        accounts.deferred.flush(at: SystemClock().now())
-        store.close()
-        database.close()
+        opened.close()
     }
 }

@@ -4,7 +4,7 @@ import Observability
 
 /// The process that serves: runs the gateway until a signal ends it.
 package enum GatewayProcess {
-    /// - Returns: the exit code: 0 after an orderly end, 1 when it cannot start.
+    /// - Returns: the exit code: 0 after an orderly end, 1 when it cannot start or a service ended by itself.
     package static func run(_ options: ServeOptions, variables: [String: String]) async -> Int32 {
         let signals = Signals()
         // A source that nobody holds is cancelled, and the second signal would go unseen.
@@ -16,24 +16,26 @@ package enum GatewayProcess {
             Log.configure(configuration.log)
             defer { Log.flush() }
             let manager = ServiceManager(ProcessInfo.processInfo.environment)
-            let start = { try await Gateway(configuration, dataDirectory: options.dataDirectory) }
-            let gateway = if let manager { try await manager.starting(start) } else { try await start() }
+            let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory)
+            let start = { try await gateway.start() }
+            if let manager { try await manager.starting(start) } else { try await start() }
             announce(gateway.listeners)
             manager?.ready()
-            let reloading = Task { [reloads = signals.reloads] in
-                for await _ in reloads {
-                    manager?.reloading()
-                    gateway.reload(read)
-                    manager?.ready()
+            try await gateway.serve {
+                let reloading = Task { [reloads = signals.reloads] in
+                    for await _ in reloads {
+                        manager?.reloading()
+                        gateway.reload(read)
+                        manager?.ready()
+                    }
                 }
+                let watchdog = Task { await manager?.watch { await gateway.answer() } }
+                await signals.termination()
+                signals.exitAtNext()
+                manager?.stopping()
+                reloading.cancel()
+                watchdog.cancel()
             }
-            let watchdog = Task { await manager?.watch { await gateway.answer() } }
-            await signals.termination()
-            signals.exitAtNext()
-            manager?.stopping()
-            reloading.cancel()
-            watchdog.cancel()
-            await gateway.stop()
             return 0
         } catch {
             try? FileHandle.standardError.write(contentsOf: Data("data-gateway: \(error)\n".utf8))

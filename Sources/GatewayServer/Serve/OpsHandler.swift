@@ -4,7 +4,7 @@ import RPC
 
 /// The ops listener: whether the process lives, whether it takes calls, and what it counted.
 struct OpsHandler: HTTPRequestHandler {
-    let state: ServingState
+    let readiness: Readiness
     let metrics: [any MetricSource]
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
@@ -15,7 +15,7 @@ struct OpsHandler: HTTPRequestHandler {
         case "/healthz":
             return .respond(Self.text(200, "ok\n"))
         case "/readyz":
-            return .respond(state.isServing ? Self.text(200, "ready\n") : Self.text(503, "draining\n"))
+            return .respond(readiness.isReady ? Self.text(200, "ready\n") : Self.text(503, readiness.reason))
         case "/metrics":
             let metrics = PrometheusText.render(metrics.flatMap(\.families))
             return .respond(Self.text(200, metrics, type: PrometheusText.mediaType))

@@ -2,11 +2,12 @@ import Dispatch
 import Foundation
 
 /// SIGTERM, SIGINT and SIGHUP as something to await. From its creation on they do not end the process by themselves.
-struct Signals {
+struct Signals: Sendable {
     /// SIGHUP: read again what can be.
     let reloads: AsyncStream<Void>
     private let terminations: AsyncStream<Void>
-    private let sources: [any DispatchSourceSignal]
+    /// Safe: set once, and only held after that.
+    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
     init() {
         // A peer that hangs up is an error of its connection, not of the process.

@@ -1,0 +1,187 @@
+import Backup
+import Basics
+import Configuration
+import Console
+import DeviceClient
+import EventLoops
+import Foundation
+import HTTPCalls
+import HTTPServer
+import HTTPTypes
+import Observability
+import RPC
+import Sockets
+
+/// The services that a gateway is made of.
+struct GatewayServices: Sendable {
+    /// How long calls and requests that are under way when the gateway is told to end may take, in seconds.
+    private static let drainLimit = 20
+
+    let directory: ValueService<DataDirectory>
+    let loops: ValueService<[EventLoop]>
+    let modules: ValueService<GatewayModules>
+    let grpcListeners: [ListenerName: ValueService<RPCListener>]
+    let web: ValueService<HTTPDaemon>
+    let ops: ValueService<HTTPDaemon>
+    /// All of them, in the order in which they start.
+    let all: [any Service]
+
+    /// - Parameters:
+    ///   - configuration: its limits of connections are those that the process's descriptors allow.
+    ///   - loops: how many event loops there are.
+    init(
+        _ configuration: Configuration, dataDirectory: String, loops count: Int, state: ServingState,
+        certificates: GatewayCertificates
+    ) {
+        let directory = ValueService("data directory") {
+            try DataDirectory.forServing(dataDirectory)
+        } close: {
+            $0.release()
+        }
+        let loops = ValueService("event loops") {
+            (0..<count).map { EventLoop(name: "loop-\($0)") }
+        } close: {
+            for loop in $0 { loop.stop() }
+        }
+        let modules = ValueService("modules") {
+            try await GatewayModules.open(
+                configuration, directory: directory.value, state: state, certificates: certificates)
+        } close: {
+            $0.close()
+        }
+        let servers = ValueService("call servers") {
+            try CallServers(configuration, modules.value, state: state)
+        }
+        let readiness = Readiness(state)
+        let sweeps = SweepMetrics()
+        let ops = Self.ops(configuration) {
+            let modules = modules.value
+            return OpsHandler(
+                readiness: readiness,
+                metrics: [
+                    GatewayMetrics(
+                        state: state, database: modules.database, store: modules.store,
+                        certificateExpiry: { certificates.expiry }),
+                    servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
+                    modules.events.metrics, modules.copies.metrics, modules.accounts.auditPressure,
+                    ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
+                ])
+        }
+        let grpc = ListenerName.grpc.filter { configuration.listeners[$0] != nil }.map { name in
+            (name, Self.listener(name, configuration, servers, loops, certificates))
+        }
+        let grpcListeners = Dictionary(uniqueKeysWithValues: grpc)
+        let web = Self.web(configuration, certificates) {
+            let modules = modules.value
+            let calls = RPCRequestHandler(server: servers.value[.web], loops: loops.value)
+            let addresses = grpcListeners.mapValues(\.value.address)
+            let console = configuration.console.map { settings in
+                Console(
+                    calls: calls, deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(),
+                    configuration: settings)
+            }
+            return WebHandler(accounts: modules.accounts, calls: calls, console: console)
+        }
+        // What ends when calls and requests end: together, since each may take long.
+        let work =
+            grpc.map { $1 as any Service } + [web, StoreDrain(modules: modules, limit: Self.drainLimit)]
+            + Self.background(modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps)
+        (self.directory, self.loops, self.modules) = (directory, loops, modules)
+        (self.grpcListeners, self.web, self.ops) = (grpcListeners, web, ops)
+        // Probes and scrapes are answered until everything has ended.
+        all = [directory, loops, modules, servers, ops, ServiceGroup("work", work, stopOrder: .together), readiness]
+    }
+
+    private static func listener(
+        _ name: ListenerName, _ configuration: Configuration, _ servers: ValueService<CallServers>,
+        _ loops: ValueService<[EventLoop]>, _ certificates: GatewayCertificates
+    ) -> ValueService<RPCListener> {
+        ValueService("\(name.rawValue) listener") {
+            let shortage = DescriptorShortage {
+                Log.write(
+                    "out of file descriptors",
+                    ["consequence": "connections wait", "remedy": "raise LimitNOFILE of the service"], level: .error)
+            }
+            return try RPCListener(
+                configuration.address(name), server: servers.value[name], loops: loops.value,
+                certificates: certificates[name], shortage: shortage)
+        } close: {
+            await $0.stop(limit: .seconds(drainLimit))
+        }
+    }
+
+    private static func web(
+        _ configuration: Configuration, _ certificates: GatewayCertificates,
+        handler: @escaping @Sendable () -> WebHandler
+    ) -> ValueService<HTTPDaemon> {
+        ValueService("web listener") {
+            let address = configuration.address(.web)
+            var daemon = configuration.web
+            daemon.certificates = certificates[.web]
+            daemon.observers = [HTTPAccessLog(listener: ListenerName.web.rawValue)]
+            return try HTTPDaemon(
+                host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
+        } close: { web in
+            await Thread.run { web.stop(drainingFor: drainLimit) }
+        }
+    }
+
+    private static func ops(
+        _ configuration: Configuration, handler: @escaping @Sendable () -> OpsHandler
+    ) -> ValueService<HTTPDaemon> {
+        ValueService("ops listener") {
+            let address = configuration.address(.ops)
+            var daemon = configuration.ops
+            // Probes and scrapes would drown everything else.
+            daemon.observers = [HTTPAccessLog(listener: ListenerName.ops.rawValue, successLevel: .debug)]
+            return try HTTPDaemon(
+                host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
+        } close: {
+            $0.stop(drainingFor: 1)
+        }
+    }
+
+    /// What is done beside the calls.
+    private static func background(
+        _ modules: ValueService<GatewayModules>, directUploadIdle: Int64, _ sweeps: SweepMetrics
+    ) -> [any Service] {
+        [
+            BackgroundService("scrubbing") {
+                let modules = modules.value
+                await modules.store.finishReconciliation()
+                // Beside a database of another age an object's row may be wrong, and its bytes right.
+                if !modules.store.isForeign { await modules.catalog.scrub() }
+            },
+            BackgroundService("webhooks") { await modules.value.events.run() },
+            BackgroundService("copy jobs") { await modules.value.copies.run() },
+            BackgroundService("reconciliation") {
+                modules.value.store.stopBackgroundWork()
+            } work: {
+                await ReconciliationReport(store: modules.value.store).run()
+            },
+            BackgroundService("housekeeping") {
+                let modules = modules.value
+                await Housekeeping(
+                    database: modules.database, clock: modules.clock, accounts: modules.accounts,
+                    uploads: modules.uploads, catalog: modules.catalog, events: modules.events, copies: modules.copies,
+                    store: modules.store, directUploadIdle: directUploadIdle, metrics: sweeps
+                ).run()
+            },
+        ]
+    }
+}
+
+extension Endpoints {
+    /// Where the listeners that devices speak to are.
+    fileprivate init(_ configuration: Configuration, _ addresses: [ListenerName: PeerAddress]) {
+        func endpoint(_ name: ListenerName) -> Endpoint {
+            let address = addresses[name] ?? configuration.address(name)
+            return Endpoint(
+                scheme: configuration.isSecure(name) ? .https : .http, host: address.host, port: address.port)
+        }
+        self.init()
+        auth = endpoint(.auth)
+        gateway = endpoint(.gateway)
+        deviceInit = endpoint(.deviceInit)
+    }
+}

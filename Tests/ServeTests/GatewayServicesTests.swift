@@ -1,0 +1,125 @@
+import Backup
+import Configuration
+import Foundation
+import RPC
+import Testing
+
+@testable import Serve
+
+/// The services of a real gateway, each of which fails once to start.
+@Suite(.serialized) struct GatewayServicesTests {
+    /// Does not start.
+    private struct Failing: Service {
+        let name: String
+
+        func start(_ ended: @escaping @Sendable (any Error) -> Void) throws { throw TestFailure() }
+        func stop() { Issue.record("\(name) was stopped, and had not started") }
+    }
+
+    /// A data directory, and addresses for the listeners.
+    private final class Place: Sendable {
+        let directory = NSTemporaryDirectory() + "data-gateway-\(UUID().uuidString)"
+        let ports: [ListenerName: UInt16]
+
+        init() throws {
+            // All at once, so that they differ.
+            let sockets = try ListenerName.allCases.map { ($0, try FreePort()) }
+            ports = Dictionary(uniqueKeysWithValues: sockets.map { ($0, $1.port) })
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+        func services() throws -> GatewayServices {
+            let listen = ports.map { ($0.rawValue, "127.0.0.1:\($1)") }
+            let configuration = try Configuration(
+                ServeOptions(listen: Dictionary(uniqueKeysWithValues: listen)),
+                variables: ["DATA_GATEWAY_DATABASE__RESERVE_BYTES": "0"])
+            return GatewayServices(
+                configuration, dataDirectory: directory, loops: 2, state: ServingState(),
+                certificates: try GatewayCertificates(configuration))
+        }
+
+        /// Nobody listens, and the data directory is free.
+        ///
+        /// - Parameter failed: what did not start.
+        func expectNothingLeft(_ failed: String = "") {
+            for (name, port) in ports { #expect(!FreePort.isTaken(port), "\(name) after \(failed)") }
+            #expect(throws: Never.self, "\(failed)") { try DataDirectory.forServing(directory) }
+        }
+    }
+
+    private static let names = leafNames(of: (try? Place().services().all) ?? [])
+
+    private static func leafNames(of services: [any Service]) -> [String] {
+        services.flatMap { service in
+            (service as? ServiceGroup).map { leafNames(of: $0.services) } ?? [service.name]
+        }
+    }
+
+    /// The same list, with a service in the place of one that does not start.
+    private static func failing(_ name: String, in services: [any Service]) -> [any Service] {
+        services.map { service in
+            if let group = service as? ServiceGroup {
+                return ServiceGroup(group.name, failing(name, in: group.services), stopOrder: .together)
+            }
+            return service.name == name ? Failing(name: name) : service
+        }
+    }
+
+    @Test func theListOfServices() {
+        #expect(
+            Self.names == [
+                "data directory", "event loops", "modules", "call servers", "ops listener", "auth listener",
+                "gateway listener", "admin listener", "internal listener", "device-init listener", "web listener",
+                "object-store listener", "scrubbing", "webhooks", "copy jobs", "reconciliation", "housekeeping",
+                "readiness",
+            ])
+    }
+
+    @Test func everyListenerAcceptsFromTheStartToTheStop() async throws {
+        let place = try Place()
+        let group = ServiceGroup("gateway", try place.services().all)
+        try await group.start()
+        for (name, port) in place.ports { #expect(FreePort.isTaken(port), "\(name)") }
+        #expect(throws: DataDirectory.Problem.self) { try DataDirectory.forServing(place.directory) }
+        await group.stop()
+        place.expectNothingLeft()
+    }
+
+    /// In one data directory: what a start left behind would be in the way of the next.
+    @Test func failingStartLeavesNothingBehind() async throws {
+        let place = try Place()
+        for name in Self.names {
+            let group = ServiceGroup("gateway", Self.failing(name, in: try place.services().all))
+            await #expect(throws: TestFailure.self, "\(name)") { try await group.start() }
+            place.expectNothingLeft(name)
+        }
+    }
+
+    @Test func takenAddressLeavesNothingBehind() async throws {
+        let place = try Place()
+        for (name, port) in place.ports {
+            let services = try place.services()
+            do {
+                let taken = try FreePort(port)
+                await #expect(throws: (any Error).self, "\(name)") {
+                    try await ServiceGroup("gateway", services.all).start()
+                }
+                withExtendedLifetime(taken) {}
+            }
+            place.expectNothingLeft(name.rawValue)
+        }
+    }
+
+    /// The modules listen for the store's clients before the first administrator's password cannot be written.
+    @Test func modulesThatFailLateLeaveNothingBehind() async throws {
+        let place = try Place()
+        try FileManager.default.createDirectory(
+            atPath: place.directory + "/initial-admin-password", withIntermediateDirectories: true)
+        try "1\n".write(toFile: place.directory + "/format", atomically: false, encoding: .utf8)
+        let services = try place.services()
+        await #expect(throws: (any Error).self) { try await ServiceGroup("gateway", services.all).start() }
+        #expect(services.directory.current == nil)
+        place.expectNothingLeft()
+    }
+}
