@@ -4,7 +4,7 @@ import Testing
 @testable import Backup
 
 /// Bytes at hand.
-final class MemorySource: ByteSource {
+final class MemorySource: ArchiveSource {
     private var rest: ArraySlice<UInt8>
 
     init(_ bytes: [UInt8]) {
@@ -17,7 +17,7 @@ final class MemorySource: ByteSource {
     }
 }
 
-final class MemorySink: ByteSink {
+final class MemorySink: ArchiveSink {
     private(set) var bytes: [UInt8] = []
 
     func write(_ new: UnsafeRawBufferPointer) throws {
@@ -45,7 +45,7 @@ final class MemorySink: ByteSink {
         return sink.bytes
     }
 
-    private static func read(_ source: any ByteSource) throws -> [Read] {
+    private static func read(_ source: any ArchiveSource) throws -> [Read] {
         let reader = try ArchiveReader(source)
         var all: [Read] = []
         while let record = try reader.next() {

@@ -23,7 +23,7 @@ private final class Folder {
 @Suite struct SessionFileTests {
     private let folder: Folder
     private let file: SessionFile
-    private let session = Session(
+    private let session = SignedInSession(
         authServer: "127.0.0.1:50051", adminServer: nil, organization: "system", userName: "ada", role: "admin",
         accessToken: "access", accessTokenExpiresAtUnix: 1_800_000_000, refreshToken: "refresh",
         refreshTokenExpiresAtUnix: 1_900_000_000)

@@ -46,7 +46,7 @@ final class TestGateway: Sendable {
     /// - Parameter expiry: when the access token ends; the recorder's clock stands at 1,767,225,600.
     func signIn(expiry: Int64 = 1_900_000_000, refreshToken: String = "refresh-1") throws {
         try file.write(
-            Session(
+            SignedInSession(
                 authServer: listener.address.description, adminServer: listener.address.description,
                 organization: "system", userName: "ada", role: "admin", accessToken: "access-1",
                 accessTokenExpiresAtUnix: expiry, refreshToken: refreshToken, refreshTokenExpiresAtUnix: 2_000_000_000))

@@ -11,7 +11,7 @@ package final class ArchiveDestination: @unchecked Sendable {
     private let path: String
     private let partial: String
     private let descriptor: Int32
-    private let sink: any ByteSink
+    private let sink: any ArchiveSink
     private let sealed: SealedSink?
     private var summary: BackupSummary?
 

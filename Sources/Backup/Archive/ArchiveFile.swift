@@ -5,7 +5,7 @@ enum ArchiveFile {
     /// What is in it.
     ///
     /// - Throws: ``ArchiveError`` `passphraseMissing`, `passphraseUnexpected`, `wrongPassphrase` and others.
-    static func open(_ path: String, passphrase: Secret?) throws -> any ByteSource {
+    static func open(_ path: String, passphrase: Secret?) throws -> any ArchiveSource {
         let start = try FileSource(path: path).read(SealedFormat.magic.count)
         guard start.starts(with: SealedFormat.family) else {
             guard passphrase == nil || !start.starts(with: ArchiveRecord.family) else {

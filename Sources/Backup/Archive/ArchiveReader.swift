@@ -6,13 +6,13 @@ final class ArchiveReader {
     /// Of a record's bytes, read at a time.
     private static let piece = 1 << 18
 
-    private let source: any ByteSource
+    private let source: any ArchiveSource
     private let digest = IncrementalDigest(.sha256)
     /// Of the current record.
     private var unread: Int64 = 0
 
     /// - Throws: ``ArchiveError``.
-    init(_ source: any ByteSource) throws {
+    init(_ source: any ArchiveSource) throws {
         self.source = source
         let magic = try source.read(ArchiveRecord.magic.count)
         guard magic == ArchiveRecord.magic else {

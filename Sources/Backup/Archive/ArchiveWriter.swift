@@ -2,10 +2,10 @@ import Crypto
 
 /// Writes an archive, record after record; holds none.
 final class ArchiveWriter {
-    private let sink: any ByteSink
+    private let sink: any ArchiveSink
     private let digest = IncrementalDigest(.sha256)
 
-    init(_ sink: any ByteSink) throws {
+    init(_ sink: any ArchiveSink) throws {
         self.sink = sink
         try append(ArchiveRecord.magic)
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A file that is being written.
-final class FileSink: ByteSink {
+final class FileSink: ArchiveSink {
     private let descriptor: Int32
 
     /// - Parameter descriptor: stays the caller's.
@@ -23,7 +23,7 @@ final class FileSink: ByteSink {
 }
 
 /// A file that is read to its end.
-final class FileSource: ByteSource {
+final class FileSource: ArchiveSource {
     private let descriptor: Int32
 
     /// - Throws: ``ArchiveError``.

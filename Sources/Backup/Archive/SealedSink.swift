@@ -1,17 +1,17 @@
 import Crypto
 
 /// Seals what is written; see ``SealedFormat``.
-final class SealedSink: ByteSink {
-    private let sink: any ByteSink
+final class SealedSink: ArchiveSink {
+    private let sink: any ArchiveSink
     private let format: SealedFormat
     private var chunk: [UInt8] = []
     private var number: UInt64 = 0
 
-    convenience init(_ sink: any ByteSink, passphrase: Secret) throws {
+    convenience init(_ sink: any ArchiveSink, passphrase: Secret) throws {
         try self.init(sink, try SealedFormat(passphrase, salt: Random.bytes(SealedFormat.saltCount)))
     }
 
-    init(_ sink: any ByteSink, _ format: SealedFormat) throws {
+    init(_ sink: any ArchiveSink, _ format: SealedFormat) throws {
         self.sink = sink
         self.format = format
         chunk.reserveCapacity(SealedFormat.chunkCount)

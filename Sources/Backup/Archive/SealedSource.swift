@@ -1,10 +1,10 @@
 import Crypto
 
 /// Gives what was sealed; see ``SealedFormat``. A chunk is given when it was authenticated, in its place.
-final class SealedSource: ByteSource {
+final class SealedSource: ArchiveSource {
     private static let sealedCount = SealedFormat.chunkCount + AES256GCM.tagCount
 
-    private let source: any ByteSource
+    private let source: any ArchiveSource
     private let format: SealedFormat
     private var ahead: [UInt8]
     private var chunk: ArraySlice<UInt8> = []
@@ -12,7 +12,7 @@ final class SealedSource: ByteSource {
     private var isAtEnd = false
 
     /// - Parameter source: behind the magic.
-    convenience init(_ source: any ByteSource, passphrase: Secret) throws {
+    convenience init(_ source: any ArchiveSource, passphrase: Secret) throws {
         let format = try SealedFormat(passphrase, salt: try source.readExactly(SealedFormat.saltCount))
         guard constantTimeEqual(try source.readExactly(SealedFormat.proofCount), format.proof) else {
             throw ArchiveError.wrongPassphrase
@@ -21,7 +21,7 @@ final class SealedSource: ByteSource {
     }
 
     /// - Parameter source: behind what shows that the passphrase is right.
-    init(_ source: any ByteSource, _ format: SealedFormat) throws {
+    init(_ source: any ArchiveSource, _ format: SealedFormat) throws {
         self.source = source
         self.format = format
         ahead = try source.read(Self.sealedCount)

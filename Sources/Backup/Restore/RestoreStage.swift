@@ -30,8 +30,8 @@ struct RestoreStage {
         guard fsync(descriptor) == 0 else { throw Self.failure(name) }
     }
 
-    func list() throws -> ObjectList {
-        try ObjectList(path: path + "/list")
+    func list() throws -> ArchivedObjects {
+        try ArchivedObjects(path: path + "/list")
     }
 
     private static func failure(_ name: String) -> DataDirectory.Problem {

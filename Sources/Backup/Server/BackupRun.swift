@@ -20,7 +20,7 @@ struct BackupRun: Sendable {
     let includesObjects: Bool
     let now: UnixTime
 
-    func write(to sink: any ByteSink) throws -> Summary {
+    func write(to sink: any ArchiveSink) throws -> Summary {
         try Database.inspect(path: copy) { connection in
             var summary = Summary()
             guard let identity = try StoreIdentity.recorded(in: connection) else {

@@ -4,7 +4,7 @@ import Dispatch
 /// Carries an archive from the thread that makes it, which may block, to the call that sends it, which may not.
 ///
 /// A piece waits for its turn, another is being gathered: memory does not grow with the archive.
-final class ChunkPipe: ByteSink, Sendable {
+final class ChunkPipe: ArchiveSink, Sendable {
     enum Item: Sendable {
         case chunk([UInt8])
         case end(BackupRun.Summary)

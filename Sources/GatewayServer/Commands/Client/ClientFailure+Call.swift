@@ -26,7 +26,7 @@ extension ClientFailure {
 
     static let notSignedIn = ClientFailure("not signed in: run data-gateway login --user NAME")
 
-    static func ended(_ session: Session) -> ClientFailure {
+    static func ended(_ session: SignedInSession) -> ClientFailure {
         ClientFailure("the session of \(session.userName) ended: run data-gateway login --user \(session.userName)")
     }
 }

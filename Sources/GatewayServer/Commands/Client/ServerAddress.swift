@@ -11,7 +11,7 @@ enum ServerAddress {
 
     /// The auth listener: option, environment, last session, this machine.
     static func auth(
-        _ option: PeerAddress?, _ environment: CommandEnvironment, _ session: Session?
+        _ option: PeerAddress?, _ environment: CommandEnvironment, _ session: SignedInSession?
     ) throws(ClientFailure) -> PeerAddress {
         if let option { return option }
         let remembered = session.flatMap { PeerAddress($0.authServer) }
@@ -20,7 +20,8 @@ enum ServerAddress {
 
     /// A listener for a user's commands: option, environment, session, or its usual port where the session is from.
     static func of(
-        _ listener: CommandListener, _ option: PeerAddress?, _ environment: CommandEnvironment, _ session: Session
+        _ listener: CommandListener, _ option: PeerAddress?, _ environment: CommandEnvironment,
+        _ session: SignedInSession
     ) throws(ClientFailure) -> PeerAddress {
         switch listener {
         case .admin:
@@ -50,7 +51,7 @@ enum ServerAddress {
         return address
     }
 
-    private static func standard(_ listener: ListenerName, beside session: Session) -> PeerAddress {
+    private static func standard(_ listener: ListenerName, beside session: SignedInSession) -> PeerAddress {
         let standard = standard(listener)
         return PeerAddress(host: PeerAddress(session.authServer)?.host ?? standard.host, port: standard.port)
     }

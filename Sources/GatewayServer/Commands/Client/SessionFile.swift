@@ -23,7 +23,7 @@ struct SessionFile: Sendable {
     /// The session, `nil` where nobody signed in.
     ///
     /// - Throws: where the file is somebody else's, can be read by others, or is no session.
-    func read() throws(ClientFailure) -> Session? {
+    func read() throws(ClientFailure) -> SignedInSession? {
         var status = stat()
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -39,14 +39,16 @@ struct SessionFile: Sendable {
             throw ClientFailure(
                 "others can read the session in \(path) (mode \(mode)): delete it and run data-gateway login")
         }
-        guard let data = try? file.readToEnd(), let session = try? JSONDecoder().decode(Session.self, from: data) else {
+        guard let data = try? file.readToEnd(),
+            let session = try? JSONDecoder().decode(SignedInSession.self, from: data)
+        else {
             throw ClientFailure("\(path) holds no session: delete it and run data-gateway login")
         }
         return session
     }
 
     /// Replaces the file in one step; its folder is made where it is missing.
-    func write(_ session: Session) throws(ClientFailure) {
+    func write(_ session: SignedInSession) throws(ClientFailure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {

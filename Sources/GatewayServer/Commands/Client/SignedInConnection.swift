@@ -14,7 +14,7 @@ final class SignedInConnection: CallTransport {
     private let organization: String?
     private let file: SessionFile
     private let environment: CommandEnvironment
-    private let session: Lock<Session>
+    private let session: Lock<SignedInSession>
 
     /// - Throws: `ClientFailure` where nobody is signed in, or the gateway is not reached.
     init(

@@ -56,12 +56,12 @@ struct Login: Command {
         let reply = try await AuthServiceClient(connection).login(
             LoginRequest(organization: organization, userName: userName, password: password.exposedText))
         let user = try reply.user.present("user")
-        try file.write(Session(reply, user, authServer: address, adminServer: adminServer))
+        try file.write(SignedInSession(reply, user, authServer: address, adminServer: adminServer))
         return Reply(json: user.json, text: "signed in as \(user.userName) of \(user.organization) (\(user.role))")
     }
 }
 
-extension Session {
+extension SignedInSession {
     fileprivate init(_ reply: LoginResponse, _ user: User, authServer: PeerAddress, adminServer: PeerAddress?) {
         self.init(
             authServer: authServer.description, adminServer: adminServer?.description,

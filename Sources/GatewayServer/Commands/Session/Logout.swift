@@ -29,7 +29,7 @@ struct Logout: Command {
     private static func reply(_ text: String) -> Reply { Reply(json: .object([]), text: text) }
 
     /// The session is gone from here in any case; that the gateway was not told is worth a word.
-    private func revoke(_ session: Session, _ environment: CommandEnvironment) async {
+    private func revoke(_ session: SignedInSession, _ environment: CommandEnvironment) async {
         guard !session.refreshToken.isEmpty, let server = PeerAddress(session.authServer) else { return }
         do {
             let connection = try await GatewayConnection(to: server, on: EventLoop(name: "client"), in: environment)

@@ -2,7 +2,7 @@ import Basics
 import RPC
 
 /// Who is signed in, where, and with which tokens: what `data-gateway login` leaves for the commands after it.
-struct Session: Codable, Sendable, Hashable {
+struct SignedInSession: Codable, Sendable, Hashable {
     /// Where the tokens come from, `HOST:PORT`.
     var authServer: String
     /// Where the commands go; `nil` = the admin listener's usual port at the host of `authServer`.

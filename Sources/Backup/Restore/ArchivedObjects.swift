@@ -1,7 +1,7 @@
 import ObjectStore
 
 /// An archive's list of objects, read from the disk beside the objects' data.
-final class ObjectList {
+final class ArchivedObjects {
     private let source: FileSource
 
     init(path: String) throws {
