@@ -147,16 +147,16 @@ package struct ObjectRecords {
 
     /// The object is in ListObjects from this transaction's commit on.
     package func insert(_ object: CatalogObject, tags: [String: String]) throws {
-        try connection.execute(
+        let position = try connection.first(
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
                 object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING position
             """, object.id, object.fileID, object.uploadID, object.organizationID, object.siteID, object.suiteID,
             object.deviceID, object.bucket, object.key, object.size, object.etag, object.createdAt.microseconds,
             object.uploadedAt.microseconds, object.verifiedAt.microseconds,
-            tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count })
-        let position = connection.lastInsertedRowID
+            tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        ) { $0.int64(0) }
         for (key, value) in tags {
             try connection.execute(
                 "INSERT INTO object_tags (position, key, value) VALUES ($1, $2, $3)", position, key, value)

@@ -77,8 +77,8 @@ struct StatisticsRecords {
             """
             INSERT INTO object_days (organization_id, day, requested_objects, requested_bytes) VALUES ($1, $2, $3, $4)
             ON CONFLICT (organization_id, day) DO UPDATE SET
-                requested_objects = requested_objects + excluded.requested_objects,
-                requested_bytes = requested_bytes + excluded.requested_bytes
+                requested_objects = object_days.requested_objects + excluded.requested_objects,
+                requested_bytes = object_days.requested_bytes + excluded.requested_bytes
             """, organizationID, Self.day(of: now), amount.objects, amount.bytes)
     }
 

@@ -134,11 +134,6 @@ package final class Connection {
         return try statement.step() ? row(Row(handle: statement.handle)) : nil
     }
 
-    /// The rowid of the latest INSERT on this connection.
-    package var lastInsertedRowID: Int64 {
-        sqlite3_last_insert_rowid(handle)
-    }
-
     /// Runs any number of statements that take no arguments.
     func executeScript(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)

@@ -42,7 +42,7 @@ enum SuiteRecords {
         try connection.query(
             """
             SELECT \(columns) FROM device_suites
-            WHERE organization_id = $1 AND id > $2 AND ($3 IS NULL OR site_id = $3) ORDER BY id LIMIT $4
+            WHERE organization_id = $1 AND id > $2 AND (CAST($3 AS BIGINT) IS NULL OR site_id = $3) ORDER BY id LIMIT $4
             """, organizationID, cursor, siteID, limit, row: record)
     }
 

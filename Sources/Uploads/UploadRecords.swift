@@ -78,9 +78,12 @@ struct UploadRecords {
         try attempt(id) ?? folded(id)
     }
 
+    /// Asked at almost each call of a device, so made once.
+    private static let byID = "\(select) WHERE u.id = $1"
+
     /// An attempt that has a row of its own.
     func attempt(_ id: String) throws -> UploadRecord? {
-        try connection.first("\(Self.select) WHERE u.id = $1", id, row: Self.upload)
+        try connection.first(Self.byID, id, row: Self.upload)
     }
 
     /// The attempt that counts: the only one that is not superseded.

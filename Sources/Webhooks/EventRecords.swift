@@ -66,20 +66,20 @@ struct EventRecords {
     func insert(
         _ event: Event, id: String, organization: String, payload: String, for webhooks: [String], at now: UnixTime
     ) throws {
-        try connection.execute(
+        let position = try connection.first(
             """
             INSERT INTO events (id, type, subject, organization_id, organization, occurred_at, payload, traceparent)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING position
             """, id, event.type.rawValue, event.subject, event.organizationID, organization, now.microseconds, payload,
-            event.traceparent)
-        let position = connection.lastInsertedRowID
+            event.traceparent
+        ) { $0.int64(0) }
         for webhook in webhooks {
             try connection.execute(
                 """
                 INSERT INTO event_deliveries (position, webhook, subject, state, bytes, due_at)
                 SELECT $1, $2, $3, 1, $5, CASE WHEN EXISTS (
                     SELECT 1 FROM event_deliveries WHERE webhook = $2 AND subject = $3 AND state = 1
-                ) THEN NULL ELSE $4 END
+                ) THEN NULL ELSE CAST($4 AS BIGINT) END
                 """, position, webhook, event.subject, now.microseconds, payload.utf8.count)
         }
     }

@@ -15,8 +15,7 @@ import Testing
         let database = try scratch.database()
         for index in 0..<20 {
             let id = try await database.write { connection in
-                try connection.execute("INSERT INTO notes (body) VALUES ($1)", "n\(index)")
-                return connection.lastInsertedRowID
+                try connection.first("INSERT INTO notes (body) VALUES ($1) RETURNING id", "n\(index)") { $0.int64(0) }
             }
             let body = try database.read { try $0.first("SELECT body FROM notes WHERE id = $1", id) { $0.text(0) } }
             #expect(body == "n\(index)")

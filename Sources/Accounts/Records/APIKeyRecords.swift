@@ -58,8 +58,11 @@ enum APIKeyRecords {
         FROM api_keys k JOIN sites s ON s.id = k.site_id
         """
 
+    /// Asked at each call, so made once.
+    private static let byID = "\(select) WHERE k.id = $1"
+
     static func find(id: String, in connection: Connection) throws -> APIKeyRecord? {
-        try connection.first("\(select) WHERE k.id = $1", id, row: record)
+        try connection.first(byID, id, row: record)
     }
 
     static func find(id: String, organizationID: Int64, in connection: Connection) throws -> APIKeyRecord? {
@@ -95,7 +98,7 @@ enum APIKeyRecords {
         try connection.execute(
             """
             UPDATE api_keys SET name = $2, status = $3, expires_at = $4, updated_at = $5,
-                epoch = epoch + (CASE WHEN $3 = 2 THEN 1 ELSE 0 END)
+                epoch = epoch + (CASE WHEN CAST($3 AS BIGINT) = 2 THEN 1 ELSE 0 END)
             WHERE id = $1
             """, id, name, status.rawValue, expiresAt?.microseconds, now.microseconds)
     }
@@ -118,10 +121,11 @@ enum APIKeyRecords {
     ) throws -> [APIKeyRecord] {
         try connection.query(
             """
-            \(select) WHERE k.organization_id = $1 AND ($2 IS NULL OR k.site_id = $2)
-                AND ($3 IS NULL OR (k.owner_kind = 2) = $3) AND ($4 IS NULL OR k.device_id = $4)
+            \(select) WHERE k.organization_id = $1 AND (CAST($2 AS BIGINT) IS NULL OR k.site_id = $2)
+                AND (CAST($3 AS BIGINT) IS NULL OR k.owner_kind = $3)
+                AND (CAST($4 AS TEXT) IS NULL OR k.device_id = $4)
             ORDER BY k.created_at, k.id
-            """, organizationID, siteID, isDevices, deviceID, row: record)
+            """, organizationID, siteID, isDevices.map { $0 ? 2 : 1 }, deviceID, row: record)
     }
 
     /// The id of some key of the site.

@@ -44,7 +44,7 @@ enum SiteRecords {
         try connection.first(
             """
             UPDATE sites SET name = $2, status = $3, updated_at = $4,
-                epoch = epoch + (CASE WHEN $3 = 2 THEN 1 ELSE 0 END)
+                epoch = epoch + (CASE WHEN CAST($3 AS BIGINT) = 2 THEN 1 ELSE 0 END)
             WHERE id = $1 RETURNING \(columns)
             """, id, name, status.rawValue, now.microseconds, row: record)
     }

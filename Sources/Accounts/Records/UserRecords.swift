@@ -26,12 +26,13 @@ enum UserRecords {
         organizationID: Int64, name: String, role: Role, passwordHash: String, at now: UnixTime,
         in connection: Connection
     ) throws -> UserRecord? {
-        let inserted = try connection.execute(
+        let id = try connection.first(
             """
             INSERT INTO users (organization_id, name, role, password_hash, created_at, updated_at)
-            VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING
-            """, organizationID, name, role.rawValue, passwordHash, now.microseconds)
-        return inserted == 0 ? nil : try find(id: connection.lastInsertedRowID, in: connection)
+            VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING RETURNING id
+            """, organizationID, name, role.rawValue, passwordHash, now.microseconds
+        ) { $0.int64(0) }
+        return try id.flatMap { try find(id: $0, in: connection) }
     }
 
     static func find(id: Int64, in connection: Connection) throws -> UserRecord? {
