@@ -119,7 +119,7 @@ package final class Accounts: Sendable {
     /// - Returns: whether they were made now.
     @discardableResult
     package func createFirstAdmin(password: Secret?, keep: (Secret) throws -> Void) async throws -> Bool {
-        guard try database.read({ try OrganizationRecords.all(in: $0) }).isEmpty else { return false }
+        guard try await database.read({ try OrganizationRecords.all(in: $0) }).isEmpty else { return false }
         if let password, !FieldRules.isPassword(password.exposedText) { throw FirstAdminError() }
         let chosen = password ?? Secret(Base64.encodeURL(Random.bytes(18)))
         if password == nil { try keep(chosen) }
@@ -224,9 +224,9 @@ extension Accounts {
     /// - Parameter after: `nil` = from the beginning.
     func auditLines(
         since: UnixTime?, after id: Int64?, limit: Int, for caller: Caller
-    ) throws -> (lines: [AuditRecord], end: Int64) {
+    ) async throws -> (lines: [AuditRecord], end: Int64) {
         let since = since ?? UnixTime(microseconds: 0)
-        return try database.read { connection in
+        return try await database.read { connection in
             let start = try id.map { $0 + 1 } ?? AuditRecords.start(since: since, in: connection)
             let lines = try AuditRecords.page(
                 start..<Int64.max, organization: Self.audited(by: caller), since: since, limit: limit, in: connection)
@@ -235,9 +235,9 @@ extension Accounts {
     }
 
     /// Those before the line `id`, newest first; `nil` = from the last one on.
-    func auditLines(since: UnixTime?, before id: Int64?, limit: Int, for caller: Caller) throws -> [AuditRecord] {
+    func auditLines(since: UnixTime?, before id: Int64?, limit: Int, for caller: Caller) async throws -> [AuditRecord] {
         let since = since ?? UnixTime(microseconds: 0)
-        return try database.read { connection in
+        return try await database.read { connection in
             let end = id ?? Int64.max
             let start = min(try AuditRecords.start(since: since, in: connection), end)
             return try AuditRecords.page(

@@ -23,7 +23,7 @@ struct AuditRetention: Sendable {
     /// - Returns: how many lines it removed; the log says so, too.
     func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
-        let (expired, removable, usages) = try database.read { connection in
+        let (expired, removable, usages) = try await database.read { connection in
             func start(keepingDays days: Int64) throws -> Int64 {
                 try permit.map { try AuditRecords.start(keepingDays: days, $0, in: connection) } ?? 0
             }
@@ -42,7 +42,7 @@ struct AuditRetention: Sendable {
                 lines > kept ? min(Self.batch, lines - kept + 1) : 0
             }
         }
-        try updatePressure()
+        try await updatePressure()
         return removed
     }
 
@@ -57,7 +57,7 @@ struct AuditRetention: Sendable {
         var removed = 0
         while true {
             try Task.checkCancellation()
-            let ids = try database.read { connection in
+            let ids = try await database.read { connection in
                 let lines = try AuditUsageRecords.lines(of: organizationID, in: connection)
                 return try AuditRecords.oldest(
                     count(lines), of: organizationID, below: end, in: connection)
@@ -73,8 +73,8 @@ struct AuditRetention: Sendable {
         }
     }
 
-    private func updatePressure() throws {
-        let (overfull, slowed) = try database.read { connection in
+    private func updatePressure() async throws {
+        let (overfull, slowed) = try await database.read { connection in
             let usages = try AuditUsageRecords.all(in: connection).filter { $0.lines > maximumLines }
             let overfull = try usages.map { usage in
                 try OrganizationRecords.reference(id: usage.organizationID, in: connection)

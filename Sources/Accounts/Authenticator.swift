@@ -123,9 +123,10 @@ package struct Authenticator: Interceptor {
         return organization.reference
     }
 
+    /// For single rows by a unique key: this runs on the loop of the call, and interceptors are synchronous.
     private func read<T>(_ body: (Connection) throws -> T) throws(RPCError) -> T {
         do {
-            return try database.read(body)
+            return try database.readBlocking(body)
         } catch let error as any RPCErrorConvertible {
             throw error.rpcError
         } catch {

@@ -21,7 +21,7 @@ struct Downloads: Sendable {
     func request(_ fileIDs: [String], by caller: Caller) async throws -> Download {
         try FileIDs.check(fileIDs, limit: configuration.downloadFiles)
         let user = caller.user
-        let objects = try database.read { connection in
+        let objects = try await database.read { connection in
             try ObjectRecords(connection).objects(fileIDs: fileIDs, scope: user.objectScope)
         }
         let lifetime = configuration.downloadLifetime

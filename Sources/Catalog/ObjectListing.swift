@@ -19,14 +19,14 @@ struct ObjectListing: Sendable {
     /// - Returns: the objects and the token of the next page, empty where there is none.
     func page(
         size: Int32, token: String, filter: String, for user: UserPrincipal
-    ) throws -> (objects: [CatalogObject], next: String) {
+    ) async throws -> (objects: [CatalogObject], next: String) {
         guard size >= 0 else { throw RPCError.invalidArgument("page_size must not be below 0") }
         let scope = Self.scope(filter: filter, user: user)
         let query = PageQuery(
             scope: user.objectScope, filter: try Self.parse(filter), after: try position(token, scope: scope),
             size: size == 0 ? Self.defaultPageSize : min(Int(size), Self.maximumPageSize),
             visits: configuration.pageVisits)
-        let page = try database.read { try ObjectRecords($0).page(query) }
+        let page = try await database.read { try ObjectRecords($0).page(query) }
         return (page.objects, page.next.map { tokens.seal(String($0), scope: scope) } ?? "")
     }
 

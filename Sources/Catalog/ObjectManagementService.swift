@@ -35,7 +35,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     }
 
     func getRetention(_ request: GetRetentionRequest, context: CallContext) async throws -> GetRetentionResponse {
-        GetRetentionResponse(days: try removal.retentionDays(for: try Caller(context)))
+        GetRetentionResponse(days: try await removal.retentionDays(for: try Caller(context)))
     }
 
     func listBadObjects(
@@ -45,7 +45,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: tokens,
             scope: "bad objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID)")
-        let found = try database.read {
+        let found = try await database.read {
             try ObjectRecords($0).bad(scope: user.objectScope, after: Int64(page.cursor), limit: page.size + 1)
         }
         return ListBadObjectsResponse(
@@ -55,7 +55,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
 
     func getObject(_ request: GetObjectRequest, context: CallContext) async throws -> ObjectDetails {
         let user = try context.user
-        let found = try database.read {
+        let found = try await database.read {
             try ObjectRecords($0).details(fileID: request.fileID, scope: user.objectScope)
         }
         guard let found else { throw RPCError.notFound("there is no file \(request.fileID)") }

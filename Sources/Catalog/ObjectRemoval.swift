@@ -33,8 +33,8 @@ struct ObjectRemoval: Sendable {
         }
     }
 
-    func retentionDays(for caller: Caller) throws -> Int32 {
-        try database.read { try ObjectRecords($0).retentionDays(organizationID: caller.organization.id) }
+    func retentionDays(for caller: Caller) async throws -> Int32 {
+        try await database.read { try ObjectRecords($0).retentionDays(organizationID: caller.organization.id) }
     }
 
     /// - Returns: what is older than that now. The next sweep deletes it, unless this was a dry run.
@@ -62,7 +62,7 @@ struct ObjectRemoval: Sendable {
     /// - Returns: how many objects.
     func applyRetention(_ permit: DeletionPermit) async throws -> Int {
         var deleted = 0
-        for organizationID in try database.read({ try ObjectRecords($0).retentions() }).map(\.organizationID) {
+        for organizationID in try await database.read({ try ObjectRecords($0).retentions() }).map(\.organizationID) {
             var count = batch
             while count == batch, !Task.isCancelled {
                 count = try await deleteExpired(of: organizationID, permit)

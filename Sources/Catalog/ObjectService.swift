@@ -8,7 +8,7 @@ struct ObjectService: DataGatewayObjectServiceHandler {
     let downloads: Downloads
 
     func listObjects(_ request: ListObjectsRequest, context: CallContext) async throws -> ListObjectsResponse {
-        let (objects, token) = try listing.page(
+        let (objects, token) = try await listing.page(
             size: request.pageSize, token: request.pageToken, filter: request.filter, for: try context.user)
         return ListObjectsResponse(objects: objects.map(DataObject.init), nextPageToken: token)
     }

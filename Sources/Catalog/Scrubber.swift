@@ -42,7 +42,7 @@ struct Scrubber: Sendable {
     /// One pass to its end, or the rest of one that was interrupted; nothing before it is due.
     func pass() async throws {
         let now = clock.now()
-        let (last, bad) = try database.read { (try ScrubRecords($0).state(), try ScrubRecords($0).countBad()) }
+        let (last, bad) = try await database.read { (try ScrubRecords($0).state(), try ScrubRecords($0).countBad()) }
         metrics.update { $0.bad = bad }
         var state = last ?? ScrubState(position: 0, startedAt: now)
         if state.position == 0, let last {
@@ -63,7 +63,7 @@ struct Scrubber: Sendable {
 
     private func advance(_ state: inout ScrubState, _ saved: inout Int64) async throws {
         var (bytes, objects, failures) = (Int64(0), 0, 0)
-        while let next = try database.read({ [state] in try ScrubRecords($0).next(after: state.position) }) {
+        while let next = try await database.read({ [state] in try ScrubRecords($0).next(after: state.position) }) {
             let failure = try await examine(next.object)
             state.position = next.position
             failures = failure == nil ? 0 : failures + 1

@@ -27,7 +27,7 @@ package final class CopyMetrics: Sendable {
     /// Counts what has not come to its end; where that cannot be done there is none.
     package var snapshot: Counts {
         var counts = counts.withLock { $0 }
-        if let unfinished = try? database.read({ try CopyRecords($0).countUnfinished() }) {
+        if let unfinished = try? database.readBlocking({ try CopyRecords($0).countUnfinished() }) {
             counts.jobs.merge(unfinished.jobs) { $1 }
             counts.items.merge(unfinished.items) { $1 }
         }

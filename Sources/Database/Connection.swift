@@ -158,8 +158,13 @@ package final class Connection {
     /// The only way to act on a commit. `effect` must be quick; it may read the database and submit writes, and must not
     /// wait for one.
     package func afterCommit(_ effect: @escaping @Sendable () -> Void) {
-        precondition(expectsTransaction, "Only a write has effects: afterCommit was called in a read.")
+        preconditionWriting("afterCommit")
         effects.append(effect)
+    }
+
+    /// Traps where `function` was called outside of a write.
+    func preconditionWriting(_ function: StaticString) {
+        precondition(expectsTransaction, "\(function) was called in a read: only a write may.")
     }
 
     /// The effects asked for since the last call.

@@ -81,28 +81,31 @@ package final class Database: Sendable {
     /// ``Connection/afterCommit(_:)`` for whatever is to follow from the commit. A body that asks the database again traps.
     ///
     /// - Parameters:
+    ///   - isolation: what `body` sees of transactions that run at the same time.
     ///   - owner: as whom the write waits for its turn.
     ///   - mayUseReserve: whether it is taken, too, once the disk was full and until there is space again: for a write that
     ///     deletes, or without which nobody can ask for that. Others are refused with ``DatabaseError/full`` meanwhile.
     package func write<T: Sendable>(
-        for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
+        _ isolation: Isolation = .serializable, for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            submit(for: owner, mayUseReserve: mayUseReserve, body) { continuation.resume(with: $0) }
+            submit(isolation: isolation, for: owner, mayUseReserve: mayUseReserve, body) {
+                continuation.resume(with: $0)
+            }
         }
     }
 
     /// Does the same as ``write(_:)`` for a thread that may block: never an event loop's, and never the writer's own, where it traps.
     package func writeBlocking<T: Sendable>(
-        for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
+        _ isolation: Isolation = .serializable, for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T
     ) throws -> T {
         precondition(
             !ThreadMark.writer.isSet(to: identity), "A database's own writer cannot wait for another write of it.")
         let reply = Lock<Result<T, any Error>?>(nil)
         let answered = DispatchSemaphore(value: 0)
-        submit(for: owner, mayUseReserve: mayUseReserve, body) { result in
+        submit(isolation: isolation, for: owner, mayUseReserve: mayUseReserve, body) { result in
             reply.withLock { $0 = result }
             answered.signal()
         }
@@ -114,7 +117,7 @@ package final class Database: Sendable {
     /// As ``write(_:)``, for a write that nobody waits for. Calls `reply` exactly once: on the writer's thread after the
     /// commit, or at once when the write is refused; it must be quick.
     package func submit<T: Sendable>(
-        for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
+        isolation: Isolation = .serializable, for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T,
         reply: @escaping @Sendable (Result<T, any Error>) -> Void
     ) {
@@ -132,9 +135,21 @@ package final class Database: Sendable {
         try writer.queue.add(copy)
     }
 
-    /// Runs `body` in place, on one snapshot of everything that was committed when its first statement began. A body
-    /// that asks the database again traps: it would see another snapshot.
-    package func read<T>(_ body: (Connection) throws -> T) throws -> T {
+    /// Runs `body` on one snapshot of everything that was committed when its first statement began. A body that asks the
+    /// database again traps: it would see another snapshot.
+    ///
+    /// For handlers: what a loop runs may wait here, and the engine chooses where `body` runs. SQLite's runs it in place, which
+    /// costs no change of threads, so it must be a read that an index serves and that a page bounds; whatever may take longer
+    /// than a millisecond is for ``readInBackground(_:)``.
+    package nonisolated(nonsending) func read<T: Sendable>(
+        _ body: @Sendable (Connection) throws -> T
+    ) async throws -> T {
+        try readBlocking(body)
+    }
+
+    /// Does the same as ``read(_:)`` for a thread that may block, such as one of the HTTP server or one that the caller started:
+    /// never an event loop's.
+    package func readBlocking<T>(_ body: (Connection) throws -> T) throws -> T {
         preconditionOutside()
         return try readers.withConnection { connection in
             try connection.execute("BEGIN")
@@ -150,13 +165,14 @@ package final class Database: Sendable {
         }
     }
 
-    /// Reads on a thread of its own, for a read that may take longer than a millisecond: one that counts or sums
-    /// rows without a bound. One runs at a time, so that whoever asks for many does not take the cores from the loops.
+    /// Does the same as ``read(_:)`` on a thread of its own, for a read that may take longer than a millisecond: one that counts,
+    /// sums or lists rows without a bound. One runs at a time, so that whoever asks for many does not take the cores from the
+    /// loops.
     package func readInBackground<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            background.async { continuation.resume(with: Result { try self.read(body) }) }
+            background.async { continuation.resume(with: Result { try self.readBlocking(body) }) }
         }
     }
 

@@ -20,7 +20,8 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
     }
 
     package func getDeviceSuite(_ request: GetDeviceSuiteRequest, context: CallContext) async throws -> DeviceSuite {
-        try registry.suite(try ResourceName.suiteID(request.name, field: "name"), for: try Caller(context)).message
+        try await registry.suite(try ResourceName.suiteID(request.name, field: "name"), for: try Caller(context))
+            .message
     }
 
     package func listDeviceSuites(
@@ -30,7 +31,7 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: pageTokens,
             scope: "suites|\(caller.user.userID)|\(caller.organization.id)|\(request.siteID)")
-        let suites = try registry.suites(
+        let suites = try await registry.suites(
             siteID: request.siteID == 0 ? nil : request.siteID, after: Int64(page.cursor) ?? 0, limit: page.size + 1,
             for: caller)
         return ListDeviceSuitesResponse(
@@ -60,7 +61,8 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
     }
 
     package func getDevice(_ request: GetDeviceRequest, context: CallContext) async throws -> Device {
-        try registry.device(try ResourceName.deviceID(request.name, field: "name"), for: try Caller(context)).message
+        try await registry.device(try ResourceName.deviceID(request.name, field: "name"), for: try Caller(context))
+            .message
     }
 
     package func listDevices(_ request: ListDevicesRequest, context: CallContext) async throws -> ListDevicesResponse {
@@ -75,7 +77,7 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
                 devices|\(caller.user.userID)|\(caller.organization.id)|\(request.suite)|\(request.siteID)|\
                 \(filter.status?.rawValue ?? "")
                 """)
-        let devices = try registry.devices(filter, after: page.cursor, limit: page.size + 1, for: caller)
+        let devices = try await registry.devices(filter, after: page.cursor, limit: page.size + 1, for: caller)
         return ListDevicesResponse(
             devices: devices.prefix(page.size).map(\.message),
             nextPageToken: page.next(after: devices) { $0.device.id })

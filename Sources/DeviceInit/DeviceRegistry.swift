@@ -41,12 +41,12 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func suite(_ id: Int64, for caller: Caller) throws -> SuiteRecord {
-        try database.read { try suite(id, of: caller, in: $0) }
+    func suite(_ id: Int64, for caller: Caller) async throws -> SuiteRecord {
+        try await database.read { try suite(id, of: caller, in: $0) }
     }
 
-    func suites(siteID: Int64?, after cursor: Int64, limit: Int, for caller: Caller) throws -> [SuiteRecord] {
-        try database.read { connection in
+    func suites(siteID: Int64?, after cursor: Int64, limit: Int, for caller: Caller) async throws -> [SuiteRecord] {
+        try await database.read { connection in
             try SuiteRecords.page(
                 organizationID: caller.organization.id, siteID: siteID, after: cursor, limit: limit, in: connection)
         }
@@ -99,16 +99,16 @@ struct DeviceRegistry: Sendable {
         }
     }
 
-    func device(_ id: DeviceID, for caller: Caller) throws -> DeviceView {
-        try database.read { connection in
+    func device(_ id: DeviceID, for caller: Caller) async throws -> DeviceView {
+        try await database.read { connection in
             try view(try device(id, of: caller, in: connection), in: connection)
         }
     }
 
     func devices(
         _ filter: DeviceFilter, after cursor: String, limit: Int, for caller: Caller
-    ) throws -> [DeviceView] {
-        try database.read { connection in
+    ) async throws -> [DeviceView] {
+        try await database.read { connection in
             let page = try DeviceRecords.page(
                 organizationID: caller.organization.id, filter: filter, after: cursor, limit: limit, in: connection)
             return try page.map { try view($0, in: connection) }

@@ -40,7 +40,7 @@ struct Initialization: Sendable {
             try FieldRules.note(platform, field: "platform", limit: 256)
             let address = AddressRange.countedAsOne(peer)
             if let wait = callsOfDeviceFromAddress.take("\(id.text) \(address)", at: now) { throw Self.limited(wait) }
-            try check(request, id, from: address, at: now)
+            try await check(request, id, from: address, at: now)
             return try await database.write { connection in
                 let device = try admitted(request, id, at: now, in: connection)
                 let entry = AuditEntry(
@@ -69,11 +69,11 @@ struct Initialization: Sendable {
     /// work that it takes can ids that exist be told from others.
     private func check(
         _ request: InitializationRule.Request, _ id: DeviceID, from address: String, at now: UnixTime
-    ) throws {
+    ) async throws {
         let verdict = unknownIDs.verdict(on: address, at: now)
         if case .refused(let wait) = verdict { throw Self.limited(wait) }
         do {
-            _ = try database.read { try admitted(request, id, at: now, in: $0) }
+            _ = try await database.read { try admitted(request, id, at: now, in: $0) }
         } catch let refusal as RPCError {
             if refusal.detail == .deviceNotFound { unknownIDs.note(id.text, from: address, at: now) }
             if case .toldNothing(let wait) = verdict { throw Self.limited(wait) }

@@ -58,7 +58,9 @@ final class Discards: Sendable {
         var rows = 0
         while !isStopped.withLock({ $0 }) {
             // Most of the time there is none, which takes no write to see.
-            let hasMore = try database.read { try StoreRecords($0).hasDiscards() || StoreRecords($0).hasReleases() }
+            let hasMore = try database.readBlocking {
+                try StoreRecords($0).hasDiscards() || StoreRecords($0).hasReleases()
+            }
             guard hasMore else { break }
             rows += try database.writeBlocking(mayUseReserve: true) { [removals] connection in
                 let records = StoreRecords(connection)

@@ -89,7 +89,7 @@ final class FileRemovals: Sendable {
     private func removeScheduled() throws -> Int {
         var (last, count) = ("", 0)
         while goesOn {
-            let some = try database.read { [last] in
+            let some = try database.readBlocking { [last] in
                 try StoreRecords($0).scheduledRemovals(after: last, limit: Self.batch)
             }
             guard let end = some.last else { break }

@@ -12,7 +12,7 @@ extension ObjectStore {
     ) throws -> ObjectList {
         var list = ObjectList()
         guard query.limit > 0 else { return list }
-        try database.read { connection in
+        try database.readBlocking { connection in
             let records = StoreRecords(connection)
             var place = query.first
             var seen = ""
@@ -66,7 +66,7 @@ extension ObjectStore {
     ///
     /// - Returns: how many it gave up.
     package func sweepDirectMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) async throws -> Int {
-        let idle = try database.read { try StoreRecords($0).directMultiparts(idleFor: seconds, permit) }
+        let idle = try database.readBlocking { try StoreRecords($0).directMultiparts(idleFor: seconds, permit) }
         for id in idle {
             // A part that is on its way finds no upload in its commit.
             try await database.write(mayUseReserve: true) { [discards] connection in

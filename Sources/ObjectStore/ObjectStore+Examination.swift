@@ -19,7 +19,7 @@ extension ObjectStore {
     /// - Parameter pace: called with the size of each piece; returns when it may be read.
     /// - Throws: what `pace` throws, and trouble that says nothing about the object.
     package func examine(uploadID: String, pace: (Int) async throws -> Void) async throws -> ObjectCondition {
-        let (found, isLost) = try database.read { connection in
+        let (found, isLost) = try await database.read { connection in
             let records = StoreRecords(connection)
             return (try records.object(uploadID: uploadID), try records.isObjectLost(uploadID: uploadID))
         }

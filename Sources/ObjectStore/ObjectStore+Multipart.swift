@@ -55,7 +55,7 @@ extension ObjectStore {
 
     /// A multipart upload of this object that has not been completed.
     func openMultipart(_ id: String, _ claims: CredentialClaims) throws -> MultipartRecord {
-        let found = try database.read { try StoreRecords($0).multipart(id) }
+        let found = try database.readBlocking { try StoreRecords($0).multipart(id) }
         guard let found, found.isOpen, found.belongs(to: claims) else { throw StoreError.noSuchUpload }
         return found
     }
@@ -64,7 +64,7 @@ extension ObjectStore {
     func listParts(
         _ id: String, _ claims: CredentialClaims, after marker: Int, limit: Int
     ) throws -> (parts: [PartRecord], isTruncated: Bool) {
-        try database.read { connection in
+        try database.readBlocking { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
                 throw StoreError.noSuchUpload
@@ -116,7 +116,7 @@ extension ObjectStore {
 
     /// The object that a multipart upload was completed to; nil while it is open.
     func completed(_ id: String, _ claims: CredentialClaims) throws -> StoredObject? {
-        try database.read { connection in
+        try database.readBlocking { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
                 throw StoreError.noSuchUpload
@@ -143,7 +143,7 @@ extension ObjectStore {
     private func plan(
         _ id: String, _ list: CompletionList?, _ claims: CredentialClaims
     ) throws -> (multipart: MultipartRecord, plan: CompletionPlan?, done: StoredObject?) {
-        try database.read { connection in
+        try database.readBlocking { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
                 throw StoreError.noSuchUpload

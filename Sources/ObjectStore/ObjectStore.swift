@@ -265,7 +265,7 @@ package final class ObjectStore: Sendable {
     ///
     /// - Throws: `noSuchKey`.
     func object(_ claims: CredentialClaims) throws -> StoredObject {
-        let found = try database.read { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
+        let found = try database.readBlocking { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
         guard let found, found.uploadID == claims.uploadID else { throw StoreError.noSuchKey }
         return found
     }

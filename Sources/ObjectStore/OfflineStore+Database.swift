@@ -59,17 +59,17 @@ extension OfflineStore {
     package func settle(
         _ database: Database, isListed: (Connection, String) throws -> Bool
     ) throws -> Int? {
-        guard let recorded = try database.read({ try StoreIdentity.recorded(in: $0) }),
+        guard let recorded = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }),
             let identity = try identity,
             recorded.id == identity.id
         else { return nil }
         var quarantined = 0
         for folder in DataDirectory.folders {
-            let uses = try database.read { try StoreRecords($0).files(withPrefix: folder) }
+            let uses = try database.readBlocking { try StoreRecords($0).files(withPrefix: folder) }
             for entry in try data.files(inFolder: folder) where try data.isFinished(entry) {
                 let isKnown =
                     try uses[entry.fileID]?.kind == .object
-                    && (!data.hasFacts(of: entry.fileID) || database.read { try isListed($0, entry.fileID) })
+                    && (!data.hasFacts(of: entry.fileID) || database.readBlocking { try isListed($0, entry.fileID) })
                 if isKnown { continue }
                 try data.quarantine(entry.fileID)
                 quarantined += 1

@@ -83,7 +83,7 @@ package struct OfflineStore: Sendable {
         try data.takeFromQuarantine(file.fileID)
         do {
             guard try holds(file) else { throw Untakeable.isDamaged }
-            try database.writeBlocking(body)
+            try database.writeBlocking { try body($0) }
         } catch DatabaseError.writerEnded {
             // The rows may be there: the next start puts the file where they say that it is.
             throw DatabaseError.writerEnded

@@ -45,7 +45,7 @@ final class PartUpload {
         self.claim = claim
         do {
             // Read once the claim is there: a Complete or Abort that was faster shows, one that comes later revokes it.
-            let earlier = try store.database.read { connection in
+            let earlier = try store.database.readBlocking { connection in
                 let records = StoreRecords(connection)
                 guard let now = try records.multipart(multipart.id), now.isOpen else { throw StoreError.noSuchUpload }
                 let earlier = try records.part(number, of: multipart.id)
@@ -131,7 +131,7 @@ final class PartUpload {
     }
 
     private func acknowledged(as stored: BodyDigest.Stored) throws -> PartRecord? {
-        try store.database.read { try StoreRecords($0).part(number, of: multipart.id) }.flatMap {
+        try store.database.readBlocking { try StoreRecords($0).part(number, of: multipart.id) }.flatMap {
             $0.size == stored.size && $0.md5 == stored.md5 ? $0 : nil
         }
     }

@@ -85,7 +85,7 @@ final class Reconciler: Sendable {
         // In this order: what is listed and has no row then is of no commit, unless this process is making it.
         let entries = try data.files(inFolder: folder, goOn)
         removeUnfinishedFacts(folder)
-        let (uses, scheduled) = try database.read { connection in
+        let (uses, scheduled) = try database.readBlocking { connection in
             let records = StoreRecords(connection)
             return (try records.files(withPrefix: folder), try records.scheduledRemovals(withPrefix: folder))
         }
@@ -121,12 +121,14 @@ final class Reconciler: Sendable {
         guard use.kind != .object, entry.isFresh else { return }
         data.keep(entry.fileID)
         // Its Complete may have come in between, and sealed it.
-        if try database.read({ try StoreRecords($0).isObject(fileID: entry.fileID) }) { data.seal(entry.fileID) }
+        if try database.readBlocking({ try StoreRecords($0).isObject(fileID: entry.fileID) }) {
+            data.seal(entry.fileID)
+        }
     }
 
     private func judge(_ entry: DataDirectory.Entry, _ isOrphan: (UnixTime) throws -> Bool) throws {
         let fileID = entry.fileID
-        guard !data.pending.contains(fileID), try !database.read({ try StoreRecords($0).speaks(of: fileID) }),
+        guard !data.pending.contains(fileID), try !database.readBlocking({ try StoreRecords($0).speaks(of: fileID) }),
             try data.exists(data.path(of: fileID))
         else { return }
         if try data.isFinished(entry) {

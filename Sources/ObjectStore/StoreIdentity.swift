@@ -28,7 +28,7 @@ package struct StoreIdentity: Equatable, Sendable {
     /// - Parameter folders: the ``DataDirectory/foldersDigest()``.
     static func advance(directory: String, folders: String?, database: Database) throws -> Condition {
         let onDisk = try read(directory: directory)
-        let (recorded, isEmpty, stoppedWith) = try database.read {
+        let (recorded, isEmpty, stoppedWith) = try database.readBlocking {
             let records = StoreRecords($0)
             return (try records.identity(), try records.isEmpty(), try records.foldersAtStop())
         }

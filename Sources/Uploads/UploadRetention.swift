@@ -32,7 +32,7 @@ final class UploadRetention: Sendable {
         var count = 0
         while true {
             try Task.checkCancellation()
-            let old = try database.read { [place] connection in
+            let old = try await database.read { [place] connection in
                 try UploadRecords(connection).old(forDays: days, permit, after: place, count: Self.visits)
             }
             guard let last = old.last else { break }

@@ -42,7 +42,7 @@ struct UploadSessions: Sendable {
 
     /// What a client that was interrupted has to do next.
     func recovery(of logicalID: String, for caller: KeyCaller) async throws -> Recovery {
-        let (upload, stored) = try database.read { connection in
+        let (upload, stored) = try await database.read { connection in
             let upload = try Self.owned(
                 UploadRecords(connection).inForce(logicalID: logicalID), by: UploadOwner(caller.owner))
             return (upload, try store.progress(uploadID: upload.id, in: connection))

@@ -24,7 +24,7 @@ struct UploadSweep: Sendable {
         var swept = 0
         var position = SweepPosition.start
         while !Task.isCancelled {
-            let ended = try database.read { [position] connection in
+            let ended = try await database.read { [position] connection in
                 try UploadRecords(connection).ended(by: permit.steadyNow(), after: position, limit: batch)
             }
             guard let last = ended.last else { break }

@@ -26,8 +26,8 @@ struct DeadLetters: Sendable {
     /// - Returns: at least one, where there is one; and whether it is the last page.
     func page(
         of webhook: String, after cursor: String, limit: Int, scope: Int64?
-    ) throws -> (letters: [DeadLetterRecord], isLast: Bool) {
-        try database.read { connection in
+    ) async throws -> (letters: [DeadLetterRecord], isLast: Bool) {
+        try await database.read { connection in
             var letters: [DeadLetterRecord] = []
             var bytes = 0
             while true {

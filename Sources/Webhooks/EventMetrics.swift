@@ -37,7 +37,7 @@ package final class EventMetrics: Sendable {
     package var snapshot: [(webhook: String, counts: Counts)] {
         let now = clock.now()
         return counts.withLock { $0 }.sorted { $0.key < $1.key }.map { webhook, counts in
-            guard let queue = try? database.read({ try EventRecords($0).queueLength(of: webhook) }) else {
+            guard let queue = try? database.readBlocking({ try EventRecords($0).queueLength(of: webhook) }) else {
                 return (webhook, counts)
             }
             var counts = counts

@@ -15,7 +15,7 @@ struct EventRetention: Sendable {
     func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
         for webhook in configuration.webhooks.map(\.name) {
-            let (pending, large) = try database.read { connection in
+            let (pending, large) = try await database.read { connection in
                 let records = EventRecords(connection)
                 return (
                     try records.queueLength(of: webhook).pending,
@@ -41,8 +41,8 @@ struct EventRetention: Sendable {
     func giveUpUnknown() async throws {
         let now = clock.now()
         let known = Set(configuration.webhooks.map(\.name))
-        for webhook in try database.read({ try EventRecords($0).webhooksWithPending() }) where !known.contains(webhook)
-        {
+        for webhook in try await database.read({ try EventRecords($0).webhooksWithPending() })
+        where !known.contains(webhook) {
             try await giveUp(
                 pendingFor: webhook, count: .max, because: "no webhook of this name is configured", at: now)
         }

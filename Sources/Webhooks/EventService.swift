@@ -22,7 +22,7 @@ struct EventService: EventServiceHandler {
                 dead letters|\(caller.user.userID)|\(caller.user.objectScope.map(String.init) ?? "all")|\
                 \(request.webhook)
                 """)
-        let (found, isLast) = try letters.page(
+        let (found, isLast) = try await letters.page(
             of: request.webhook, after: page.cursor, limit: page.size, scope: caller.user.objectScope)
         return ListDeadLettersResponse(
             deadLetters: found.map(\.message),

@@ -39,7 +39,7 @@ import Wire
                 await refusal { _ = try await world.createKey(site: site, token: admin, expiredAt: bad) }?.detail
                     == .invalidArgument)
         }
-        #expect(try world.database.read { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 0)
+        #expect(try world.database.readBlocking { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 0)
     }
 
     @Test func noSecretIsStored() async throws {
@@ -50,7 +50,7 @@ import Wire
         for text in [key.credential, login.refreshToken] {
             let secret = Array(try #require(Base64.decode(text))[39...])
             for table in ["api_keys", "refresh_tokens"] {
-                let found = try world.database.read { connection in
+                let found = try world.database.readBlocking { connection in
                     try connection.query("SELECT digest FROM \(table)") { $0.blob(0) }
                 }
                 #expect(!found.contains(secret))

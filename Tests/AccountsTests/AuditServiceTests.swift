@@ -245,7 +245,7 @@ import Wire
         #expect(lines.map(\.ids) == [ids, []])
         #expect(lines.map(\.count) == [1000, 1])
         // As many lines as its bytes are worth.
-        let counted = try world.database.read { try AuditUsageRecords.lines(of: 1, in: $0) }
+        let counted = try world.database.readBlocking { try AuditUsageRecords.lines(of: 1, in: $0) }
         #expect(counted == Int64(3 + ids.joined(separator: " ").utf8.count / 200))
     }
 
@@ -284,9 +284,11 @@ import Wire
         older.close()
         let newer = try Database(path: path + "/db", migrations: Accounts.migrations)
         defer { newer.close() }
-        let ids = try newer.read { try $0.query("SELECT organization_id FROM audit ORDER BY id") { $0.int64(0) } }
+        let ids = try newer.readBlocking {
+            try $0.query("SELECT organization_id FROM audit ORDER BY id") { $0.int64(0) }
+        }
         #expect(ids == [0, 7, 7, 8, 0, 0])
-        #expect(try newer.read { try AuditUsageRecords.all(in: $0) }.map(\.lines) == [3, 2, 1])
+        #expect(try newer.readBlocking { try AuditUsageRecords.all(in: $0) }.map(\.lines) == [3, 2, 1])
         #expect(throws: (any Error).self) {
             try newer.writeBlocking { _ = try $0.execute("UPDATE audit SET actor = 'c'") }
         }

@@ -168,7 +168,7 @@ import Wire
             world.clock.advance(seconds: 1)
             _ = try await world.login(host: "198.51.100.\(index)")
         }
-        let kept = try world.database.read {
+        let kept = try world.database.readBlocking {
             try $0.query("SELECT address FROM login_addresses ORDER BY last_login_at") { $0.text(0) }
         }
         #expect(kept == (4..<20).map { "198.51.100.\($0)" })
@@ -236,7 +236,7 @@ import Wire
         let weak = "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHRzb21lc2FsdA$fGboIvzlkt1eU7JnWpaFoCiFdQqj41xKJW/x6HC4Hu4"
         try await world.database.write { _ = try $0.execute("UPDATE users SET password_hash = $1", weak) }
         _ = try await world.login()
-        let now = try world.database.read { try $0.first("SELECT password_hash FROM users") { $0.text(0) } }
+        let now = try world.database.readBlocking { try $0.first("SELECT password_hash FROM users") { $0.text(0) } }
         #expect(now?.hasPrefix("$argon2id$v=19$m=19456,t=2,p=1$") == true)
         _ = try await world.login()
     }
@@ -292,7 +292,8 @@ import Wire
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(successors.count == 1)
-        #expect(try world.database.read { try $0.first("SELECT count(*) FROM refresh_tokens") { $0.int(0) } } == 2)
+        #expect(
+            try world.database.readBlocking { try $0.first("SELECT count(*) FROM refresh_tokens") { $0.int(0) } } == 2)
     }
 
     @Test func itExpiresAndGuessesAreRefused() async throws {

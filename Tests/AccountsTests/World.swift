@@ -132,7 +132,7 @@ final class World: Sendable {
     }
 
     func audit() throws -> [String] {
-        try database.read { connection in
+        try database.readBlocking { connection in
             try connection.query("SELECT actor, organization, action, target, result, count FROM audit ORDER BY id") {
                 "\($0.text(0)) \($0.text(1)) \($0.text(2)) \($0.text(3)) \($0.text(4)) \($0.int(5))"
             }

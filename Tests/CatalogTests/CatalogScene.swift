@@ -133,7 +133,7 @@ final class CatalogScene: Sendable {
     }
 
     func audit() throws -> [String] {
-        try database.read { connection in
+        try database.readBlocking { connection in
             try connection.query("SELECT actor, organization, action, target, count FROM audit ORDER BY rowid") {
                 "\($0.text(0)) \($0.text(1)) \($0.text(2)) \($0.text(3)) \($0.int(4))"
             }

@@ -48,7 +48,7 @@ struct DownloadTests {
         let claims = CredentialClaims(
             uploadID: object.uploadID, bucket: object.bucket, key: object.key, operations: .read,
             expiresAt: scene.clock.now().adding(seconds: 60), subject: .user(id: user, epoch: epoch))
-        return try scene.database.read { try UserAccessPolicy().decide(claims, in: $0) }
+        return try scene.database.readBlocking { try UserAccessPolicy().decide(claims, in: $0) }
     }
 
     @Test func aURLDiesWithItsUserAndItsObject() throws {

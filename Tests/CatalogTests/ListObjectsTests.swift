@@ -219,7 +219,7 @@ struct ListObjectsTests {
                 PageQuery(scope: 1, filter: try FilterParser.parse(filter), after: after, size: 10, visits: 10))
             for (sql, arguments) in [search.page(downTo: 2), (search.visited, search.visitedArguments)] where sql != ""
             {
-                let plan = try scene.database.read { connection in
+                let plan = try scene.database.readBlocking { connection in
                     try connection.query("EXPLAIN QUERY PLAN \(sql)", arguments: arguments) { $0.text(3) }
                 }
                 #expect(plan.contains { $0.hasPrefix("SEARCH d USING COVERING INDEX \(index)") }, "\(plan)")

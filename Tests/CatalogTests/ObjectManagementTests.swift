@@ -48,7 +48,7 @@ struct ObjectManagementTests {
         #expect(FileManager.default.fileExists(atPath: scene.path(other.fileID)))
         #expect(try await scene.sizes() == [1])
         await #expect(throws: RPCError.self) { try await scene.download([object.fileID]) }
-        let left = try scene.database.read { connection in
+        let left = try scene.database.readBlocking { connection in
             try connection.query("SELECT deleted_by, reason, size FROM deleted_objects") {
                 "\($0.text(0)): \($0.text(1)), \($0.int(2))"
             } + connection.query("SELECT file_id FROM store_objects") { $0.text(0) }

@@ -51,7 +51,9 @@ struct ScrubberFailureTests {
             sleep: { _ in })
     }
 
-    private func position() throws -> Int64? { try scene.database.read { try ScrubRecords($0).state()?.position } }
+    private func position() throws -> Int64? {
+        try scene.database.readBlocking { try ScrubRecords($0).state()?.position }
+    }
 
     @Test(arguments: [EIO, ENODATA, EILSEQ, EUCLEAN, EBADMSG])
     func unreadableObjectIsMarkedBadAndThePassGoesOn(error: Int32) async throws {

@@ -80,7 +80,7 @@ struct StatisticsTests {
         try await delete(first)
         let columns = "organization_id, day, arrived_objects, arrived_bytes, deleted_objects, deleted_bytes"
         func rows() throws -> [[Int64]] {
-            try scene.database.read { connection in
+            try scene.database.readBlocking { connection in
                 try connection.query("SELECT \(columns) FROM object_days ORDER BY 1, 2") { row in
                     (0..<6).map { row.int64($0) }
                 }

@@ -48,7 +48,7 @@ import Testing
             try records.update(item, due: UnixTime(seconds: 20))
         }
         #expect(try claim(19) == nil)
-        #expect(try database.read { try CopyRecords($0).nextDue(after: UnixTime(seconds: 19)) } == at(20))
+        #expect(try database.readBlocking { try CopyRecords($0).nextDue(after: UnixTime(seconds: 19)) } == at(20))
         #expect(try claim(20) == "a0")
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(try claim(10) == "a0")
         try database.writeBlocking { try CopyRecords($0).requeueCopying() }
         #expect(try claim(11) == "a0")
-        let item = try database.read { try CopyRecords($0).item(0, of: "a") }
+        let item = try database.readBlocking { try CopyRecords($0).item(0, of: "a") }
         #expect(item?.attempts == 2)
     }
 
@@ -69,7 +69,7 @@ import Testing
             try records.requeueCopying()
             #expect(try records.cancelQueued(of: "a") == 2)
         }
-        let tally = try database.read { try CopyRecords($0).tally(of: "a") }
+        let tally = try database.readBlocking { try CopyRecords($0).tally(of: "a") }
         #expect(tally[.canceled] == 2 && tally[.queued] == 1)
     }
 
@@ -85,7 +85,7 @@ import Testing
                 try records.update(job)
             }
         }
-        let counts = try database.read { try CopyRecords($0).countUnfinished() }
+        let counts = try database.readBlocking { try CopyRecords($0).countUnfinished() }
         #expect(counts.jobs == [.running: 1])
         #expect(counts.items == [.queued: 2, .copying: 1])
     }
@@ -93,13 +93,15 @@ import Testing
     @Test func jobsAreFoundByKeyAndForgotten() throws {
         try scene.add("a", items: 2, key: "k")
         try scene.add("b", items: 1)
-        let found = try database.read {
+        let found = try database.readBlocking {
             try CopyRecords($0).job(idempotencyKey: "k", organizationID: 1, userID: 7)
         }
         #expect(found?.job.id == "a" && found?.digest == [1, 2] && found?.job.items == 2)
-        #expect(try database.read { try CopyRecords($0).job(idempotencyKey: "k", organizationID: 1, userID: 8) } == nil)
-        #expect(try database.read { try CopyRecords($0).job("a", scope: 2) } == nil)
-        #expect(try database.read { try CopyRecords($0).countUnfinished(organizationID: 1) } == 2)
+        #expect(
+            try database.readBlocking { try CopyRecords($0).job(idempotencyKey: "k", organizationID: 1, userID: 8) }
+                == nil)
+        #expect(try database.readBlocking { try CopyRecords($0).job("a", scope: 2) } == nil)
+        #expect(try database.readBlocking { try CopyRecords($0).countUnfinished(organizationID: 1) } == 2)
         try database.writeBlocking { connection in
             let records = CopyRecords(connection)
             var job = try #require(try records.job("a", scope: 1))
@@ -112,8 +114,8 @@ import Testing
             clock.advance(seconds: 1)
             #expect(try records.forget(finishedFor: 100, permit, limit: 10) == 1)
         }
-        #expect(try database.read { try CopyRecords($0).item(0, of: "a") } == nil)
-        #expect(try database.read { try CopyRecords($0).job("b", scope: 1)?.state } == .queued)
+        #expect(try database.readBlocking { try CopyRecords($0).item(0, of: "a") } == nil)
+        #expect(try database.readBlocking { try CopyRecords($0).job("b", scope: 1)?.state } == .queued)
     }
 
     @Test func aPathIsOfWhoWroteItOrIsAboutTo() throws {

@@ -34,7 +34,7 @@ import Testing
     }
 
     private var state: CopyJobState? {
-        get throws { try scene.database.read { try CopyRecords($0).job("a", scope: nil)?.state } }
+        get throws { try scene.database.readBlocking { try CopyRecords($0).job("a", scope: nil)?.state } }
     }
 
     /// A disk that was full for a while must not hold a job for ever.
@@ -93,7 +93,7 @@ import Testing
             try CopyRecords(connection).update(item)
         }
         try await run(workers(SystemClock())) { try state == .succeeded }
-        let item = try scene.database.read { try CopyRecords($0).item(0, of: "a") }
+        let item = try scene.database.readBlocking { try CopyRecords($0).item(0, of: "a") }
         #expect(item?.state == end && item?.copiedBytes == bytes)
     }
 
@@ -114,9 +114,9 @@ import Testing
 
     private func finish(_ workers: CopyWorkers, job: String) async throws -> CopyItem? {
         try await run(workers) {
-            try scene.database.read { try CopyRecords($0).job(job, scope: nil)?.state.isFinished ?? true }
+            try scene.database.readBlocking { try CopyRecords($0).job(job, scope: nil)?.state.isFinished ?? true }
         }
-        return try scene.database.read { try CopyRecords($0).item(0, of: job) }
+        return try scene.database.readBlocking { try CopyRecords($0).item(0, of: job) }
     }
 
     @Test(.timeLimit(.minutes(1))) func noOrganizationWritesOverAnothersFile() async throws {
@@ -142,7 +142,7 @@ import Testing
         try scene.add("c", items: 2, upload: "w")
         for upload in ["w0", "w1"] { try scene.store(Array(upload.utf8), uploadID: upload) }
         #expect(try await finish(workers(SystemClock()), job: "c")?.state == .succeeded)
-        let second = try scene.database.read { try CopyRecords($0).item(1, of: "c") }
+        let second = try scene.database.readBlocking { try CopyRecords($0).item(1, of: "c") }
         #expect(second?.errorCode == "DESTINATION_OCCUPIED")
         #expect(try String(contentsOfFile: "\(scene.root)/k1", encoding: .utf8) == "somebody's")
     }

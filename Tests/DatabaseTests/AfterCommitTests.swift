@@ -101,7 +101,7 @@ import Testing
     @Test func readInsideAReadTraps() async {
         await #expect(processExitsWith: .failure) {
             let database = try Scratch().database()
-            try database.read { _ in _ = try database.notes() }
+            try database.readBlocking { _ in _ = try database.notes() }
         }
     }
 
@@ -124,7 +124,7 @@ import Testing
     @Test func anotherDatabaseMayBeAsked() throws {
         let folder = try Scratch()
         let other = try folder.database()
-        #expect(try database.read { _ in try other.notes() } == [])
+        #expect(try database.readBlocking { _ in try other.notes() } == [])
         other.close()
     }
 }

@@ -17,7 +17,9 @@ import Testing
             let id = try await database.write { connection in
                 try connection.first("INSERT INTO notes (body) VALUES ($1) RETURNING id", "n\(index)") { $0.int64(0) }
             }
-            let body = try database.read { try $0.first("SELECT body FROM notes WHERE id = $1", id) { $0.text(0) } }
+            let body = try database.readBlocking {
+                try $0.first("SELECT body FROM notes WHERE id = $1", id) { $0.text(0) }
+            }
             #expect(body == "n\(index)")
         }
     }
@@ -41,7 +43,7 @@ import Testing
 
     @Test func aReadIsOneSnapshot() throws {
         let database = try scratch.database()
-        let counts = try database.read { connection in
+        let counts = try database.readBlocking { connection in
             let before = try connection.first("SELECT count(*) FROM notes") { $0.int(0) }
             elsewhere {
                 #expect(throws: Never.self) {
@@ -63,7 +65,7 @@ import Testing
             for _ in 0..<count {
                 Thread { [self] in
                     while !isStopped.withLock({ $0 }) {
-                        _ = try? database.read { connection in
+                        _ = try? database.readBlocking { connection in
                             try (0..<20).map { _ in try connection.first("SELECT count(*) FROM notes") { $0.int(0) } }
                         }
                     }
@@ -99,7 +101,7 @@ import Testing
 
     @Test func aReadThatThrowsLeavesItsConnectionUsable() throws {
         let database = try scratch.database()
-        #expect(throws: CancellationError.self) { try database.read { _ in throw CancellationError() } }
+        #expect(throws: CancellationError.self) { try database.readBlocking { _ in throw CancellationError() } }
         #expect(try database.notes().isEmpty)
     }
 
@@ -111,7 +113,7 @@ import Testing
                     for index in 0..<20 {
                         let body = "\(writer)-\(index)"
                         try await database.write { _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
-                        let count = try database.read { connection in
+                        let count = try database.readBlocking { connection in
                             try connection.first("SELECT count(*) FROM notes WHERE body = $1", body) { $0.int(0) }
                         }
                         #expect(count == 1)

@@ -16,7 +16,7 @@ import Testing
         old.close()
         for _ in 0..<2 {
             let new = try scratch.database([.notes, colour])
-            #expect(try new.read { try $0.first("SELECT colour FROM notes") { $0.text(0) } } == "grey")
+            #expect(try new.readBlocking { try $0.first("SELECT colour FROM notes") { $0.text(0) } } == "grey")
             new.close()
         }
     }
@@ -25,7 +25,7 @@ import Testing
         let shelf = Migration(name: "shelves-1", sql: "CREATE TABLE shelves (id INTEGER PRIMARY KEY) STRICT;")
         try scratch.database([.notes, shelf]).close()
         let new = try scratch.database([.notes, colour, shelf])
-        let names = try new.read { try $0.query("SELECT name FROM migrations ORDER BY number") { $0.text(0) } }
+        let names = try new.readBlocking { try $0.query("SELECT name FROM migrations ORDER BY number") { $0.text(0) } }
         #expect(names == ["notes-1", "shelves-1", "notes-2"])
     }
 
@@ -39,7 +39,9 @@ import Testing
         let broken = Migration(name: "notes-2", sql: "CREATE TABLE half (id INTEGER); CREATE TABLE notes (id INTEGER);")
         #expect(throws: DatabaseError.self) { try scratch.database([.notes, broken]) }
         let database = try scratch.database([.notes])
-        let half = try database.read { try $0.first("SELECT 1 FROM sqlite_schema WHERE name = 'half'") { $0.int(0) } }
+        let half = try database.readBlocking {
+            try $0.first("SELECT 1 FROM sqlite_schema WHERE name = 'half'") { $0.int(0) }
+        }
         #expect(half == nil)
     }
 }

@@ -36,7 +36,7 @@ extension Migration {
 
 extension Database {
     func notes() throws -> [String] {
-        try read { try $0.query("SELECT body FROM notes ORDER BY id") { $0.text(0) } }
+        try readBlocking { try $0.query("SELECT body FROM notes ORDER BY id") { $0.text(0) } }
     }
 
     /// Holds the writer inside a write until the returned closure is called, so that what is submitted meanwhile

@@ -36,7 +36,7 @@ import Testing
         }
         #expect(outcomes.filter { $0 == nil }.count == 1)
         #expect(outcomes.filter { $0 == .deviceAlreadyInitialized }.count == 99)
-        #expect(try world.database.read { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 1)
+        #expect(try world.database.readBlocking { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 1)
     }
 
     @Test(arguments: [

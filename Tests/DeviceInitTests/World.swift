@@ -170,7 +170,7 @@ final class World: Sendable {
     }
 
     func audit() throws -> [String] {
-        try database.read { connection in
+        try database.readBlocking { connection in
             try connection.query("SELECT actor, action, target, peer, result, count FROM audit ORDER BY id") { row in
                 (0..<5).map { row.text($0) }.joined(separator: " ") + " \(row.int(5))"
             }

@@ -45,9 +45,9 @@ struct CallRateTests {
             try scene.initiate(ids[ids.count - 1], parts: 1)
             ids.append(try await device.create(restartFrom: ids[ids.count - 1]).uploadID)
         }
-        let rows = try scene.database.read { try $0.query("SELECT id FROM uploads ORDER BY id") { $0.text(0) } }
+        let rows = try scene.database.readBlocking { try $0.query("SELECT id FROM uploads ORDER BY id") { $0.text(0) } }
         #expect(rows == ids.suffix(UploadRecords.keptSuperseded + 1))
-        let usage = try scene.database.read { try $0.query("SELECT upload_id FROM store_usage") { $0.text(0) } }
+        let usage = try scene.database.readBlocking { try $0.query("SELECT upload_id FROM store_usage") { $0.text(0) } }
         #expect(Set(usage).isSubset(of: ids.suffix(UploadRecords.keptSuperseded + 1)))
         let other = try scene.device(2)
         for id in ids.dropLast() {
@@ -77,7 +77,7 @@ struct CallRateTests {
         scene.clock.advance(seconds: IdempotencyKey.lifetimeSeconds + 1)
         _ = try await scene.uploads.sweep(scene.permit)
         _ = try await device.create(restartFrom: last)
-        let rows = try scene.database.read { try $0.query("SELECT id FROM uploads") { $0.text(0) } }
+        let rows = try scene.database.readBlocking { try $0.query("SELECT id FROM uploads") { $0.text(0) } }
         #expect(rows.count == UploadRecords.keptSuperseded + 1 && !rows.contains(first.uploadID))
     }
 }

@@ -25,7 +25,7 @@ import Testing
     }
 
     private func objects() throws -> Int {
-        try scene.database.read { try $0.first("SELECT count(*) FROM objects") { $0.int(0) } ?? 0 }
+        try scene.database.readBlocking { try $0.first("SELECT count(*) FROM objects") { $0.int(0) } ?? 0 }
     }
 
     private var removal: ObjectRemoval {

@@ -15,7 +15,7 @@ struct CompletionTests {
     }
 
     private func objects() throws -> [[String?]] {
-        try scene.database.read { connection in
+        try scene.database.readBlocking { connection in
             try connection.query("SELECT upload_id, file_id, device_id, etag FROM objects") { row in
                 [row.text(0), row.text(1), row.optionalText(2), row.text(3)]
             }
@@ -31,7 +31,7 @@ struct CompletionTests {
         #expect(
             try objects()
                 == [[created.uploadID, Scene.fileID(created.uploadID), "260101-000001", request.ossObjectEtag]])
-        let tags = try scene.database.read { connection in
+        let tags = try scene.database.readBlocking { connection in
             try connection.query("SELECT key, value FROM object_tags ORDER BY key") { "\($0.text(0))=\($0.text(1))" }
         }
         #expect(tags == ["a206e337ecdf70a93bb611cf6a30c346.raw_file=a.mcap", "run=7"])

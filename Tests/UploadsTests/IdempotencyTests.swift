@@ -29,8 +29,8 @@ import Testing
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(uploads.count == 1)
-        #expect(try scene.database.read { try $0.first("SELECT count(*) FROM uploads") { $0.int(0) } } == 1)
-        #expect(try scene.database.read { try $0.first("SELECT count(*) FROM audit") { $0.int(0) } } == 1)
+        #expect(try scene.database.readBlocking { try $0.first("SELECT count(*) FROM uploads") { $0.int(0) } } == 1)
+        #expect(try scene.database.readBlocking { try $0.first("SELECT count(*) FROM audit") { $0.int(0) } } == 1)
     }
 
     @Test func eachPrincipalHasItsOwnKeysAndKeepsThemWhereItMoves() async throws {
@@ -56,7 +56,9 @@ import Testing
         #expect(try await device.create(hints: key).uploadID == second)
         scene.clock.advance(seconds: 86_400)
         _ = try await scene.uploads.sweep(scene.permit)
-        #expect(try scene.database.read { try $0.first("SELECT count(*) FROM upload_idempotency") { $0.int(0) } } == 0)
+        #expect(
+            try scene.database.readBlocking { try $0.first("SELECT count(*) FROM upload_idempotency") { $0.int(0) } }
+                == 0)
     }
 
     @Test func aRestartIsRepeatedToo() async throws {
@@ -87,6 +89,6 @@ import Testing
     func aKeyThatBreaksARule(_ key: String) async throws {
         let scene = try Scene()
         await expectRefusal(.invalidArgument) { try await scene.device().create(hints: ["idempotency_key": key]) }
-        #expect(try scene.database.read { try $0.first("SELECT count(*) FROM uploads") { $0.int(0) } } == 0)
+        #expect(try scene.database.readBlocking { try $0.first("SELECT count(*) FROM uploads") { $0.int(0) } } == 0)
     }
 }

@@ -109,7 +109,7 @@ struct ModelTests {
         #expect(try await client.step())
 
         let status = try await device.recovery(client.logicalID).logicalUploadStatus
-        let objects = try scene.database.read { try $0.query("SELECT upload_id FROM objects") { $0.text(0) } }
+        let objects = try scene.database.readBlocking { try $0.query("SELECT upload_id FROM objects") { $0.text(0) } }
         #expect(objects.count == (status == .completed ? 1 : 0))
         for id in ids where !objects.contains(id) {
             let snapshot = try scene.snapshot(id)

@@ -14,7 +14,7 @@ import Testing
 
 struct QuotaTests {
     private func usage(_ scene: Scene, _ owner: String) throws -> Usage {
-        try scene.database.read { connection in
+        try scene.database.readBlocking { connection in
             try connection.first("SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1", owner) {
                 Usage(bytes: $0.int64(0), objects: $0.int64(1), uploads: $0.int64(2))
             }
@@ -23,7 +23,7 @@ struct QuotaTests {
 
     /// The same, from the rows themselves.
     private func counted(_ scene: Scene, _ column: String, _ owner: any Bindable) throws -> Usage {
-        try scene.database.read { connection in
+        try scene.database.readBlocking { connection in
             func sum(_ sql: String) throws -> Int64 {
                 let uploads = """
                     (SELECT u.* FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.\(column) = $1)
@@ -181,7 +181,7 @@ struct QuotaTests {
             let claims = CredentialClaims(
                 uploadID: second.uploadID, bucket: "data", key: "key", operations: .write,
                 expiresAt: scene.clock.now(), subject: .apiKey(id: "key", epoch: 1))
-            return try scene.database.read { try scene.policy.excess(claims, bytes: bytes, in: $0) }
+            return try scene.database.readBlocking { try scene.policy.excess(claims, bytes: bytes, in: $0) }
         }
         #expect(try excess(1) == nil)
         #expect(try excess(2) == "the device may have 1000 stored bytes")

@@ -74,6 +74,6 @@ extension Scene {
         let claims = CredentialClaims(
             uploadID: uploadID, bucket: configuration.bucket, key: "key", operations: [.read, .write],
             expiresAt: clock.now().adding(seconds: 60), subject: .apiKey(id: key.id, epoch: key.epoch))
-        return try database.read { try policy.decide(claims, in: $0) }
+        return try database.readBlocking { try policy.decide(claims, in: $0) }
     }
 }

@@ -129,10 +129,10 @@ final class Scene: Sendable {
     }
 
     func record(_ uploadID: String) throws -> UploadRecord {
-        try #require(try database.read { try UploadRecords($0).upload(uploadID) })
+        try #require(try database.readBlocking { try UploadRecords($0).upload(uploadID) })
     }
 
     func snapshot(_ uploadID: String) throws -> StoreSnapshot {
-        try database.read { try store.snapshot(uploadID: uploadID, in: $0) }
+        try database.readBlocking { try store.snapshot(uploadID: uploadID, in: $0) }
     }
 }

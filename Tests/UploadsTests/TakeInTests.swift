@@ -45,7 +45,7 @@ import Testing
     }
 
     private func listed(_ scene: Scene) throws -> [String] {
-        try scene.database.read { connection in
+        try scene.database.readBlocking { connection in
             try connection.query(
                 """
                 SELECT o.id, o.file_id, o.upload_id, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at,
@@ -58,7 +58,7 @@ import Testing
     }
 
     private func usage(_ scene: Scene) throws -> Usage {
-        try scene.database.read { try UsageRecords($0).usage(device: "260101-000001") }
+        try scene.database.readBlocking { try UsageRecords($0).usage(device: "260101-000001") }
     }
 
     @Test(arguments: [0, 2], [false, true])

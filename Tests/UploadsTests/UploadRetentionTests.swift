@@ -22,7 +22,7 @@ struct UploadRetentionTests {
     }
 
     private func count(_ table: String) throws -> Int {
-        try scene.database.read { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
+        try scene.database.readBlocking { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
     }
 
     /// As the services ask it: the key's own life is not what this is about.

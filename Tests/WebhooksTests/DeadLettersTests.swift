@@ -3,7 +3,7 @@ import Testing
 @testable import Webhooks
 
 @Suite struct DeadLettersTests {
-    private func pages(_ sizes: [Int], limit: Int) throws -> [Int] {
+    private func pages(_ sizes: [Int], limit: Int) async throws -> [Int] {
         let scene = try Scene()
         for (number, size) in sizes.enumerated() {
             try scene.happens(to: "\(number)", payload: String(repeating: "x", count: size))
@@ -13,7 +13,7 @@ import Testing
         var (counts, seen, isLast) = ([Int](), [String](), false)
         while !isLast {
             let cursor = seen.last ?? ""
-            let page = try letters.page(of: "", after: cursor, limit: limit, scope: nil)
+            let page = try await letters.page(of: "", after: cursor, limit: limit, scope: nil)
             counts.append(page.letters.count)
             seen += page.letters.map(\.cursor)
             isLast = page.isLast
@@ -22,18 +22,18 @@ import Testing
         return counts
     }
 
-    @Test func aPageHasSoMany() throws {
-        #expect(try pages(Array(repeating: 2, count: 40), limit: 1000) == [40])
-        #expect(try pages(Array(repeating: 2, count: 40), limit: 17) == [17, 17, 6])
-        #expect(try pages(Array(repeating: 2, count: 40), limit: 20) == [20, 20])
-        #expect(try pages(Array(repeating: 2, count: 32), limit: 16) == [16, 16])
-        #expect(try pages([], limit: 1) == [0])
+    @Test func aPageHasSoMany() async throws {
+        #expect(try await pages(Array(repeating: 2, count: 40), limit: 1000) == [40])
+        #expect(try await pages(Array(repeating: 2, count: 40), limit: 17) == [17, 17, 6])
+        #expect(try await pages(Array(repeating: 2, count: 40), limit: 20) == [20, 20])
+        #expect(try await pages(Array(repeating: 2, count: 32), limit: 16) == [16, 16])
+        #expect(try await pages([], limit: 1) == [0])
     }
 
     /// A client's messages have a bound, 4 MiB mostly: a page that is longer would never be read.
-    @Test func aPageHasNoMoreBytesThanAMessageHolds() throws {
-        #expect(try pages(Array(repeating: 500_000, count: 5), limit: 1000) == [2, 2, 1])
-        #expect(try pages([2_000_000, 2, 2], limit: 1000) == [1, 2])
-        #expect(try pages([2, 2_000_000, 2], limit: 1000) == [1, 1, 1])
+    @Test func aPageHasNoMoreBytesThanAMessageHolds() async throws {
+        #expect(try await pages(Array(repeating: 500_000, count: 5), limit: 1000) == [2, 2, 1])
+        #expect(try await pages([2_000_000, 2, 2], limit: 1000) == [1, 2])
+        #expect(try await pages([2, 2_000_000, 2], limit: 1000) == [1, 1, 1])
     }
 }

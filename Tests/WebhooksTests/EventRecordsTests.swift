@@ -27,7 +27,8 @@ import Testing
         let later = try scene.happens(to: "x", for: ["a", "b"])
         try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
         #expect(try scene.due().isEmpty)
-        #expect(try scene.database.read { try EventRecords($0).nextDue(for: "a", after: scene.clock.now()) } != nil)
+        #expect(
+            try scene.database.readBlocking { try EventRecords($0).nextDue(for: "a", after: scene.clock.now()) } != nil)
         try scene.settle(scene.due("b")[0], .delivered, for: "b")
         #expect(try scene.due("b").map(\.eventID) == [later])
         let y = try scene.happens(to: "y")
@@ -84,7 +85,7 @@ import Testing
             for delivery in try scene.due(webhook) { try scene.settle(delivery, .dead(reason: "no"), for: webhook) }
         }
         var (cursor, seen) = ("", [String]())
-        while let letter = try scene.database.read({ [cursor] in
+        while let letter = try scene.database.readBlocking({ [cursor] in
             try EventRecords($0).deadLetters(scope: 1, webhook: "", after: cursor, limit: 1).first
         }) {
             seen.append("\(letter.subject) \(letter.webhook)")
@@ -92,7 +93,7 @@ import Testing
         }
         #expect(seen == ["x a", "x b", "y a", "y b"])
         #expect(try scene.letters(webhook: "b").map(\.subject) == ["x", "y"])
-        let others = try scene.database.read {
+        let others = try scene.database.readBlocking {
             try EventRecords($0).deadLetters(scope: 2, webhook: "", after: "", limit: 1)
         }
         #expect(others.isEmpty)

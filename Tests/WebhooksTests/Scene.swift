@@ -37,7 +37,7 @@ final class Scene: Sendable {
     }
 
     func due(_ webhook: String = "a") throws -> [Delivery] {
-        try database.read { try EventRecords($0).due(for: webhook, at: clock.now(), limit: 100) }
+        try database.readBlocking { try EventRecords($0).due(for: webhook, at: clock.now(), limit: 100) }
     }
 
     func settle(_ delivery: Delivery, _ outcome: DeliveryOutcome, for webhook: String = "a") throws {
@@ -46,10 +46,12 @@ final class Scene: Sendable {
     }
 
     func letters(webhook: String = "") throws -> [DeadLetterRecord] {
-        try database.read { try EventRecords($0).deadLetters(scope: nil, webhook: webhook, after: "", limit: 100) }
+        try database.readBlocking {
+            try EventRecords($0).deadLetters(scope: nil, webhook: webhook, after: "", limit: 100)
+        }
     }
 
     func count(_ table: String) throws -> Int {
-        try database.read { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
+        try database.readBlocking { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
     }
 }

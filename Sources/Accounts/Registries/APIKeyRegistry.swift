@@ -31,15 +31,15 @@ struct APIKeyRegistry: Sendable {
         return (key, Secret(token.text))
     }
 
-    func find(_ id: String, for caller: Caller) throws -> APIKeyRecord {
-        try database.read { connection in
+    func find(_ id: String, for caller: Caller) async throws -> APIKeyRecord {
+        try await database.read { connection in
             try APIKeyRecords.find(id: id, organizationID: caller.organization.id, in: connection)
         }.orNotFound("key \(id)")
     }
 
     /// - Parameters: what is `nil` passes every key.
-    func list(siteID: Int64?, isDevices: Bool?, deviceID: String?, for caller: Caller) throws -> [APIKeyRecord] {
-        try database.read { connection in
+    func list(siteID: Int64?, isDevices: Bool?, deviceID: String?, for caller: Caller) async throws -> [APIKeyRecord] {
+        try await database.readInBackground { connection in
             try APIKeyRecords.all(
                 organizationID: caller.organization.id, siteID: siteID, isDevices: isDevices, deviceID: deviceID,
                 in: connection)

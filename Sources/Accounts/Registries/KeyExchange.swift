@@ -12,11 +12,11 @@ struct KeyExchange: Sendable {
 
     func exchange(
         _ credential: String, peer: String, at now: UnixTime
-    ) throws -> (text: String, expiresAt: UnixTime) {
+    ) async throws -> (text: String, expiresAt: UnixTime) {
         guard let credential = OpaqueToken(.apiKey, text: credential) else {
             throw CredentialCheck.invalid
         }
-        let found = try database.read { try APIKeyRecords.find(id: credential.id, in: $0) }
+        let found = try await database.read { try APIKeyRecords.find(id: credential.id, in: $0) }
         let key = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
         switch key.usability(at: now) {
         case .usable: break

@@ -35,7 +35,7 @@ struct Sessions: Sendable {
             throw Self.wrongPassword
         }
         let address = AddressRange.countedAsOne(peer)
-        let (found, isKnown) = try database.read { connection in
+        let (found, isKnown) = try await database.read { connection in
             let user = try UserRecords.find(organization: organization, name: userName, in: connection)
             // Asked for also where there is no such account.
             let isKnown = try LoginAddressRecords.contain(address, userID: user?.id ?? 0, in: connection)
@@ -95,7 +95,7 @@ struct Sessions: Sendable {
     func refresh(_ text: String, peer: String, at now: UnixTime) async throws -> Opened {
         guard let token = OpaqueToken(.refresh, text: text) else { throw Self.wrongRefreshToken }
         // A stranger's guess costs a read, not a commit.
-        let user = try database.read { connection in
+        let user = try await database.read { connection in
             try known(token, at: now, in: connection).flatMap { try UserRecords.find(id: $0.userID, in: connection) }
         }
         guard let user else { throw Self.wrongRefreshToken }
@@ -111,7 +111,7 @@ struct Sessions: Sendable {
     /// Ends the session that the token belongs to; a token that is not known any more has none.
     func logout(_ text: String, peer: String, at now: UnixTime) async throws {
         guard let token = OpaqueToken(.refresh, text: text),
-            let record = try database.read({ try RefreshTokenRecords.find(id: token.id, in: $0) }),
+            let record = try await database.read({ try RefreshTokenRecords.find(id: token.id, in: $0) }),
             constantTimeEqual(record.digest, token.digest(pepper: pepper))
         else { return }
         try await database.write(mayUseReserve: true) { connection in

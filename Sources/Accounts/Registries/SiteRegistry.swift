@@ -18,14 +18,14 @@ struct SiteRegistry: Sendable {
         }
     }
 
-    func find(_ id: Int64, for caller: Caller) throws -> SiteRecord {
-        try database.read { connection in
+    func find(_ id: Int64, for caller: Caller) async throws -> SiteRecord {
+        try await database.read { connection in
             try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
         }.orNotFound("site \(id)")
     }
 
-    func list(for caller: Caller) throws -> [SiteRecord] {
-        try database.read { try SiteRecords.all(organizationID: caller.organization.id, in: $0) }
+    func list(for caller: Caller) async throws -> [SiteRecord] {
+        try await database.readInBackground { try SiteRecords.all(organizationID: caller.organization.id, in: $0) }
     }
 
     /// - Parameters: what is `nil` stays as it was.

@@ -34,11 +34,11 @@ struct SystemCredentials: Sendable {
     /// - Throws: AUTH_INVALID_CREDENTIAL, one for malformed, unknown and wrong.
     func exchange(
         _ text: String, peer: String, at now: UnixTime
-    ) throws -> (token: String, expiresAt: UnixTime, user: UserRecord) {
+    ) async throws -> (token: String, expiresAt: UnixTime, user: UserRecord) {
         guard let credential = OpaqueToken(.system, text: text) else {
             throw CredentialCheck.invalid
         }
-        let found = try database.read { try SystemCredentialRecords.find(id: credential.id, in: $0) }
+        let found = try await database.read { try SystemCredentialRecords.find(id: credential.id, in: $0) }
         let known = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
         let (token, expiresAt) = tokens.issue(
             .system, subject: "\(known.user.id)", epoch: known.user.epoch, at: now)

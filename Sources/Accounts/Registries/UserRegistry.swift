@@ -27,14 +27,14 @@ struct UserRegistry: Sendable {
         }
     }
 
-    func user(_ name: String, for caller: Caller) throws -> UserRecord {
-        try database.read { connection in
+    func user(_ name: String, for caller: Caller) async throws -> UserRecord {
+        try await database.read { connection in
             try UserRecords.find(organizationID: caller.organization.id, name: name, in: connection)
         }.orNotFound("user \(name)")
     }
 
-    func users(for caller: Caller) throws -> [UserRecord] {
-        try database.read { try UserRecords.all(organizationID: caller.organization.id, in: $0) }
+    func users(for caller: Caller) async throws -> [UserRecord] {
+        try await database.readInBackground { try UserRecords.all(organizationID: caller.organization.id, in: $0) }
     }
 
     /// - Parameters: what is `nil` stays as it was. Either change ends the user's sessions and tokens.
@@ -139,11 +139,11 @@ struct UserRegistry: Sendable {
         }
     }
 
-    func organization(_ name: String) throws -> OrganizationRecord {
-        try database.read { try OrganizationRecords.find(name: name, in: $0) }.orNotFound("organization \(name)")
+    func organization(_ name: String) async throws -> OrganizationRecord {
+        try await database.read { try OrganizationRecords.find(name: name, in: $0) }.orNotFound("organization \(name)")
     }
 
-    func organizations() throws -> [OrganizationRecord] {
-        try database.read { try OrganizationRecords.all(in: $0) }
+    func organizations() async throws -> [OrganizationRecord] {
+        try await database.readInBackground { try OrganizationRecords.all(in: $0) }
     }
 }

@@ -33,7 +33,7 @@ extension AdminAuthService {
     }
 
     package func getApiKey(_ request: GetApiKeyRequest, context: CallContext) async throws -> GetApiKeyResponse {
-        GetApiKeyResponse(apiKey: try accounts.keys.find(request.apiKeyID, for: try Caller(context)).message)
+        GetApiKeyResponse(apiKey: try await accounts.keys.find(request.apiKeyID, for: try Caller(context)).message)
     }
 
     package func listApiKeys(_ request: ListApiKeysRequest, context: CallContext) async throws -> ListApiKeysResponse {
@@ -44,7 +44,7 @@ extension AdminAuthService {
         case .device: isDevices = true
         case .unrecognized: throw RPCError.invalidArgument("owner_kind is not one that there is")
         }
-        let keys = try accounts.keys.list(
+        let keys = try await accounts.keys.list(
             siteID: request.siteID == 0 ? nil : request.siteID, isDevices: isDevices,
             deviceID: request.deviceID.isEmpty ? nil : request.deviceID, for: try Caller(context))
         return ListApiKeysResponse(apiKeys: keys.map(\.message))

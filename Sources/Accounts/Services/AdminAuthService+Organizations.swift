@@ -22,13 +22,13 @@ extension AdminAuthService {
     package func getOrganization(
         _ request: GetOrganizationRequest, context: CallContext
     ) async throws -> GetOrganizationResponse {
-        GetOrganizationResponse(organization: try accounts.users.organization(request.organization).message)
+        GetOrganizationResponse(organization: try await accounts.users.organization(request.organization).message)
     }
 
     package func listOrganizations(
         _ request: ListOrganizationsRequest, context: CallContext
     ) async throws -> ListOrganizationsResponse {
-        ListOrganizationsResponse(organizations: try accounts.users.organizations().map(\.message))
+        ListOrganizationsResponse(organizations: try await accounts.users.organizations().map(\.message))
     }
 
     package func updateOrganization(
@@ -36,7 +36,7 @@ extension AdminAuthService {
     ) async throws -> UpdateOrganizationResponse {
         guard let displayName = request.displayName else {
             return UpdateOrganizationResponse(
-                organization: try accounts.users.organization(request.organization).message)
+                organization: try await accounts.users.organization(request.organization).message)
         }
         try FieldRules.title(displayName, field: "display_name")
         let organization = try await accounts.users.renameOrganization(

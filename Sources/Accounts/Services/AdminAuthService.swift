@@ -16,11 +16,11 @@ package struct AdminAuthService: AdminAuthServiceHandler {
     }
 
     package func getSite(_ request: GetSiteRequest, context: CallContext) async throws -> GetSiteResponse {
-        GetSiteResponse(site: try accounts.sites.find(request.siteID, for: try Caller(context)).message)
+        GetSiteResponse(site: try await accounts.sites.find(request.siteID, for: try Caller(context)).message)
     }
 
     package func listSites(_ request: ListSitesRequest, context: CallContext) async throws -> ListSitesResponse {
-        ListSitesResponse(sites: try accounts.sites.list(for: try Caller(context)).map(\.message))
+        ListSitesResponse(sites: try await accounts.sites.list(for: try Caller(context)).map(\.message))
     }
 
     package func enableSite(_ request: EnableSiteRequest, context: CallContext) async throws -> EnableSiteResponse {

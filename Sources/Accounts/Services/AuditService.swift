@@ -21,12 +21,12 @@ package struct AuditService: AuditServiceHandler {
             scope: "audit|\(caller.user.userID)|\(caller.organization.id)|\(since?.microseconds ?? .min)"
                 + (request.newestFirst ? "|newest" : ""))
         if request.newestFirst {
-            let lines = try accounts.auditLines(
+            let lines = try await accounts.auditLines(
                 since: since, before: Int64(page.cursor), limit: page.size + 1, for: caller)
             return ListAuditLinesResponse(
                 lines: lines.prefix(page.size).map(\.message), nextPageToken: page.next(after: lines) { "\($0.id)" })
         }
-        let (lines, end) = try accounts.auditLines(
+        let (lines, end) = try await accounts.auditLines(
             since: since, after: Int64(page.cursor), limit: page.size, for: caller)
         return ListAuditLinesResponse(lines: lines.map(\.message), nextPageToken: page.token(after: "\(end)"))
     }

@@ -12,7 +12,7 @@ package struct AuthService: AuthServiceHandler {
         _ request: ExchangeCredentialRequest, context: CallContext
     ) async throws -> ExchangeCredentialResponse {
         try await withBareUnavailability {
-            let (token, expiresAt) = try accounts.keyExchange.exchange(
+            let (token, expiresAt) = try await accounts.keyExchange.exchange(
                 request.credential, peer: context.peer.host, at: accounts.clock.now())
             // `principal` stays unset: a deployed Go client has a string there, and fails where the bytes are no UTF-8,
             // which those of a site's id above 127 are not.
@@ -59,7 +59,7 @@ package struct SystemAuthService: SystemAuthServiceHandler {
         _ request: ExchangeSystemCredentialRequest, context: CallContext
     ) async throws -> ExchangeSystemCredentialResponse {
         try await withBareUnavailability {
-            let (token, expiresAt, user) = try accounts.systemCredentials.exchange(
+            let (token, expiresAt, user) = try await accounts.systemCredentials.exchange(
                 request.credential, peer: context.peer.host, at: accounts.clock.now())
             return ExchangeSystemCredentialResponse(
                 accessToken: token, accessTokenExpiresAtUnix: expiresAt.seconds, tokenType: "Bearer",

@@ -18,11 +18,11 @@ package struct UserAuthService: UserAuthServiceHandler {
     }
 
     package func getUser(_ request: GetUserRequest, context: CallContext) async throws -> GetUserResponse {
-        GetUserResponse(user: try accounts.users.user(request.userName, for: try Caller(context)).message)
+        GetUserResponse(user: try await accounts.users.user(request.userName, for: try Caller(context)).message)
     }
 
     package func listUsers(_ request: ListUsersRequest, context: CallContext) async throws -> ListUsersResponse {
-        ListUsersResponse(users: try accounts.users.users(for: try Caller(context)).map(\.message))
+        ListUsersResponse(users: try await accounts.users.users(for: try Caller(context)).map(\.message))
     }
 
     package func updateUser(_ request: UpdateUserRequest, context: CallContext) async throws -> UpdateUserResponse {

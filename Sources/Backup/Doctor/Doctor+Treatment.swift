@@ -42,7 +42,7 @@ extension Doctor {
             }
             let store = OfflineStore(directory: directory.store)
             let quarantined = try quarantined()
-            let unlisted = try database.read { try self.unlisted(DoctorRecords(connection: $0)) }
+            let unlisted = try database.readBlocking { try self.unlisted(DoctorRecords(connection: $0)) }
             let isQuarantined = Set(quarantined.map(\.fileID))
             let all = (quarantined + unlisted).sorted { $0.at < $1.at }
             var treated: [Treated] = []
@@ -62,7 +62,7 @@ extension Doctor {
                         try store.takeIn(facts.file, database, write)
                     } else {
                         guard try store.holds(facts.file) else { throw OfflineStore.Untakeable.isDamaged }
-                        try database.writeBlocking(write)
+                        try database.writeBlocking { try write($0) }
                     }
                     treated.append(Treated(fileID: file.fileID, problem: nil))
                 } catch {
@@ -93,6 +93,6 @@ extension Doctor {
 
     private func isOfOneAge(_ database: Database) throws -> Bool {
         guard let identity = try OfflineStore(directory: directory.store).identity else { return false }
-        return try database.read { try StoreIdentity.recorded(in: $0) }?.belongs(to: identity) ?? false
+        return try database.readBlocking { try StoreIdentity.recorded(in: $0) }?.belongs(to: identity) ?? false
     }
 }

@@ -65,7 +65,7 @@ package struct Restore {
         let database = try target.install(migrations)
         defer { database.close() }
         let store = OfflineStore(directory: target.directory.store)
-        if try store.identity == nil, let identity = try database.read({ try StoreIdentity.recorded(in: $0) }) {
+        if try store.identity == nil, let identity = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }) {
             try store.setIdentity(identity)
         }
         let quarantined = try store.settle(database) { try DoctorRecords(connection: $0).isListed($1) }
@@ -136,7 +136,7 @@ package struct Restore {
     private func check(_ stage: RestoreStage) throws {
         let database = try Database(path: stage.database, migrations: migrations)
         defer { database.close() }
-        let (problems, identity) = try database.read { connection in
+        let (problems, identity) = try database.readBlocking { connection in
             (
                 try connection.query("PRAGMA integrity_check(10)") { $0.text(0) },
                 try StoreIdentity.recorded(in: connection)

@@ -89,9 +89,9 @@ struct CopyJobRegistry: Sendable {
         return Digest.sha256(request.encoded(canonical: true))
     }
 
-    func job(_ id: String, for user: UserPrincipal) throws -> (job: CopyJob, tally: CopyTally) {
+    func job(_ id: String, for user: UserPrincipal) async throws -> (job: CopyJob, tally: CopyTally) {
         try Self.checkID(id)
-        return try database.read { connection in
+        return try await database.read { connection in
             let records = CopyRecords(connection)
             return (try Self.find(id, for: user, records), try records.tally(of: id))
         }
@@ -105,9 +105,9 @@ struct CopyJobRegistry: Sendable {
     /// - Returns: one more item than the page holds, where there is one; and how many there are in all.
     func items(
         of id: String, in states: [CopyItemState], _ page: Page, for user: UserPrincipal
-    ) throws -> (items: [CopyItem], total: Int) {
+    ) async throws -> (items: [CopyItem], total: Int) {
         try Self.checkID(id)
-        return try database.read { connection in
+        return try await database.read { connection in
             let records = CopyRecords(connection)
             _ = try Self.find(id, for: user, records)
             let tally = try records.tally(of: id)

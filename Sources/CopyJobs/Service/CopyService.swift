@@ -16,7 +16,7 @@ struct CopyService: DataGatewayCopyServiceHandler {
     }
 
     func getCopyJob(_ request: GetCopyJobRequest, context: CallContext) async throws -> GetCopyJobResponse {
-        let (job, tally) = try jobs.job(request.copyJobID, for: try context.user)
+        let (job, tally) = try await jobs.job(request.copyJobID, for: try context.user)
         return GetCopyJobResponse(job: CopyJobView(job, tally))
     }
 
@@ -34,7 +34,7 @@ struct CopyService: DataGatewayCopyServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: tokens,
             scope: "items of copy job \(request.copyJobID) in \(filter) for \(user.userID)")
-        let (items, total) = try jobs.items(of: request.copyJobID, in: states, page, for: user)
+        let (items, total) = try await jobs.items(of: request.copyJobID, in: states, page, for: user)
         return ListCopyJobItemsResponse(
             items: items.prefix(page.size).map(CopyJobItemView.init),
             nextPageToken: page.next(after: items) { String($0.number) }, totalSize: Int32(clamping: total))

@@ -20,12 +20,12 @@ struct CopyAttempt: Sendable {
 
     /// - Throws: trouble with the database: nothing is known of the item then but that it was begun.
     func run() async throws {
-        guard try !isCanceled() else { return try await end(as: .canceled) }
+        guard try await !isCanceled() else { return try await end(as: .canceled) }
         do {
             let state = try await copy()
             try await end(as: state)
         } catch {
-            if try isCanceled() { return try await end(as: .canceled) }
+            if try await isCanceled() { return try await end(as: .canceled) }
             // The gateway ends: the next start goes on.
             if Task.isCancelled { return }
             try await fail(CopyFailure(error))
@@ -43,7 +43,7 @@ struct CopyAttempt: Sendable {
             throw CopyFailure(.destinationNotConfigured, objection, .lasts)
         }
         let writer = route.writer
-        let source = try source()
+        let source = try await source()
         let path = writer.path(of: item.key)
         let isOwn = try await claim(path)
         for isLast in [false, true] {
@@ -91,8 +91,8 @@ struct CopyAttempt: Sendable {
         }
     }
 
-    private func source() throws -> CopySource {
-        let (object, stored) = try database.read { connection in
+    private func source() async throws -> CopySource {
+        let (object, stored) = try await database.read { connection in
             (
                 try ObjectRecords(connection).object(uploadID: item.uploadID),
                 try store.object(uploadID: item.uploadID, in: connection)
@@ -124,9 +124,9 @@ struct CopyAttempt: Sendable {
 
     // MARK: what becomes of it
 
-    private func isCanceled() throws -> Bool {
+    private func isCanceled() async throws -> Bool {
         // A job that is gone, with its organization, is nobody's any more.
-        try database.read { try CopyRecords($0).job(job.id, scope: nil)?.state ?? .canceling } == .canceling
+        try await database.read { try CopyRecords($0).job(job.id, scope: nil)?.state ?? .canceling } == .canceling
     }
 
     private func end(as state: CopyItemState, _ failure: CopyFailure? = nil) async throws {
@@ -185,7 +185,7 @@ struct CopyAttempt: Sendable {
     /// Clears away what attempts left at the destination. Where that fails, it stays there.
     private func clear() async {
         guard let writer = route?.writer else { return }
-        let begun = try? database.read { try CopyRecords($0).item(item.number, of: job.id) }
+        let begun = try? await database.read { try CopyRecords($0).item(item.number, of: job.id) }
         // In a task of its own: this one may have been cancelled.
         await Task { try? await writer.abandon((begun ?? nil) ?? item) }.value
     }

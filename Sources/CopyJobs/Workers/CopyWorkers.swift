@@ -89,14 +89,14 @@ final class CopyWorkers: Sendable {
 
     /// Until somebody rings, or the next item that waits is due.
     private func rest(since rings: Int, _ now: UnixTime) async throws {
-        let due = try database.read { try CopyRecords($0).nextDue(after: now) }
+        let due = try await database.read { try CopyRecords($0).nextDue(after: now) }
         await bell.wait(after: rings, atMost: due.map { $0.duration(since: now) })
     }
 
     /// The next item, which is this worker's from now on.
     private func claim(at now: UnixTime) async throws -> CopyAttempt? {
         // Looking costs no commit.
-        guard try database.read({ try CopyRecords($0).next(at: now) }) != nil else { return nil }
+        guard try await database.read({ try CopyRecords($0).next(at: now) }) != nil else { return nil }
         let claimed = try await database.write { connection -> (CopyJob, CopyItem, CopyRoute?)? in
             let records = CopyRecords(connection)
             guard var job = try records.next(at: now), var item = try records.nextItem(of: job.id, at: now) else {

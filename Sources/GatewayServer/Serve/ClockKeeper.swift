@@ -16,7 +16,7 @@ final class ClockKeeper: Sendable {
     /// - Parameter confirmation: seconds; see ``ClockGuard``.
     init(database: Database, clock: any MachineClock, confirmation: Int64) throws {
         self.database = database
-        let (record, lastSeen) = try database.read { connection in
+        let (record, lastSeen) = try database.readBlocking { connection in
             (try ClockRecords(connection).history(), try Audit.newestTime(in: connection))
         }
         clockGuard = ClockGuard(record: record, lastSeen: lastSeen, clock: clock, confirmation: confirmation)

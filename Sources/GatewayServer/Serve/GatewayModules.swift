@@ -153,7 +153,7 @@ package struct GatewayModules: Sendable {
                     "remedy": "take the setting out, restart, and put it in again",
                 ], level: .warning)
         }
-        guard try database.read({ try Accounts.hasSeveralOrganizations(in: $0) }) else { return }
+        guard try await database.read({ try Accounts.hasSeveralOrganizations(in: $0) }) else { return }
         for destination in destinations where destination.organizations == nil {
             Log.write(
                 "a destination of copies is shared by organizations",

@@ -18,7 +18,7 @@ struct StoreAccess {
         guard store.clock.now() < claims.expiresAt else {
             throw StoreError(.securityTokenExpired, "The security token you provided has expired.")
         }
-        decision = try store.database.read { try policy.decide(claims, in: $0) }
+        decision = try store.database.readBlocking { try policy.decide(claims, in: $0) }
         switch decision {
         case .denied: throw StoreError(.accessDenied, "These credentials may not be used any more.")
         case .noSuchUpload: throw StoreError.noSuchUpload

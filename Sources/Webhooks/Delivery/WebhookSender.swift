@@ -69,7 +69,7 @@ actor WebhookSender {
         let known = underWay
         do {
             // Whoever rang did so after the commit.
-            let (due, next) = try database.read { connection in
+            let (due, next) = try await database.read { connection in
                 let records = EventRecords(connection)
                 return (
                     try records.due(for: name, at: now, limit: limit), try records.nextDue(for: name, after: now)

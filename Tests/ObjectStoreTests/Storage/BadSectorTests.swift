@@ -71,7 +71,7 @@ struct BadSectorTests {
         sectors.add(objects[0].fileID, error: error)
         sectors.add(objects[1].fileID, offset: 500, error: error)
         var findings: [OfflineStore.Finding] = []
-        try store.database.read { connection in
+        try store.database.readBlocking { connection in
             try offline().compare(with: connection, checksums: true) { findings.append($0) }
         }
         let damaged = objects.prefix(2).sorted { $0.fileID < $1.fileID }.map { OfflineStore.Finding.damaged(file($0)) }

@@ -36,11 +36,11 @@ struct DiscardTests {
     }
 
     private func count(_ table: String) throws -> Int {
-        try test.database.read { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
+        try test.database.readBlocking { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
     }
 
     private func usage() throws -> Int64 {
-        try test.database.read { try $0.first("SELECT sum(bytes) FROM store_usage") { $0.int64(0) } ?? 0 }
+        try test.database.readBlocking { try $0.first("SELECT sum(bytes) FROM store_usage") { $0.int64(0) } ?? 0 }
     }
 
     /// How many rows `body` changes, those that triggers change for it included.
@@ -63,7 +63,7 @@ struct DiscardTests {
         #expect(ended <= 2 * Discards.inline * 4 + 1)
         #expect(try test.snapshot() == StoreSnapshot(multiparts: [], object: nil, isLost: false))
         var batches = 0
-        while try test.database.read({ try StoreRecords($0).hasDiscards() }) {
+        while try test.database.readBlocking({ try StoreRecords($0).hasDiscards() }) {
             let changed = try changes { connection in
                 let deleted = try StoreRecords(connection).continueDiscard(limit: Discards.batch)
                 #expect(deleted.map { $0.rows <= 2 * Discards.batch } == true)
@@ -85,7 +85,7 @@ struct DiscardTests {
         }
         #expect(completed == Discards.inline + 1)
         var files = Discards.inline
-        while try test.database.read({ try StoreRecords($0).hasReleases() }) {
+        while try test.database.readBlocking({ try StoreRecords($0).hasReleases() }) {
             let released = try test.database.writeBlocking {
                 try StoreRecords($0).continueRelease(limit: Discards.batch)?.files.count ?? 0
             }
@@ -93,7 +93,7 @@ struct DiscardTests {
             files += released
         }
         #expect(files == 5000)
-        let left = try test.database.read {
+        let left = try test.database.readBlocking {
             try $0.first("SELECT count(*) FROM store_parts WHERE file_id IS NOT NULL") { $0.int(0) }
         }
         #expect(try left == 0 && count("store_parts") == 10_000)
@@ -148,7 +148,7 @@ struct DiscardTests {
         #expect(try client.send("GET", query: "uploadId=\(id)").error == "404 NoSuchUpload")
         #expect(try client.completeAll(id).status == 404)
         #expect(try client.send("DELETE", query: "uploadId=\(id)").error == "404 NoSuchUpload")
-        let progress = try test.database.read { try test.store.progress(uploadID: "upload-1", in: $0) }
+        let progress = try test.database.readBlocking { try test.store.progress(uploadID: "upload-1", in: $0) }
         #expect(!progress.hasMultipart && !progress.hasPart)
     }
 
@@ -171,7 +171,7 @@ struct DiscardTests {
     @Test func noStatementLooksAtEveryRow() throws {
         let sql = StoreRecords.discardStatements + [StoreRecords.progress]
         for statement in sql {
-            let plan = try test.database.read { connection in
+            let plan = try test.database.readBlocking { connection in
                 let arguments: [(any Bindable)?] =
                     statement.contains("$3") ? ["upload-1", "", 100] : ["upload-1"]
                 return try connection.query("EXPLAIN QUERY PLAN \(statement)", arguments: arguments) { $0.text(3) }

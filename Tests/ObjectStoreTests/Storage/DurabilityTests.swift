@@ -93,7 +93,8 @@ struct DurabilityTests {
         try store.restart()
         #expect(try store.files().isEmpty)
         #expect(store.store.reconciliation == StoreReconciliation())
-        #expect(try store.database.read { try StoreRecords($0).scheduledRemovals(after: "", limit: 100) }.isEmpty)
+        #expect(
+            try store.database.readBlocking { try StoreRecords($0).scheduledRemovals(after: "", limit: 100) }.isEmpty)
     }
 
     @Test func marksWhatIsLost() throws {

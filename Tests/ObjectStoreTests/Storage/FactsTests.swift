@@ -93,7 +93,7 @@ import Testing
         }
         #expect(try await store.store.sweepRemovals() == 1)
         #expect(try store.files().isEmpty)
-        let waiting = try store.database.read { try StoreRecords($0).scheduledRemovals(after: "", limit: 100) }
+        let waiting = try store.database.readBlocking { try StoreRecords($0).scheduledRemovals(after: "", limit: 100) }
         #expect(waiting.isEmpty)
     }
 

@@ -15,7 +15,7 @@ struct QuotaTests {
     }
 
     private func usage() throws -> Int64 {
-        try test.database.read { connection in
+        try test.database.readBlocking { connection in
             try connection.first("SELECT sum(bytes) FROM store_usage") { $0.int64(0) } ?? 0
         }
     }

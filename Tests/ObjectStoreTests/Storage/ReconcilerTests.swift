@@ -120,7 +120,7 @@ struct ReconcilerTests {
         for ended in threads { ended.wait() }
         #expect(store.store.reconciliation == StoreReconciliation())
         #expect(try store.client().get() == content(10))
-        let lost = try store.database.read {
+        let lost = try store.database.readBlocking {
             try $0.first("SELECT count(*) FROM store_objects WHERE lost", row: { $0.int64(0) })
         }
         #expect(lost == 0)

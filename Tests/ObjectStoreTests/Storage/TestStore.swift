@@ -92,7 +92,7 @@ final class TestStore {
     }
 
     func snapshot(_ uploadID: String = "upload-1") throws -> StoreSnapshot {
-        try database.read { try store.snapshot(uploadID: uploadID, in: $0) }
+        try database.readBlocking { try store.snapshot(uploadID: uploadID, in: $0) }
     }
 
     /// The names of all data files.

@@ -44,13 +44,15 @@ struct Facts {
     /// - Parameter line: of the audit log; those after it count.
     init(_ world: World, deviceID: String, after line: Int64) throws {
         now = world.scene.clock.now()
-        (attempts, multiparts, objects, listed, deviceUsage, siteUsage, recordedTwice) = try world.scene.database.read {
-            try (
-                Self.attempts(deviceID, $0), Self.multiparts(deviceID, $0), Self.objects(deviceID, $0),
-                $0.query(Self.listed, deviceID) { ($0.text(0), $0.text(1), $0.int64(2)) },
-                UsageRecords($0).usage(device: deviceID), UsageRecords($0).usage(site: 1), Self.recordedTwice(line, $0)
-            )
-        }
+        (attempts, multiparts, objects, listed, deviceUsage, siteUsage, recordedTwice) = try world.scene.database
+            .readBlocking {
+                try (
+                    Self.attempts(deviceID, $0), Self.multiparts(deviceID, $0), Self.objects(deviceID, $0),
+                    $0.query(Self.listed, deviceID) { ($0.text(0), $0.text(1), $0.int64(2)) },
+                    UsageRecords($0).usage(device: deviceID), UsageRecords($0).usage(site: 1),
+                    Self.recordedTwice(line, $0)
+                )
+            }
     }
 
     func holds(_ uploadID: String) -> Bool {

@@ -36,7 +36,7 @@ extension SimulatedGateway {
             answer.nextAction = .restart
             return .recovery(answer)
         case (.bytesChanged, .complete(let call), .completed):
-            let found = try world.scene.database.read { try StoreRecords($0).object(uploadID: call.uploadID) }
+            let found = try world.scene.database.readBlocking { try StoreRecords($0).object(uploadID: call.uploadID) }
             if let found { try Data().write(to: URL(filePath: world.store.data.path(of: found.fileID))) }
         case (.recordedTwice, .complete, .completed):
             try write(

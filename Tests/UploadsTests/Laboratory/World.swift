@@ -58,7 +58,7 @@ final class World {
 
     /// The audit log's last line so far.
     func lastLine() throws -> Int64 {
-        try scene.database.read { try $0.first("SELECT coalesce(max(id), 0) FROM audit") { $0.int64(0) } } ?? 0
+        try scene.database.readBlocking { try $0.first("SELECT coalesce(max(id), 0) FROM audit") { $0.int64(0) } } ?? 0
     }
 
     /// The store's data files: those on the disk, and those that rows speak of.
@@ -66,7 +66,7 @@ final class World {
         store.discards.drain()
         store.removals.drain()
         let onDisk = try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
-        let referenced = try scene.database.read {
+        let referenced = try scene.database.readBlocking {
             try $0.query("SELECT file_id FROM store_objects UNION ALL SELECT file_id FROM store_multiparts") {
                 $0.text(0)
             }

@@ -1,0 +1,80 @@
+import Dispatch
+import Testing
+
+@testable import Database
+
+/// What the database promises so that another engine can stand in the place of SQLite.
+@Suite struct SeamTests {
+    let scratch: Scratch
+    let database: Database
+
+    init() throws {
+        scratch = try Scratch()
+        database = try scratch.database()
+    }
+
+    /// One thread at a time, as an event loop's.
+    private final class Loop: TaskExecutor {
+        private static let key = DispatchSpecificKey<Bool>()
+        private let queue = DispatchQueue(label: "loop")
+
+        init() { queue.setSpecific(key: Self.key, value: true) }
+
+        static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    @Test func readRunsInPlace() async throws {
+        let isOnTheLoop = try await withTaskExecutorPreference(Loop()) {
+            try await database.read { _ in Loop.isCurrent }
+        }
+        #expect(isOnTheLoop)
+    }
+
+    @Test func readInBackgroundLeavesTheLoopAndComesBack() async throws {
+        let (isOnTheLoop, comesBack) = try await withTaskExecutorPreference(Loop()) {
+            (try await database.readInBackground { _ in Loop.isCurrent }, Loop.isCurrent)
+        }
+        #expect(!isOnTheLoop)
+        #expect(comesBack)
+    }
+
+    @Test func readSeesWhatWasWritten() async throws {
+        try await database.write(.rowLocks) { connection in
+            try connection.hold(.exclusive, "notes", 1)
+            try connection.hold("notes")
+            try connection.execute("INSERT INTO notes (body) VALUES ('held')")
+        }
+        try database.writeBlocking(.rowLocks) { connection in
+            try connection.hold(.shared, "notes", 1)
+            try connection.execute("INSERT INTO notes (body) VALUES ('shared')")
+        }
+        let bodies = try await database.read { try $0.query("SELECT body FROM notes ORDER BY id") { $0.text(0) } }
+        #expect(bodies == ["held", "shared"])
+    }
+
+    @Test func readThatThrowsLeavesItsConnectionUsable() async throws {
+        await #expect(throws: CancellationError.self) {
+            try await database.read { _ in throw CancellationError() }
+        }
+        #expect(try await database.read { $0.isInTransaction })
+    }
+
+    @Test func holdingARowInAReadTraps() async {
+        await #expect(processExitsWith: .failure) {
+            let database = try Scratch().database()
+            try await database.read { try $0.hold(.shared, "notes", 1) }
+        }
+    }
+
+    @Test func holdingANameInAReadTraps() async {
+        await #expect(processExitsWith: .failure) {
+            let database = try Scratch().database()
+            try await database.read { try $0.hold("notes") }
+        }
+    }
+}
