@@ -142,16 +142,25 @@ enum DeviceRecords {
             now.microseconds)
     }
 
-    /// That the device was given a key; leave to replace one is used up by it.
+    /// Records that the device was given a key, which uses up leave to replace one, where all that decides about it is still
+    /// as it was read.
+    ///
+    /// - Returns: whether it was; where it was not, the write must fail.
     static func noteInitialization(
-        _ id: DeviceID, sdkVersion: String, platform: String, at now: UnixTime, in connection: Connection
-    ) throws {
-        try connection.execute(
+        of device: DeviceRecord, sdkVersion: String, platform: String, at now: UnixTime, in connection: Connection
+    ) throws -> Bool {
+        let tags = try connection.first(
             """
             UPDATE devices SET initialized_at = coalesce(initialized_at, $2), last_seen_at = $2, sdk_version = $3,
                 platform = $4, reinit_allowed_until = NULL
-            WHERE id = $1
-            """, id.text, now.microseconds, sdkVersion, platform)
+            WHERE id = $1 AND coalesce(suite_id, -1) = $5 AND is_disabled = $6 AND coalesce(initialized_at, -1) = $7
+                AND coalesce(reinit_allowed_until, -1) = $8
+            RETURNING tags
+            """, device.id, now.microseconds, sdkVersion, platform, device.suiteID ?? -1, device.isDisabled,
+            device.initializedAt?.microseconds ?? -1, device.reinitAllowedUntil?.microseconds ?? -1
+        ) { $0.text(0) }
+        // One text is as good as another: the order of the keys says nothing.
+        return try tags.map(decode) == device.tags
     }
 
     static func delete(_ id: DeviceID, in connection: Connection) throws {

@@ -14,6 +14,24 @@ struct Initialization: Sendable {
         let tags: [String: String]
     }
 
+    /// One call that passed the limits.
+    private struct Call: Sendable {
+        let request: InitializationRule.Request
+        let id: DeviceID
+        let sdkVersion: String
+        let platform: String
+        let peer: String
+        let traceparent: String?
+        let at: UnixTime
+    }
+
+    /// A device that may be given a key, and what that was decided by.
+    private struct Admission: Sendable {
+        let device: DeviceRecord
+        let place: DeviceKeys.Place
+        let standing: DeviceKeys.Standing
+    }
+
     let database: Database
     let accounts: Accounts
     let outbox: Outbox
@@ -40,22 +58,15 @@ struct Initialization: Sendable {
             try FieldRules.note(platform, field: "platform", limit: 256)
             let address = AddressRange.countedAsOne(peer)
             if let wait = callsOfDeviceFromAddress.take("\(id.text) \(address)", at: now) { throw Self.limited(wait) }
-            try await check(request, id, from: address, at: now)
-            return try await database.write { connection in
-                let device = try admitted(request, id, at: now, in: connection)
-                let entry = AuditEntry(
-                    actor: "nobody",
-                    organization: try Accounts.organization(device.place.organizationID, in: connection),
-                    action: request.rawValue, target: ResourceName.device(id.text), peer: peer)
-                let credential = try accounts.deviceKeys.issue(to: device.place, at: now, in: connection)
-                try DeviceRecords.noteInitialization(
-                    id, sdkVersion: sdkVersion, platform: platform, at: now, in: connection)
-                try Audit.record(entry, at: now, in: connection)
-                try outbox.record(
-                    .deviceInitialized(
-                        device.place, sdkVersion: sdkVersion, platform: platform,
-                        isReinit: request == .reinitialize, traceparent: traceparent), at: now, in: connection)
-                return Issued(credential: credential, tags: device.tags)
+            let call = Call(
+                request: request, id: id, sdkVersion: sdkVersion, platform: platform, peer: peer,
+                traceparent: traceparent, at: now)
+            let admission = try await admission(of: call, from: address)
+            do {
+                return try await database.write { try issue(call, admission, in: $0) }
+            } catch is DeviceKeys.ChangedSinceRead {
+                // What the device is told is decided by what is there now.
+                return try await database.write { try issue(call, admitted(call, in: $0), in: $0) }
             }
         } catch let refusal as RPCError {
             accounts.deferred.noteDenial(request.rawValue, refusal.code, host: peer, at: now)
@@ -63,46 +74,63 @@ struct Initialization: Sendable {
         }
     }
 
-    /// Whether the write may be tried. Asked again inside it, where it counts; here a refusal costs no commit.
+    /// Gives the device its key, if all that admitted it is still as it was read: none of it is read again.
+    private func issue(_ call: Call, _ admission: Admission, in connection: Connection) throws -> Issued {
+        let (device, place) = (admission.device, admission.place)
+        let isNoted = try DeviceRecords.noteInitialization(
+            of: device, sdkVersion: call.sdkVersion, platform: call.platform, at: call.at, in: connection)
+        guard isNoted else { throw DeviceKeys.ChangedSinceRead() }
+        let credential = try accounts.deviceKeys.issue(
+            to: place, by: admission.standing, at: call.at, in: connection)
+        let organization = try Accounts.organization(place.organizationID, in: connection)
+        let entry = AuditEntry(
+            actor: "nobody", organization: organization, action: call.request.rawValue,
+            target: ResourceName.device(device.id), peer: call.peer)
+        try Audit.record(entry, at: call.at, in: connection)
+        try outbox.record(
+            .deviceInitialized(
+                place, sdkVersion: call.sdkVersion, platform: call.platform,
+                isReinit: call.request == .reinitialize, traceparent: call.traceparent),
+            organization: organization, at: call.at, in: connection)
+        return Issued(credential: credential, tags: device.tags)
+    }
+
+    /// The device, if the write may be tried; a refusal costs no commit.
     ///
     /// Whoever has asked for too many unknown ids is told nothing but whether a key is given: neither by the answer nor by the
     /// work that it takes can ids that exist be told from others.
-    private func check(
-        _ request: InitializationRule.Request, _ id: DeviceID, from address: String, at now: UnixTime
-    ) async throws {
-        let verdict = unknownIDs.verdict(on: address, at: now)
+    private func admission(of call: Call, from address: String) async throws -> Admission {
+        let verdict = unknownIDs.verdict(on: address, at: call.at)
         if case .refused(let wait) = verdict { throw Self.limited(wait) }
         do {
-            _ = try await database.read { try admitted(request, id, at: now, in: $0) }
+            return try await database.read { try admitted(call, in: $0) }
         } catch let refusal as RPCError {
-            if refusal.detail == .deviceNotFound { unknownIDs.note(id.text, from: address, at: now) }
+            if refusal.detail == .deviceNotFound { unknownIDs.note(call.id.text, from: address, at: call.at) }
             if case .toldNothing(let wait) = verdict { throw Self.limited(wait) }
             throw refusal
         }
     }
 
     /// The device, if it may be given a key now.
-    private func admitted(
-        _ request: InitializationRule.Request, _ id: DeviceID, at now: UnixTime, in connection: Connection
-    ) throws -> (place: DeviceKeys.Place, tags: [String: String]) {
-        let found = try DeviceRecords.find(id, in: connection)
+    private func admitted(_ call: Call, in connection: Connection) throws -> Admission {
+        let found = try DeviceRecords.find(call.id, in: connection)
         // Read also for an unknown device, so that it takes as long.
-        let siteStatus = try accounts.deviceKeys.siteStatus(
-            found?.siteID ?? 0, organizationID: found?.organizationID ?? 0, in: connection)
-        let key = try accounts.deviceKeys.state(of: id.text, at: now, in: connection)
-        guard let device = found else { throw Self.notFound(id) }
+        let standing = try accounts.deviceKeys.standing(
+            of: call.id.text, atSite: found?.siteID ?? 0, organizationID: found?.organizationID ?? 0, at: call.at,
+            in: connection)
+        guard let device = found else { throw Self.notFound(call.id) }
         let refusal = InitializationRule.refusal(
-            of: request, device, siteStatus: siteStatus, key: key, policy: policy, at: now)
+            of: call.request, device, siteStatus: standing.siteStatus, key: standing.key, policy: policy, at: call.at)
         guard refusal == nil, let place = device.place else {
-            throw refusal ?? RPCError(.deviceNotReady, "device \(id.text) is not ready: it is bound to no suite")
+            throw refusal ?? RPCError(.deviceNotReady, "device \(device.id) is not ready: it is bound to no suite")
         }
         do {
             // A client refuses a reply with more, and would be left without a key.
             try TagRules.check(device.tags, field: "tags", maximum: TagRules.maximumOfDevice)
         } catch {
-            throw RPCError.failedPrecondition("the tags of device \(id.text) break a rule: \(error.message)")
+            throw RPCError.failedPrecondition("the tags of device \(device.id) break a rule: \(error.message)")
         }
-        return (place, device.tags)
+        return Admission(device: device, place: place, standing: standing)
     }
 
     private static func notFound(_ id: DeviceID) -> RPCError {

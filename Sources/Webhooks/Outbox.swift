@@ -14,9 +14,14 @@ package struct Outbox: Sendable {
     let bells: [Bell]
 
     /// A webhook that does not want the event costs nothing; where none does, no row is written.
-    package func record(_ event: Event, at now: UnixTime, in connection: Connection) throws {
+    ///
+    /// - Parameter organization: the event's; `nil` where it is to be read.
+    package func record(
+        _ event: Event, organization: OrganizationReference? = nil, at now: UnixTime, in connection: Connection
+    ) throws {
         guard !webhooks.isEmpty else { return }
-        let organization = try Accounts.organization(event.organizationID, in: connection)?.name ?? ""
+        let organization =
+            try (organization ?? Accounts.organization(event.organizationID, in: connection))?.name ?? ""
         let receivers = try webhooks.filter {
             try $0.wants(event.type) && $0.isFor(event.organizationID, in: connection)
         }

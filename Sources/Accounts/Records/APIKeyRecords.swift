@@ -90,6 +90,37 @@ enum APIKeyRecords {
             status.rawValue, isHeld, expiresAt?.microseconds, now.microseconds)
     }
 
+    /// Inserts a device's key, where its site is enabled and it has no other key.
+    ///
+    /// - Returns: whether it was inserted.
+    static func insert(
+        id: String, for place: DeviceKeys.Place, digest: [UInt8], at now: UnixTime, in connection: Connection
+    ) throws -> Bool {
+        let inserted = try connection.execute(
+            """
+            INSERT INTO api_keys (id, organization_id, site_id, owner_kind, device_id, suite_id, name, digest, status,
+                created_at, updated_at)
+            SELECT $1, organization_id, id, 2, $4, $5, $4, $6, $7, $8, $8 FROM sites
+            WHERE id = $2 AND organization_id = $3 AND status = $7
+            ON CONFLICT DO NOTHING
+            """, id, place.siteID, place.organizationID, place.deviceID, place.suiteID, digest,
+            Availability.enabled.rawValue, now.microseconds)
+        return inserted == 1
+    }
+
+    /// Deletes a key, where what decides about it is still as it was read.
+    ///
+    /// - Returns: whether it was deleted.
+    static func delete(_ key: APIKeyRecord, in connection: Connection) throws -> Bool {
+        let deleted = try connection.execute(
+            """
+            DELETE FROM api_keys WHERE id = $1 AND status = $2 AND is_held = $3
+                AND coalesce(expires_at, -1) = $4 AND coalesce(last_used_at, -1) = $5
+            """, key.id, key.status.rawValue, key.isHeld, key.expiresAt?.microseconds ?? -1,
+            key.lastUsedAt?.microseconds ?? -1)
+        return deleted == 1
+    }
+
     /// Disabling raises the epoch, so that what was issued for the key stays dead when it is enabled again.
     static func update(
         id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime,

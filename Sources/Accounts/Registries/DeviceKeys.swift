@@ -33,6 +33,21 @@ package struct DeviceKeys: Sendable {
         }
     }
 
+    /// How a device's site and key stand, as one transaction found them.
+    package struct Standing: Sendable {
+        /// `nil` when the organization has no site of that id.
+        package let siteStatus: Availability?
+        /// `nil` when the device has no key.
+        package let key: State?
+        /// The row of ``key``.
+        fileprivate let record: APIKeyRecord?
+    }
+
+    /// Something that a write depends on has changed since it was read.
+    package struct ChangedSinceRead: Error {
+        package init() {}
+    }
+
     let identifiers: Identifiers
     let pepper: [UInt8]
 
@@ -45,21 +60,35 @@ package struct DeviceKeys: Sendable {
 
     /// `nil` when the device has no key.
     package func state(of deviceID: String, at now: UnixTime, in connection: Connection) throws -> State? {
-        try APIKeyRecords.find(deviceID: deviceID, in: connection).map { key in
-            State(usability: key.usability(at: now), lastUsedAt: key.lastUsedAt)
-        }
+        try APIKeyRecords.find(deviceID: deviceID, in: connection).map { Self.state($0, at: now) }
+    }
+
+    private static func state(_ key: APIKeyRecord, at now: UnixTime) -> State {
+        State(usability: key.usability(at: now), lastUsedAt: key.lastUsedAt)
+    }
+
+    /// Makes the same statements for a site or a device that does not exist, so that it takes as long.
+    package func standing(
+        of deviceID: String, atSite siteID: Int64, organizationID: Int64, at now: UnixTime, in connection: Connection
+    ) throws -> Standing {
+        let siteStatus = try siteStatus(siteID, organizationID: organizationID, in: connection)
+        let key = try APIKeyRecords.find(deviceID: deviceID, in: connection)
+        return Standing(siteStatus: siteStatus, key: key.map { Self.state($0, at: now) }, record: key)
     }
 
     /// Gives the device a new key, and ends the one it had with everything that was issued for it.
     ///
+    /// - Parameter standing: what was decided by; its site is enabled.
     /// - Returns: the new credential, which is shown this once.
-    package func issue(to place: Place, at now: UnixTime, in connection: Connection) throws -> Secret {
+    /// - Throws: ``ChangedSinceRead`` where the site or the key stands otherwise by now; the write must fail then.
+    package func issue(
+        to place: Place, by standing: Standing, at now: UnixTime, in connection: Connection
+    ) throws -> Secret {
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
-        try APIKeyRecords.delete(deviceID: place.deviceID, in: connection)
-        try APIKeyRecords.insert(
-            id: token.id, organizationID: place.organizationID, siteID: place.siteID,
-            owner: .device(id: place.deviceID, suiteID: place.suiteID), name: place.deviceID,
-            digest: token.digest(pepper: pepper), status: .enabled, expiresAt: nil, at: now, in: connection)
+        if let key = standing.record, try !APIKeyRecords.delete(key, in: connection) { throw ChangedSinceRead() }
+        let isIssued = try APIKeyRecords.insert(
+            id: token.id, for: place, digest: token.digest(pepper: pepper), at: now, in: connection)
+        guard isIssued else { throw ChangedSinceRead() }
         return Secret(token.text)
     }
 
