@@ -93,55 +93,32 @@ let package = Package(
         module("Catalog", ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC"]),
         module(
             "Uploads",
-            [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC",
-                "Webhooks",
-            ]),
+            ["Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "Webhooks"]),
         module(
             "Backup", ["Accounts", "Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "Uploads", "Wire"]),
         module("Console", ["Basics", "Crypto", "HTTPTypes", "Proto", "Wire"], resources: [.embedInCode("Assets")]),
         module("Transfer", ["Basics", "HTTPClient", "HTTPTypes", "ObjectStore", "XML"]),
         module(
             "CopyJobs",
-            [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
-                "Proto", "RPC", "Transfer",
-            ]),
+            ["Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Proto", "RPC", "Transfer"]),
         module(
             "DeviceClient",
-            [
-                "Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "ObjectStore", "Proto",
-                "RPC", "Sockets", "Transfer", "Wire",
-            ]),
+            ["Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "ObjectStore", "Proto", "RPC", "Sockets", "Transfer", "Wire"]),
         module(
             "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
             path: "GatewayServer/CommandLine"),
         module(
             "Observability",
-            [
-                "Accounts", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC",
-                "Webhooks", "Wire",
-            ], path: "GatewayServer/Observability"),
+            ["Accounts", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC", "Webhooks", "Wire"], path: "GatewayServer/Observability"),
         module(
             "Configuration",
-            [
-                "Accounts", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
-                "HTTPTypes", "ObjectStore", "Observability", "RPC", "Sockets", "Uploads", "Webhooks",
-            ], path: "GatewayServer/Configuration"),
+            ["Accounts", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer", "HTTPTypes", "ObjectStore", "Observability", "RPC", "Sockets", "Uploads", "Webhooks"], path: "GatewayServer/Configuration"),
         module(
             "Serve",
-            [
-                "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
-                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPCalls", "HTTPServer", "HTTPTypes",
-                "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "Uploads", "Webhooks", "Wire",
-            ], path: "GatewayServer/Serve"),
+            ["Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database", "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPCalls", "HTTPServer", "HTTPTypes", "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "Uploads", "Webhooks", "Wire"], path: "GatewayServer/Serve"),
         module(
             "Commands",
-            [
-                "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
-                "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPTypes", "Observability", "Proto", "RPC",
-                "Serve", "Sockets", "Transfer", "Uploads", "Wire",
-            ], path: "GatewayServer/Commands"),
+            ["Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPTypes", "Observability", "Proto", "RPC", "Serve", "Sockets", "Transfer", "Uploads", "Wire"], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
             exclude: ["CommandLine", "Commands", "Configuration", "Observability", "Serve"], swiftSettings: strict),
@@ -171,10 +148,7 @@ let package = Package(
         tests("GatewayErrors", ["RPC", "Wire"]),
         .testTarget(
             name: "NetworkTests",
-            dependencies: [
-                "Basics", "EventLoops", "GatewayErrors", "HTTPCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes",
-                "Proto", "RPC", "Sockets", "Wire",
-            ],
+            dependencies: ["Basics", "EventLoops", "GatewayErrors", "HTTPCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC", "Sockets", "Wire"],
             swiftSettings: strict),
         tests("Database", ["Basics"]),
         tests(
@@ -183,23 +157,13 @@ let package = Package(
         tests("Accounts", ["Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient"]),
         tests(
-            "DeviceInit",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
+            "DeviceInit", ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests(
-            "Catalog",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "Wire"]),
+            "Catalog", ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "Wire"]),
         tests(
-            "CopyJobs",
-            [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
-                "Proto", "RPC", "Transfer",
-            ]),
+            "CopyJobs", ["Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Proto", "RPC", "Transfer"]),
         tests(
-            "Uploads",
-            [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "HTTPTypes",
-                "ObjectStore", "Proto", "RPC", "Transfer", "Wire",
-            ]),
+            "Uploads", ["Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "HTTPTypes", "ObjectStore", "Proto", "RPC", "Transfer", "Wire"]),
         tests("Backup", ["Crypto", "ObjectStore"]),
         tests("Transfer", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "ObjectStore"]),
         tests(
@@ -210,11 +174,7 @@ let package = Package(
         tests("Configuration", ["CopyJobs"]),
         tests("Serve", ["Backup", "Basics", "Configuration", "RPC"]),
         tests(
-            "Commands",
-            [
-                "Basics", "CommandLineInterface", "Configuration", "EventLoops", "GatewayAPI", "HTTPTypes",
-                "Observability", "Proto", "RPC", "Wire",
-            ]),
+            "Commands", ["Basics", "CommandLineInterface", "Configuration", "EventLoops", "GatewayAPI", "HTTPTypes", "Observability", "Proto", "RPC", "Wire"]),
     ],
     swiftLanguageModes: [.v6]
 )
