@@ -5,6 +5,7 @@ import Database
 import GatewayAPI
 import ObjectStore
 import RPC
+import StoreProtocol
 
 /// What was uploaded and verified: listed and downloaded by users.
 package struct Catalog: Sendable {

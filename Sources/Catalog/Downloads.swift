@@ -3,6 +3,7 @@ import Basics
 import Database
 import ObjectStore
 import RPC
+import StoreProtocol
 
 /// The rules of RequestDownload.
 struct Downloads: Sendable {

@@ -1,5 +1,6 @@
 import Crypto
 import ObjectStore
+import StoreProtocol
 
 /// What a client says that it stored.
 struct CompletionClaim: Sendable {

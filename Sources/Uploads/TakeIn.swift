@@ -2,6 +2,7 @@ import Basics
 import Catalog
 import Database
 import ObjectStore
+import StoreProtocol
 
 /// Lists a completed upload again whose database is older than it: its object, its rows in the store, and its upload, so
 /// that its client, whatever it still has to ask, hears what it would have heard before.

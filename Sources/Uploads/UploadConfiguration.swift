@@ -1,5 +1,5 @@
 import Basics
-import ObjectStore
+import StoreProtocol
 
 /// How uploads are opened, and how long they live.
 package struct UploadConfiguration: Sendable {

@@ -2,7 +2,6 @@ import Accounts
 import Basics
 import Database
 import GatewayAPI
-import ObjectStore
 import RPC
 
 extension UploadSessions {

@@ -5,6 +5,7 @@ import Database
 import GatewayAPI
 import ObjectStore
 import RPC
+import StoreProtocol
 import Webhooks
 
 /// The rules of uploads: resumed and given up. (`UploadSessions+Create.swift`: begun and restarted;

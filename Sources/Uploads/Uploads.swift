@@ -5,6 +5,7 @@ import Database
 import GatewayAPI
 import ObjectStore
 import RPC
+import StoreProtocol
 import Webhooks
 
 /// Uploads of devices and sites: their sessions, their credentials, their recovery and their completion.

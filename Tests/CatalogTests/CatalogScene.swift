@@ -6,6 +6,7 @@ import Foundation
 import GatewayAPI
 import Proto
 import RPC
+import StoreProtocol
 import Testing
 import Wire
 

@@ -1,9 +1,9 @@
 import Basics
 import Crypto
 import GatewayAPI
-import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 import Testing
 
 @testable import CopyJobs

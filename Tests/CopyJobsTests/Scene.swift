@@ -4,6 +4,7 @@ import Catalog
 import Crypto
 import Database
 import Foundation
+import Transfer
 
 @testable import CopyJobs
 @testable import ObjectStore

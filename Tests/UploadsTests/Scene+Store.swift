@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Proto
+import StoreProtocol
 
 @testable import ObjectStore
 @testable import Uploads

@@ -4,6 +4,7 @@ import Catalog
 import Crypto
 import Database
 import Foundation
+import StoreProtocol
 import Testing
 
 @testable import ObjectStore

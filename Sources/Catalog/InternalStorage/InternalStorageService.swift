@@ -4,6 +4,7 @@ import Database
 import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 
 /// Finds the upload that a key of a bucket was issued to, whatever became of it; `nil` = it is no upload's.
 package typealias UploadOfKey = @Sendable (_ bucket: String, _ key: String, Connection) throws -> String?

@@ -1,7 +1,7 @@
 import GatewayAPI
-import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 
 /// Where an object stands, as a request named it.
 struct ObjectLocation: Sendable, Hashable {

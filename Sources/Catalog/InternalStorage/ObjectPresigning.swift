@@ -5,6 +5,7 @@ import GatewayAPI
 import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 
 /// The rules of PresignObject.
 struct ObjectPresigning: Sendable {

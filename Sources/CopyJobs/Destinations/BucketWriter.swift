@@ -1,6 +1,6 @@
 import Basics
 import HTTPClient
-import ObjectStore
+import StoreProtocol
 import Transfer
 
 /// Copies into a bucket of an object store: small objects whole, larger ones in parts, each verified by the store.

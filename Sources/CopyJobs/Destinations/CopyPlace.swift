@@ -1,6 +1,7 @@
 import GatewayAPI
 import Proto
 import RPC
+import StoreProtocol
 
 /// Where a job copies to, as its request named it and its row keeps it: worth something as long as the configuration
 /// lists what it names.

@@ -1,4 +1,6 @@
 import Accounts
+import Basics
+import StoreProtocol
 
 /// A place that the configuration lets jobs copy to.
 package struct CopyTarget: Sendable {

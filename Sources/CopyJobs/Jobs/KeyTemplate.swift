@@ -1,6 +1,6 @@
 import GatewayAPI
-import ObjectStore
 import RPC
+import StoreProtocol
 
 /// What an item is called at its destination: a text in which `{file_id}` stands for the item's file id, and all else for
 /// itself.

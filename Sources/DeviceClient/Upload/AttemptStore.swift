@@ -1,8 +1,8 @@
 import Basics
 import Crypto
 import HTTPClient
-import ObjectStore
 import Proto
+import StoreProtocol
 import Transfer
 
 /// The store as one attempt of an upload reaches it: with credentials that are reissued in time, or when it refuses

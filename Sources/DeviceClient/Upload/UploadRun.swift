@@ -1,9 +1,9 @@
 import Basics
 import GatewayErrors
 import HTTPClient
-import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 import Transfer
 
 /// Takes one upload from where its ledger stands to its end.

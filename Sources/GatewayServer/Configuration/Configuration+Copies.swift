@@ -1,6 +1,7 @@
 import CopyJobs
 import ObjectStore
 import Observability
+import StoreProtocol
 
 extension Configuration {
     private enum DestinationKind: String, CaseIterable {

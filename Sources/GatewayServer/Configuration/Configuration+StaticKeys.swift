@@ -1,4 +1,5 @@
 import ObjectStore
+import StoreProtocol
 import Uploads
 
 extension Configuration {

@@ -10,6 +10,7 @@ import ObjectStore
 import Observability
 import RPC
 import Sockets
+import StoreProtocol
 import Uploads
 import Webhooks
 

@@ -11,6 +11,7 @@ import Foundation
 import ObjectStore
 import Observability
 import RPC
+import StoreProtocol
 import Uploads
 import Webhooks
 

@@ -1,3 +1,5 @@
+import StoreProtocol
+
 /// Which parts make an object, checked against what is stored: the listed ones, without a hole.
 struct CompletionPlan: Equatable {
     let parts: [PartRecord]

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 /// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row that takes
 /// the place of an earlier object.

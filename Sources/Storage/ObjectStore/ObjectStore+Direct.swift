@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 /// What static keys do beside the requests that every credential may make.
 extension ObjectStore {

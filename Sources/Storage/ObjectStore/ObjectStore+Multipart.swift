@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import StoreProtocol
 
 /// Multipart uploads as a whole; their parts are ``PartUpload``'s.
 extension ObjectStore {

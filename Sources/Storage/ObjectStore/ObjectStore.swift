@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import Database
 import Dispatch
+import StoreProtocol
 
 /// The gateway's objects: bytes in a local directory, what they are in the database.
 ///

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 /// One PUT of a part, from its header to its acknowledgement.
 ///

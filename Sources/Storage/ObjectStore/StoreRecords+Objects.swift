@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 extension StoreRecords {
     private static let objectColumns = """

@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 /// All the SQL of the store, and its tables.
 struct StoreRecords {

@@ -1,4 +1,5 @@
 import Basics
+import StoreProtocol
 
 /// What the store holds of one gateway upload id, as committed.
 package struct StoreSnapshot: Sendable, Equatable {

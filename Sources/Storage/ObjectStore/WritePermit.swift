@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 /// That a request may write, as decided at its header; asked again inside the commit, since the upload may have been
 /// aborted, superseded or completed while the body arrived.

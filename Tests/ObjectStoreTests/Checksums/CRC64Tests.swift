@@ -1,3 +1,5 @@
+import StoreProtocol
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
@@ -12,6 +14,17 @@ struct CRC64Tests {
     @Test func checksTheCatalogueValue() {
         #expect(crc(Array("123456789".utf8)) == 0x995D_C9BB_DF19_39FA)
         #expect(crc([]) == 0)
+    }
+
+    /// Clients compute it by a table.
+    @Test(arguments: [0, 1, 7, 8, 9, 4096, 65_537])
+    func equalsWhatTheTableGives(count: Int) {
+        let bytes = content(count)
+        let cut = count / 3
+        let byTable = [bytes[..<cut], bytes[cut...]].reduce(0 as UInt64) { crc, piece in
+            piece.withUnsafeBytes { CRC.crc64.updated(crc, $0) }
+        }
+        #expect(byTable == crc(bytes))
     }
 
     @Test func streams() {

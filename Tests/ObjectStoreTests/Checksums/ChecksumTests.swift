@@ -1,8 +1,10 @@
 import Basics
 import Crypto
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 struct ChecksumTests {
     private func checksum(

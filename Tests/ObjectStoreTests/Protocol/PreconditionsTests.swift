@@ -1,9 +1,11 @@
 import Basics
 import HTTPTestClient
 import HTTPTypes
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 /// RFC 9110, section 13.
 struct PreconditionsTests {

@@ -2,9 +2,11 @@ import Basics
 import Crypto
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 /// The dialect of S3 through live HTTP.
 struct S3Tests {

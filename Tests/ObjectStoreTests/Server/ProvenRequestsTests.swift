@@ -2,9 +2,11 @@ import Basics
 import Crypto
 import HTTPTestClient
 import HTTPTypes
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 struct ProvenRequestsTests {
     /// Presigned with `Signature` over these fields beside the host.

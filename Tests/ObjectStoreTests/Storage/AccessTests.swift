@@ -1,9 +1,11 @@
 import Crypto
 import HTTPTestClient
+import StoreTesting
 import Synchronization
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 struct AccessTests {
     private func decide(_ store: TestStore, _ decision: AccessDecision) {

@@ -1,4 +1,5 @@
 import Glibc
+import StoreTesting
 import Testing
 
 @testable import ObjectStore

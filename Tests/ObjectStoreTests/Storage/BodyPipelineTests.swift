@@ -5,9 +5,11 @@ import Foundation
 import Glibc
 import HTTPTestClient
 import RPC
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 /// Bodies of several blocks, past the page cache and through it.
 struct BodyPipelineTests {

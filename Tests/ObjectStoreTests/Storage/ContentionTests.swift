@@ -3,9 +3,11 @@ import Crypto
 import Dispatch
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 /// Several connections at one upload: each ends with an outcome that OSS documents, never with a wrong byte.
 struct ContentionTests {

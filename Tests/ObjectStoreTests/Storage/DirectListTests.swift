@@ -3,6 +3,7 @@ import Database
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 @Suite struct DirectListTests {
     /// Lets nobody know of what is below `hidden/`.

@@ -2,6 +2,7 @@ import Basics
 import Database
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore

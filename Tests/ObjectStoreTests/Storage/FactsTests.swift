@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import StoreTesting
 import Synchronization
 import Testing
 

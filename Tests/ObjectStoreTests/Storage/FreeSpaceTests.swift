@@ -1,9 +1,11 @@
 import Basics
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 struct FreeSpaceTests {
     @Test func looksOnceASecond() throws {

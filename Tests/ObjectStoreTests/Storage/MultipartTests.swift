@@ -3,9 +3,11 @@ import Crypto
 import Dispatch
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 struct MultipartTests {
     private static let partSize = Int(TestStore.partSize)

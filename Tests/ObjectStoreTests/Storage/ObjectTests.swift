@@ -1,9 +1,11 @@
 import Basics
 import Crypto
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 struct ObjectTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])

@@ -1,5 +1,6 @@
 import Database
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore

@@ -1,6 +1,7 @@
 import Database
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore

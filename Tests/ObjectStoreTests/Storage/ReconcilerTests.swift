@@ -3,6 +3,7 @@ import Crypto
 import Database
 import Foundation
 import HTTPTestClient
+import StoreTesting
 import Testing
 
 @testable import ObjectStore

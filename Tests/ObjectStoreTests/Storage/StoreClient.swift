@@ -4,6 +4,7 @@ import HTTPTestClient
 import HTTPTypes
 
 @testable import ObjectStore
+@testable import StoreProtocol
 
 /// Signs requests with version 4, OSS's or AWS's, and sends each on a connection of its own.
 struct StoreClient {

@@ -1,8 +1,8 @@
 import Basics
 import DeviceClient
-import ObjectStore
 import Proto
 import RPC
+import StoreProtocol
 import Transfer
 import Wire
 

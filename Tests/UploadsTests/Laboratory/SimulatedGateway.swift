@@ -3,6 +3,7 @@ import Basics
 import HTTPTypes
 import Proto
 import RPC
+import StoreProtocol
 import Wire
 
 @testable import DeviceClient

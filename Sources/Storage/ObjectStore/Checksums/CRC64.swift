@@ -1,4 +1,5 @@
 import CLZMA
+import StoreProtocol
 
 /// CRC-64/XZ, which OSS calls `crc64ecma`: computed by liblzma, with carry-less multiplication where the CPU has it.
 struct CRC64: Equatable {

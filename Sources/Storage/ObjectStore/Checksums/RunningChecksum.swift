@@ -1,5 +1,6 @@
 import CLZMA
 import Crypto
+import StoreProtocol
 
 /// A checksum of bytes that arrive in pieces. Used by one thread at a time.
 struct RunningChecksum {

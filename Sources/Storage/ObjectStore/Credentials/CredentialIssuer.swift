@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import StoreProtocol
 
 /// Makes temporary credentials and recognizes its own.
 ///

@@ -1,3 +1,5 @@
+import StoreProtocol
+
 /// The document of a Complete while it arrives.
 final class CompletionBody {
     private var bytes: [UInt8] = []

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Database
+import StoreProtocol
 import XML
 
 /// Who sends a request, and what they may do to an object: decided when its header has arrived. A body that takes longer

@@ -1,4 +1,5 @@
 import HTTPTypes
+import StoreProtocol
 import XML
 
 extension StoreAnswers {

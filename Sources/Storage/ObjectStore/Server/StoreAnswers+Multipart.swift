@@ -1,4 +1,5 @@
 import HTTPTypes
+import StoreProtocol
 import XML
 
 extension StoreAnswers {
@@ -8,7 +9,7 @@ extension StoreAnswers {
             FlatXML(
                 "InitiateMultipartUploadResult", namespace: dialect.namespace,
                 Self.name(multipart.bucket, multipart.key, target) + [FlatXML.Element("UploadId", multipart.id)]),
-            dialect.fields(ofInitiated: multipart))
+            dialect.fields(ofInitiated: multipart.checksum))
     }
 
     /// The ETag stands in the document and in the field: clients take one or the other.
@@ -19,7 +20,7 @@ extension StoreAnswers {
             [
                 FlatXML.Element("Location", origin + path), FlatXML.Element("Bucket", object.bucket),
                 FlatXML.Element("Key", object.key), FlatXML.Element("ETag", object.etag),
-            ] + dialect.elements(ofCompleted: object))
+            ] + dialect.elements(ofCompleted: object.checksum))
         let fields = dialect.fields(ofStored: object.crc64, object.checksum)
         return xml(200, document, fields.appending(["ETag": object.etag]))
     }
@@ -44,7 +45,7 @@ extension StoreAnswers {
                     FlatXML.Element("LastModified", Timestamps.xml(part.storedAt)),
                     FlatXML.Element("ETag", ETag.whole(md5: part.md5, dialect.etags)),
                     FlatXML.Element("Size", String(part.size)),
-                ] + dialect.elements(of: part))
+                ] + dialect.elements(ofPart: part.crc64, part.checksum))
         }
         return xml(200, document)
     }

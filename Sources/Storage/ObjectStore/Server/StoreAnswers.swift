@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import StoreProtocol
 import XML
 
 /// The answers to one request, in the dialect that it speaks.
@@ -76,7 +77,11 @@ struct StoreAnswers {
             sent = resolved
             fields.append("Content-Range", "bytes \(sent.lowerBound)-\(sent.upperBound - 1)/\(object.size)")
         }
-        fields = marked(fields.appending(dialect.fields(of: object, whole: status == 200, asked: asked)))
+        fields = marked(
+            fields.appending(
+                dialect.fields(
+                    ofObject: object.crc64, object.checksum, isMultipart: object.isMultipart, whole: status == 200,
+                    asked: asked)))
         if isHead { return HTTPResponse(status: 200, fields: fields, body: .omitted(length: object.size)) }
         let file = try data.open(object.fileID, for: .reading)
         guard try file.size() == object.size else { throw StorageFailure.missing }

@@ -1,4 +1,5 @@
 import Database
+import StoreProtocol
 
 extension StoreError {
     /// What anything that went wrong is to a client. Trouble that may pass is a 503: clients try again.

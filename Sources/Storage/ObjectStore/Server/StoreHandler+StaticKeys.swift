@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import StoreProtocol
 
 /// What a static key signed: any object below its prefix, and the bucket as far as that reaches.
 extension StoreHandler {

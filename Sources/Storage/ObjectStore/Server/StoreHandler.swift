@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import StoreProtocol
 
 /// The store's HTTP surface: authenticates a request, reads what it asks for, and has the store do it.
 struct StoreHandler: HTTPRequestHandler {

@@ -1,4 +1,5 @@
 import Crypto
+import StoreProtocol
 
 /// What is computed of a body while it arrives. Used by one thread at a time.
 struct BodyDigest {

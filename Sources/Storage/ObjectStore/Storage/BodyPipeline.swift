@@ -1,5 +1,6 @@
 import Basics
 import Dispatch
+import StoreProtocol
 
 /// Takes one body in: gathers it into aligned blocks, each of which one thread hashes and another writes at its place in a
 /// file, while the next is received.

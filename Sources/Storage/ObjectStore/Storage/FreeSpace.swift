@@ -1,4 +1,5 @@
 import Basics
+import StoreProtocol
 
 /// Whether there is space for uploads: new ones are refused while less than a floor is free, so that those under way can
 /// still be written; bodies of those are refused below a second floor, so that the database can.

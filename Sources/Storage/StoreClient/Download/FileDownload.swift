@@ -2,7 +2,6 @@ import Basics
 import Foundation
 import HTTPClient
 import HTTPTypes
-import ObjectStore
 
 /// Brings an object into a file: first into `PATH.part`, from where a broken one goes on, then, whole and compared with
 /// the store's checksum, to its name.

@@ -1,7 +1,6 @@
 import Basics
 import Foundation
 import HTTPClient
-import ObjectStore
 
 /// A file that is not whole yet, and what is to be compared when it is.
 ///

@@ -1,5 +1,4 @@
 import HTTPClient
-import ObjectStore
 
 extension FileReader {
     /// The digest of a part of the file; `nil` where the file ends before it. Reads the part, so: not on an event loop.

@@ -1,7 +1,7 @@
 import Basics
 import HTTPClient
 import HTTPTypes
-import ObjectStore
+import StoreProtocol
 import XML
 
 /// The operations of an object store, of OSS or S3, that an upload is made of, each one request: neither repeated nor

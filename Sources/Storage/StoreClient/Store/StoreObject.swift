@@ -1,4 +1,4 @@
-import ObjectStore
+import StoreProtocol
 
 /// An object of an object store, and where that is.
 package struct StoreObject: Sendable {

@@ -1,6 +1,6 @@
 import Basics
 import HTTPClient
-import ObjectStore
+import StoreProtocol
 import XML
 
 /// What an object store said instead of doing what it was asked for.

@@ -1,0 +1,33 @@
+import StoreProtocol
+
+extension MultipartChecksum {
+    /// The object's; nil where a part has none.
+    func combined(_ parts: [(checksum: Checksum?, size: Int64)]) -> Checksum? {
+        let checksums = parts.compactMap(\.checksum).filter { $0.algorithm == algorithm }
+        guard checksums.count == parts.count else { return nil }
+        switch kind {
+        case .composite:
+            var running = RunningChecksum(algorithm)
+            for checksum in checksums { checksum.bytes.withUnsafeBytes { running.update($0) } }
+            return Checksum(algorithm, running.finalize().bytes, partCount: parts.count)
+        case .fullObject:
+            guard let crc = algorithm.crc else { return nil }
+            let whole = zip(checksums, parts).reduce(0 as UInt64) { whole, next in
+                let (checksum, part) = next
+                return crc.combine(whole, UInt64(bigEndian: checksum.bytes), secondLength: part.size)
+            }
+            return Checksum(algorithm, whole.bigEndianBytes(algorithm.byteCount))
+        }
+    }
+}
+
+extension UInt64 {
+    fileprivate init(bigEndian bytes: [UInt8]) {
+        self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The last `count` of them.
+    func bigEndianBytes(_ count: Int) -> [UInt8] {
+        Array(withUnsafeBytes(of: bigEndian, Array.init).suffix(count))
+    }
+}

@@ -1,0 +1,97 @@
+/// A cyclic redundancy check of 32 or 64 bits: reflected, beginning with and inverted by all ones, as CRC-32, CRC-32C,
+/// CRC-64/NVME and CRC-64/XZ are.
+package struct CRC: Sendable {
+    /// Its bits reversed: the lowest is the coefficient of the highest power.
+    private let polynomial: UInt64
+    /// The coefficient of x^0.
+    private let one: UInt64
+    private let mask: UInt64
+    /// Eight bytes are taken at once ("slicing by 8"): `tables[256 * n + byte]` is what a byte with n bytes behind it
+    /// leaves. Empty where only checksums are combined.
+    private let tables: [UInt64]
+
+    /// RFC 3720, section 12.1.
+    package static let crc32c = CRC(polynomial: 0x82F6_3B78, width: 32, computes: true)
+    /// NVM Express, "64b CRC"; S3's default.
+    package static let crc64nvme = CRC(polynomial: 0x9A6C_9329_AC4B_C9B5, width: 64, computes: true)
+    /// ISO 3309. Combined only: liblzma computes the server's.
+    package static let crc32 = CRC(polynomial: 0xEDB8_8320, width: 32, computes: false)
+    /// ECMA-182, OSS's `crc64ecma`. Clients compute it here, so that a device needs no liblzma; the server does with that,
+    /// which uses carry-less multiplication where the CPU has it.
+    package static let crc64 = CRC(polynomial: 0xC96C_5795_D787_0F42, width: 64, computes: true)
+
+    private init(polynomial: UInt64, width: Int, computes: Bool) {
+        self.polynomial = polynomial
+        one = 1 << UInt64(width - 1)
+        mask = .max >> UInt64(64 - width)
+        var tables: [UInt64] = []
+        if computes {
+            for byte in 0..<256 as Range<UInt64> {
+                tables.append((0..<8).reduce(byte) { crc, _ in crc & 1 == 1 ? crc >> 1 ^ polynomial : crc >> 1 })
+            }
+            for place in 256..<8 * 256 {
+                let before = tables[place - 256]
+                tables.append(before >> 8 ^ tables[Int(before & 0xFF)])
+            }
+        }
+        self.tables = tables
+    }
+
+    /// The CRC of what `crc` is that of, followed by `bytes`; begin with 0.
+    package func updated(_ crc: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        tables.withUnsafeBufferPointer { tables in
+            var state = crc ^ mask
+            var place = 0
+            while place + 8 <= bytes.count {
+                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ state
+                // Not in a loop: it would be run as one.
+                let far =
+                    tables[Int(truncatingIfNeeded: 1792 + (word & 0xFF))]
+                    ^ tables[Int(truncatingIfNeeded: 1536 + (word >> 8 & 0xFF))]
+                    ^ tables[Int(truncatingIfNeeded: 1280 + (word >> 16 & 0xFF))]
+                    ^ tables[Int(truncatingIfNeeded: 1024 + (word >> 24 & 0xFF))]
+                state =
+                    far ^ tables[Int(truncatingIfNeeded: 768 + (word >> 32 & 0xFF))]
+                    ^ tables[Int(truncatingIfNeeded: 512 + (word >> 40 & 0xFF))]
+                    ^ tables[Int(truncatingIfNeeded: 256 + (word >> 48 & 0xFF))]
+                    ^ tables[Int(truncatingIfNeeded: word >> 56)]
+                place += 8
+            }
+            for byte in bytes[place...] {
+                state = state >> 8 ^ tables[Int(truncatingIfNeeded: (state ^ UInt64(byte)) & 0xFF)]
+            }
+            return state ^ mask
+        }
+    }
+
+    /// The CRC of a message followed by another, from both CRCs and the other's length; the bytes are not needed.
+    ///
+    /// Appending n bytes multiplies a CRC by x^(8n) modulo the polynomial, as zlib's `crc32_combine` does.
+    package func combine(_ first: UInt64, _ second: UInt64, secondLength: Int64) -> UInt64 {
+        var shift = one
+        var square = one >> 8
+        var length = secondLength
+        while length > 0 {
+            if length & 1 == 1 {
+                shift = multiply(shift, square)
+            }
+            square = multiply(square, square)
+            length >>= 1
+        }
+        return multiply(first, shift) ^ second
+    }
+
+    private func multiply(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        var product: UInt64 = 0
+        var shifted = right
+        var bit = one
+        while bit != 0 {
+            if left & bit != 0 {
+                product ^= shifted
+            }
+            shifted = shifted & 1 == 1 ? shifted >> 1 ^ polynomial : shifted >> 1
+            bit >>= 1
+        }
+        return product
+    }
+}

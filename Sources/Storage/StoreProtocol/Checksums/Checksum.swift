@@ -1,0 +1,63 @@
+import Basics
+
+/// A checksum that the store computed. As text, and in the database: `CRC32:<base64>`, or `CRC32:<base64>-<parts>`.
+package struct Checksum: Equatable, Sendable, LosslessStringConvertible {
+    package let algorithm: ChecksumAlgorithm
+    /// Big endian.
+    package let bytes: [UInt8]
+    /// 0, or of how many parts' checksums this is the checksum (S3's COMPOSITE).
+    package var partCount = 0
+
+    package init(_ algorithm: ChecksumAlgorithm, _ bytes: [UInt8], partCount: Int = 0) {
+        self.algorithm = algorithm
+        self.bytes = bytes
+        self.partCount = partCount
+    }
+
+    package init?(_ description: String) {
+        let halves = description.split(separator: ":", maxSplits: 1)
+        guard halves.count == 2, let algorithm = ChecksumAlgorithm(rawValue: String(halves[0])) else { return nil }
+        let value = halves[1].split(separator: "-")
+        guard let encoded = value.first, let bytes = Base64.decode(encoded),
+            let partCount = value.count == 1 ? 0 : Int(value[1])
+        else { return nil }
+        self.init(algorithm, bytes, partCount: partCount)
+    }
+
+    /// As S3 writes it.
+    package var value: String { Base64.encode(bytes) + (partCount == 0 ? "" : "-\(partCount)") }
+
+    package var description: String { "\(algorithm.rawValue):\(value)" }
+}
+
+/// What a multipart upload was initiated with. In the database: `CRC32:COMPOSITE` or `CRC32:FULL_OBJECT`.
+package struct MultipartChecksum: Equatable, Sendable, LosslessStringConvertible {
+    /// S3's names.
+    package enum Kind: String, Sendable {
+        /// Of the parts' checksums, in their order.
+        case composite = "COMPOSITE"
+        /// Of the object's bytes, combined from the parts'.
+        case fullObject = "FULL_OBJECT"
+    }
+
+    package let algorithm: ChecksumAlgorithm
+    package let kind: Kind
+
+    /// Nil where S3 does not have the combination.
+    package init?(_ algorithm: ChecksumAlgorithm, _ kind: Kind?) {
+        let standard: Kind = algorithm == .crc64nvme ? .fullObject : .composite
+        switch (kind ?? standard, algorithm) {
+        case (.composite, .crc64nvme), (.fullObject, .sha1), (.fullObject, .sha256): return nil
+        case (let kind, _): self.kind = kind
+        }
+        self.algorithm = algorithm
+    }
+
+    package init?(_ description: String) {
+        let halves = description.split(separator: ":").map(String.init)
+        guard halves.count == 2, let algorithm = ChecksumAlgorithm(rawValue: halves[0]) else { return nil }
+        self.init(algorithm, Kind(rawValue: halves[1]))
+    }
+
+    package var description: String { "\(algorithm.rawValue):\(kind.rawValue)" }
+}

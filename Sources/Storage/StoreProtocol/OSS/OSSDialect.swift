@@ -1,0 +1,73 @@
+import Basics
+import HTTPTypes
+import XML
+
+/// Alibaba Cloud's Object Storage Service, as its SDKs and the devices speak it.
+package struct OSSDialect: StoreDialect {
+    package let name = "oss"
+    package let etags = ETag.Form.oss
+    package let requestIDField = "x-oss-request-id"
+    package let namespace: String? = nil
+
+    /// Parameters that are signed as sub-resources and change nothing here.
+    private static let ignored: Set<String> = [
+        "security-token", "x-oss-request-payer", "x-oss-traffic-limit", "sequential", "response-cache-control",
+        "response-content-disposition", "response-content-encoding", "response-content-language",
+        "response-content-type", "response-expires",
+    ]
+    /// Parameters by which operations are told apart.
+    private static let subresources = OSSSignatureV1.subresources.subtracting(ignored)
+
+    package init() {}
+
+    package func authentication(of request: SignedRequest) throws(StoreError) -> Authentication {
+        try OSSAuthentication(request: request).read()
+    }
+
+    package func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation {
+        guard request.fields["x-oss-copy-source"] == nil else { throw .notImplemented }
+        return try StoreOperation(
+            request, subresources: Self.subresources,
+            completesAll: request.fields["x-oss-complete-all"]?.lowercased() == "yes")
+    }
+
+    package func payload(
+        of request: SignedRequest, _ framing: HTTPRequestHead.Framing, _ signatures: ChunkSignatures?
+    ) throws(StoreError) -> Payload {
+        Payload(length: framing.bodyLength, checks: BodyChecks(contentMD5: try request.contentMD5()))
+    }
+
+    package func name(of code: StoreError.Code) -> String {
+        code == .badDigest ? StoreError.Code.invalidDigest.rawValue : code.rawValue
+    }
+
+    package func status(of code: StoreError.Code) -> Int { code.status }
+
+    /// The document in base64, in two fields: clients look in one or the other, and could not tell a 403 from a 404
+    /// without it.
+    package func fields(insteadOf document: FlatXML) -> HTTPFields {
+        let text = Base64.encode(document.bytes)
+        return ["x-oss-err": text, "x-oss-error": text]
+    }
+
+    package func fields(ofStored crc64: UInt64, _ checksum: Checksum?) -> HTTPFields {
+        ["x-oss-hash-crc64ecma": String(crc64)]
+    }
+
+    package func fields(
+        ofObject crc64: UInt64, _ checksum: Checksum?, isMultipart: Bool, whole: Bool, asked: HTTPFields
+    ) -> HTTPFields {
+        [
+            "x-oss-hash-crc64ecma": String(crc64),
+            "x-oss-object-type": isMultipart ? "Multipart" : "Normal",
+        ]
+    }
+
+    package func fields(ofInitiated checksum: MultipartChecksum?) -> HTTPFields { [:] }
+
+    package func elements(ofCompleted checksum: Checksum?) -> [FlatXML.Element] { [] }
+
+    package func elements(ofPart crc64: UInt64, _ checksum: Checksum?) -> [FlatXML.Element] {
+        [FlatXML.Element("HashCrc64ecma", String(crc64))]
+    }
+}

@@ -1,0 +1,32 @@
+import Basics
+
+/// A request that needs nothing but its URL: to be sent as it is, until it expires.
+package struct PresignedRequest: Sendable, Equatable {
+    package let method: String
+    package let url: String
+    package let expiresAt: UnixTime
+
+    /// Signed with version 4, in path style, which needs no wildcard in the DNS.
+    package init(
+        method: String, bucket: String, key: String, credentials: TemporaryCredentials, endpoint: StoreEndpoint,
+        at now: UnixTime, lifetime seconds: Int64
+    ) throws(RequestTarget.Malformed) {
+        let date = Timestamps.basic(now)
+        let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: endpoint.region)
+        let query = [
+            ("x-oss-credential", "\(credentials.accessKeyID)/\(SignatureV4.oss.text(of: scope))"),
+            ("x-oss-date", date),
+            ("x-oss-expires", String(seconds)),
+            ("x-oss-security-token", credentials.securityToken),
+            ("x-oss-signature-version", SignatureV4.oss.algorithm),
+        ].map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+        let target = "/\(bucket)/\(PercentEncoding.encode(key, keepingSlashes: true))?\(query)"
+        let request = SignedRequest(
+            method: method, target: try RequestTarget(target, host: "", domains: []), fields: [:])
+        let canonical = OSSSignatureV4(scope: scope, date: date, signedFields: []).canonicalRequest(request)
+        let signature = SignatureV4.oss.signature(of: canonical, date: date, scope: scope, secret: credentials.secret)
+        self.method = method
+        url = "\(endpoint.text)\(target)&x-oss-signature=\(Hex.lower(signature))"
+        expiresAt = UnixTime(seconds: now.seconds + seconds)
+    }
+}

@@ -1,0 +1,74 @@
+import XML
+
+/// An error as clients of the store know it; by OSS's name where S3 has another (see `StoreError+S3.swift`). What they do with it depends on status and code: `SecurityTokenExpired`,
+/// `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed` make them refresh their credentials once, a 404
+/// makes them start over, 408, 429 and 5xx retry; everything else makes them give up.
+package struct StoreError: Error, Equatable {
+    package enum Code: String {
+        case accessDenied = "AccessDenied"
+        case authorizationMalformed = "AuthorizationHeaderMalformed"
+        case badDigest = "BadDigest"
+        case contentSHA256Mismatch = "XAmzContentSHA256Mismatch"
+        case entityTooLarge = "EntityTooLarge"
+        case entityTooSmall = "EntityTooSmall"
+        case incompleteBody = "IncompleteBody"
+        case internalError = "InternalError"
+        case invalidAccessKeyID = "InvalidAccessKeyId"
+        case invalidArgument = "InvalidArgument"
+        case invalidBucketName = "InvalidBucketName"
+        case invalidDigest = "InvalidDigest"
+        case invalidObjectName = "InvalidObjectName"
+        case invalidPart = "InvalidPart"
+        case invalidPartOrder = "InvalidPartOrder"
+        case invalidRange = "InvalidRange"
+        case invalidRequest = "InvalidRequest"
+        case invalidSecurityToken = "InvalidSecurityToken"
+        case invalidURI = "InvalidURI"
+        case malformedTrailer = "MalformedTrailerError"
+        case malformedXML = "MalformedXML"
+        case missingContentLength = "MissingContentLength"
+        case noSuchBucket = "NoSuchBucket"
+        case noSuchKey = "NoSuchKey"
+        case noSuchUpload = "NoSuchUpload"
+        case preconditionFailed = "PreconditionFailed"
+        case notImplemented = "NotImplemented"
+        case quotaExceeded = "QuotaExceeded"
+        case requestTimeTooSkewed = "RequestTimeTooSkewed"
+        case securityTokenExpired = "SecurityTokenExpired"
+        case serviceUnavailable = "ServiceUnavailable"
+        case signatureDoesNotMatch = "SignatureDoesNotMatch"
+        case slowDown = "SlowDown"
+
+        package var status: Int {
+            switch self {
+            case .accessDenied, .invalidAccessKeyID, .invalidSecurityToken, .quotaExceeded, .requestTimeTooSkewed,
+                .securityTokenExpired, .signatureDoesNotMatch:
+                403
+            case .noSuchBucket, .noSuchKey, .noSuchUpload: 404
+            case .missingContentLength: 411
+            case .preconditionFailed: 412
+            case .invalidRange: 416
+            case .internalError: 500
+            case .notImplemented: 501
+            case .serviceUnavailable, .slowDown: 503
+            case .authorizationMalformed, .badDigest, .contentSHA256Mismatch, .entityTooLarge, .entityTooSmall,
+                .incompleteBody,
+                .invalidArgument, .invalidBucketName, .invalidDigest, .invalidObjectName, .invalidPart,
+                .invalidPartOrder, .invalidRequest, .invalidURI, .malformedTrailer, .malformedXML:
+                400
+            }
+        }
+    }
+
+    package let code: Code
+    /// For people; holds no secret and no path of ours.
+    package let message: String
+    /// Further elements of the answer, e.g. `ServerTime`.
+    package var details: [FlatXML.Element] = []
+
+    package init(_ code: Code, _ message: String, details: [FlatXML.Element] = []) {
+        self.code = code
+        self.message = message
+        self.details = details
+    }
+}

@@ -1,0 +1,68 @@
+import Basics
+
+/// The three forms in which times travel here, all in UTC.
+package enum Timestamps {
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110, section 5.6.7.
+    package static func http(_ time: UnixTime) -> String {
+        let civil = CivilTime(time)
+        let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][civil.weekdayFromThursday]
+        let date = "\(padded(civil.day)) \(months[civil.month - 1]) \(padded(civil.year, to: 4))"
+        return "\(weekday), \(date) \(clock(civil, ":")) GMT"
+    }
+
+    /// `2013-05-24T00:00:00.000Z`; the fraction is always there, and clients need it.
+    package static func xml(_ time: UnixTime) -> String {
+        let civil = CivilTime(time)
+        return "\(padded(civil.year, to: 4))-\(padded(civil.month))-\(padded(civil.day))T\(clock(civil, ":")).000Z"
+    }
+
+    /// `20130524T000000Z`, as signatures have it.
+    package static func basic(_ time: UnixTime) -> String {
+        let civil = CivilTime(time)
+        return "\(padded(civil.year, to: 4))\(padded(civil.month))\(padded(civil.day))T\(clock(civil, ""))Z"
+    }
+
+    /// A `Date`, or any other time that HTTP has in a field; `nil` for what is not in the preferred form.
+    package static func parseHTTP(_ text: String) -> UnixTime? {
+        let words = text.split(separator: " ")
+        guard words.count == 6, words[0].count == 4, words[0].last == ",", words[5] == "GMT",
+            let day = number(words[1], digits: 2), let month = months.firstIndex(of: String(words[2])),
+            let year = number(words[3], digits: 4)
+        else { return nil }
+        let clock = words[4].split(separator: ":", omittingEmptySubsequences: false)
+        guard clock.count == 3, let hour = number(clock[0], digits: 2), let minute = number(clock[1], digits: 2),
+            let second = number(clock[2], digits: 2)
+        else { return nil }
+        return CivilTime(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)?.unix
+    }
+
+    static func parseBasic(_ text: String) -> UnixTime? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 16, bytes[8] == UInt8(ascii: "T"), bytes[15] == UInt8(ascii: "Z") else { return nil }
+        let field = { (range: Range<Int>) in
+            number(Substring(decoding: bytes[range], as: UTF8.self), digits: range.count)
+        }
+        guard let year = field(0..<4), let month = field(4..<6), let day = field(6..<8), let hour = field(9..<11),
+            let minute = field(11..<13), let second = field(13..<15)
+        else { return nil }
+        return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?.unix
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func padded(_ number: Int, to digits: Int = 2) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+
+    private static func clock(_ civil: CivilTime, _ separator: String) -> String {
+        [civil.hour, civil.minute, civil.second].map { padded($0) }.joined(separator: separator)
+    }
+
+    private static func number(_ text: Substring, digits: Int) -> Int? {
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int(text)
+    }
+}

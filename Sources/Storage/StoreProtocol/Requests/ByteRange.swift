@@ -1,0 +1,36 @@
+/// A Range field (RFC 9110, section 14.1.2), of one range of bytes.
+package enum ByteRange: Equatable {
+    case bounded(first: Int64, last: Int64)
+    case from(Int64)
+    case suffix(Int64)
+
+    /// Nil for anything that is not one range of bytes: such a field is ignored, and the whole is sent.
+    package init?(_ field: String) {
+        guard let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes" else { return nil }
+        let bounds = field[field.index(after: equals)...].split(separator: "-", omittingEmptySubsequences: false)
+        guard bounds.count == 2 else { return nil }
+        let first = Self.number(bounds[0])
+        let last = Self.number(bounds[1])
+        switch (first, last) {
+        case (let first?, let last?) where first <= last: self = .bounded(first: first, last: last)
+        case (let first?, nil) where bounds[1].isEmpty: self = .from(first)
+        case (nil, let last?) where bounds[0].isEmpty: self = .suffix(last)
+        default: return nil
+        }
+    }
+
+    /// The part of `size` bytes that this is; nil when there is none (416).
+    package func resolved(in size: Int64) -> Range<Int64>? {
+        switch self {
+        case .bounded(let first, let last): first < size ? first..<min(size - 1, last) + 1 : nil
+        case .from(let first): first < size ? first..<size : nil
+        case .suffix(let count): count > 0 && size > 0 ? max(0, size - count)..<size : nil
+        }
+    }
+
+    private static func number(_ digits: Substring) -> Int64? {
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        // A number past all objects' ends is still one.
+        return Int64(digits) ?? .max
+    }
+}

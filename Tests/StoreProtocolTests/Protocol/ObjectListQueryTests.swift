@@ -1,0 +1,46 @@
+import Testing
+
+@testable import StoreProtocol
+
+@Suite struct ObjectListQueryTests {
+    private func query(_ text: String) throws -> ObjectListQuery {
+        try ObjectListQuery(RequestTarget("/bucket?" + text, host: "", domains: []), limit: 1000)
+    }
+
+    @Test func bothVersions() throws {
+        let first = try query("prefix=a%2F&marker=a%2Fb&delimiter=%2F&encoding-type=url")
+        #expect(first.version == 1 && first.prefix == "a/" && first.start == "a/b" && first.delimiter == "/")
+        #expect(first.encodesKeys && first.token == nil)
+        let second = try query("list-type=2&start-after=x")
+        #expect(second.version == 2 && second.start == "x" && second.prefix.isEmpty && second.delimiter.isEmpty)
+        let token = ObjectListQuery.token(after: "日本/ü")
+        let next = try query("list-type=2&start-after=x&continuation-token=\(token)")
+        #expect(next.start == "日本/ü" && next.token == token)
+        #expect(try query("list-type=2&continuation-token=").token == nil)
+    }
+
+    @Test(arguments: ["list-type=1", "list-type=", "list-type=2&continuation-token=%25", "list-type=2&list-type=2"])
+    func whatIsNoQuery(text: String) {
+        #expect(throws: StoreError.self) { try query(text) }
+    }
+
+    @Test(
+        arguments: [
+            ("prefix=a/", "a/b/c", "/", "a/b/"), ("prefix=a/", "a/b", "/", nil), ("", "a//b", "//", "a//"),
+            ("prefix=a", "a/b", "/", "a/"), ("prefix=b", "a/b", "/", nil), ("", "a/b", "", nil),
+            // The slash is one, whatever Swift's characters make of the accent.
+            ("prefix=a", "a/\u{301}b", "/", "a/"),
+        ] as [(String, String, String, String?)])
+    func commonPrefixes(text: String, key: String, delimiter: String, prefix: String?) throws {
+        let found = try query(text + (delimiter.isEmpty ? "" : "&delimiter=\(delimiter)")).commonPrefix(of: key)
+        #expect(found.map { Array($0.utf8) } == prefix.map { Array($0.utf8) })
+    }
+
+    @Test func whereAPageBegins() throws {
+        #expect(try query("prefix=p").first == "p")
+        #expect(try query("prefix=p&marker=a").first == "p")
+        #expect(try query("prefix=p&marker=pa").first == "pa\u{0}")
+        // Behind a common prefix nothing of it comes again.
+        #expect(try query("prefix=p&marker=pa/&delimiter=/").first == "pa/\u{10FFFF}")
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+
+@testable import StoreProtocol
+
+struct RequestTargetTests {
+    private func parse(_ target: String, host: String = "127.0.0.1:80") throws -> RequestTarget {
+        try RequestTarget(target, host: host, domains: ["oss-x.example.com"])
+    }
+
+    @Test(
+        arguments: [
+            ("/", nil, nil),
+            ("/bucket", "bucket", nil),
+            ("/bucket/", "bucket", nil),
+            ("/bucket/a%2Fb", "bucket", "a/b"),
+            ("/bucket/a//b/", "bucket", "a//b/"),
+            ("/bucket/a+b%20c%2520", "bucket", "a+b c%20"),
+            ("/bucket/%C3%BC%e6%97%a5", "bucket", "ü日"),
+            ("/bucket/a%3Fb?c", "bucket", "a?b"),
+        ] as [(String, String?, String?)])
+    func decodesThePathOnce(target: String, bucket: String?, key: String?) throws {
+        let parsed = try parse(target)
+        #expect(parsed.bucket == bucket)
+        #expect(parsed.key == key)
+    }
+
+    @Test func takesTheBucketFromTheHost() throws {
+        #expect(try parse("/a/b", host: "bucket.OSS-x.example.com").bucket == "bucket")
+        #expect(try parse("/a/b", host: "bucket.oss-x.example.com:8080").key == "a/b")
+        #expect(try parse("/bucket/b", host: "oss-x.example.com").bucket == "bucket")
+        #expect(throws: RequestTarget.Malformed.bucket) { try parse("/k", host: "a.b.oss-x.example.com") }
+    }
+
+    @Test func readsParameters() throws {
+        let target = try parse("/bucket/k?b=2&uploads&a=&b=%26+&c=x=y")
+        #expect(target.parameters.map(\.name) == ["b", "uploads", "a", "b", "c"])
+        #expect(target.parameters.map(\.value) == ["2", "", "", "&+", "x=y"])
+        #expect(target["uploads"]?.isEmpty == true)
+        #expect(target["b"] == nil)
+        #expect(target["c"] == "x=y")
+        #expect(target["missing"] == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("bucket", .target), ("/bucket/%", .target), ("/bucket/%2", .target), ("/bucket/%zz", .target),
+            ("/bucket/%ff", .target), ("/bucket/a b", .target), ("/bucket/a#b", .target), ("/bucket/k?a=%f", .target),
+            ("/bucket/k?=x", .target),
+            ("/b/k", .bucket), ("/Bucket/k", .bucket), ("/-bucket/k", .bucket), ("/buc%6Bet/k", .bucket),
+            ("//k", .bucket),
+            ("/bucket//k", .key), ("/bucket/a/../b", .key), ("/bucket/.", .key), ("/bucket/%2e%2E/b", .key),
+            ("/bucket/a%00b", .key), ("/bucket/a%0Ab", .key), ("/bucket/a%5Cb", .key), ("/bucket/a%C2%85b", .key),
+        ] as [(String, RequestTarget.Malformed)])
+    func refuses(target: String, reason: RequestTarget.Malformed) {
+        #expect(throws: reason) { try parse(target) }
+    }
+
+    @Test func bindsNames() {
+        #expect(ObjectName.isKey(String(repeating: "é", count: 511)))
+        #expect(!ObjectName.isKey(String(repeating: "é", count: 512)))
+        #expect(!ObjectName.isKey(""))
+        // A slash is one whatever stands behind it.
+        #expect(!ObjectName.isKey("a/../\u{301}b") && !ObjectName.isKey("../\u{301}b"))
+        #expect(ObjectName.isBucket(String(repeating: "a", count: 63)))
+        #expect(!ObjectName.isBucket(String(repeating: "a", count: 64)))
+        #expect(!ObjectName.isBucket("ab"))
+        #expect(!ObjectName.isBucket("abc-"))
+    }
+}
