@@ -1,8 +1,8 @@
 import Foundation
 import HTTPClient
+import StoreClient
 import Synchronization
 import Testing
-import Transfer
 
 @testable import CopyJobs
 

@@ -4,7 +4,7 @@ import Catalog
 import Crypto
 import Database
 import Foundation
-import Transfer
+import StoreClient
 
 @testable import CopyJobs
 @testable import ObjectStore

@@ -1,6 +1,6 @@
 import Proto
+import StoreClient
 import Testing
-import Transfer
 
 @testable import DeviceClient
 

@@ -4,8 +4,8 @@ import HTTPClient
 import HTTPTypes
 import Proto
 import RPC
+import StoreClient
 import Testing
-import Transfer
 import Wire
 
 @testable import DeviceClient

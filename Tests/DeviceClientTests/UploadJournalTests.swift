@@ -1,6 +1,6 @@
 import Foundation
+import StoreClient
 import Testing
-import Transfer
 
 @testable import DeviceClient
 

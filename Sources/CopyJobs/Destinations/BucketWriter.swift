@@ -1,7 +1,7 @@
 import Basics
 import HTTPClient
+import StoreClient
 import StoreProtocol
-import Transfer
 
 /// Copies into a bucket of an object store: small objects whole, larger ones in parts, each verified by the store.
 struct BucketWriter: DestinationWriter {

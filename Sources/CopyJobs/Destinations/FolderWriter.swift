@@ -1,6 +1,6 @@
 import Foundation
 import HTTPClient
-import Transfer
+import StoreClient
 
 /// Copies into folders of this machine: first into a file of another name, then, whole and synced, to its name.
 struct FolderWriter: DestinationWriter {

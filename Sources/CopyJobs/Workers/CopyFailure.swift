@@ -1,5 +1,5 @@
 import HTTPClient
-import Transfer
+import StoreClient
 
 /// Why an item was not copied, and whether it may be later.
 struct CopyFailure: Error, Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Transfer
+import StoreClient
 
 /// What is true of an upload from now on. The journal is a list of these, and the state what they leave. The journal of an
 /// upload that is over is removed: until then, its last step may be repeated.

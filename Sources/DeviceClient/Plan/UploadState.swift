@@ -1,4 +1,4 @@
-import Transfer
+import StoreClient
 
 /// Where an upload stands, as far as this side knows: what its events leave.
 ///

@@ -1,4 +1,4 @@
-import Transfer
+import StoreClient
 
 /// What brings an upload forward.
 package enum UploadStep: Sendable, Equatable {

@@ -2,8 +2,8 @@ import Basics
 import Crypto
 import HTTPClient
 import Proto
+import StoreClient
 import StoreProtocol
-import Transfer
 
 /// The store as one attempt of an upload reaches it: with credentials that are reissued in time, or when it refuses
 /// those that it gets.

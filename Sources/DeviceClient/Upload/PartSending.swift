@@ -1,6 +1,6 @@
 import Basics
 import HTTPClient
-import Transfer
+import StoreClient
 
 /// Sends parts over several connections at once. On each, the next part is read and hashed while one is sent.
 struct PartSending: Sendable {

@@ -1,6 +1,6 @@
 import Basics
 import HTTPClient
-import Transfer
+import StoreClient
 
 /// The file that is uploaded, as long as it stays what it was when the upload began.
 struct PartSource: Sendable {

@@ -2,7 +2,7 @@ import GatewayErrors
 import HTTPClient
 import Proto
 import RPC
-import Transfer
+import StoreClient
 import Wire
 
 /// What is done about a failure, whoever it is from: UNAVAILABLE, DEADLINE_EXCEEDED and INTERNAL pass, as do a

@@ -3,8 +3,8 @@ import GatewayErrors
 import HTTPClient
 import Proto
 import RPC
+import StoreClient
 import StoreProtocol
-import Transfer
 
 /// Takes one upload from where its ledger stands to its end.
 struct UploadRun: Sendable {

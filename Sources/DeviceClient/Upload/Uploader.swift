@@ -7,7 +7,7 @@ import HTTPClient
 import Proto
 import RPC
 import Sockets
-import Transfer
+import StoreClient
 import Wire
 
 /// A device that uploads files.

@@ -2,8 +2,8 @@ import Basics
 import DeviceClient
 import Proto
 import RPC
+import StoreClient
 import StoreProtocol
-import Transfer
 import Wire
 
 /// What a device asks for, of the gateway or of the store behind it.

@@ -3,8 +3,8 @@ import Crypto
 import GatewayAPI
 import Proto
 import RPC
+import StoreClient
 import StoreProtocol
-import Transfer
 
 @testable import DeviceClient
 

@@ -1,7 +1,7 @@
 import Basics
 import DeviceClient
 import ObjectStore
-import Transfer
+import StoreClient
 
 /// The file that a device uploads, with the digests that a client computes of its pieces.
 struct SimulatedFile {

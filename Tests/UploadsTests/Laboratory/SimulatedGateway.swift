@@ -8,7 +8,7 @@ import Wire
 
 @testable import DeviceClient
 @testable import ObjectStore
-@testable import Transfer
+@testable import StoreClient
 @testable import Uploads
 
 /// The server's half: the gateway's own rules over a real database and a real store, called without a network and at a

@@ -3,7 +3,7 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 import Proto
-import Transfer
+import StoreClient
 import Wire
 
 /// `data-gateway download`

@@ -3,7 +3,7 @@ import DeviceClient
 import HTTPClient
 import RPC
 import Sockets
-import Transfer
+import StoreClient
 import Wire
 
 extension ClientFailure {

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import Testing
 
-@testable import Transfer
+@testable import StoreClient
 
 @Suite struct PartialFileTests {
     private let path = FileManager.default.temporaryDirectory.appending(path: "partial-\(UUID().uuidString)").path

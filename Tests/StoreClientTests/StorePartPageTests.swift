@@ -1,7 +1,7 @@
 import HTTPClient
 import Testing
 
-@testable import Transfer
+@testable import StoreClient
 
 @Suite struct StorePartPageTests {
     private func page(_ inner: String, after marker: Int = 0) throws -> StorePartPage {

@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @testable import HTTPClient
-@testable import Transfer
+@testable import StoreClient
 
 @Suite struct StoreRefusalTests {
     /// It comes to stand in a database, a page of items and a log.
