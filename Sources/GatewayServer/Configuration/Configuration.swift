@@ -11,6 +11,7 @@ import Observability
 import RPC
 import Sockets
 import StoreProtocol
+import StoreServer
 import Uploads
 import Webhooks
 

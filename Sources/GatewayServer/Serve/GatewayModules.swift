@@ -12,6 +12,7 @@ import ObjectStore
 import Observability
 import RPC
 import StoreProtocol
+import StoreServer
 import Uploads
 import Webhooks
 

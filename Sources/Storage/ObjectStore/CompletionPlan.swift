@@ -11,15 +11,13 @@ struct CompletionPlan: Equatable {
     ///   - list: nil to take every stored part.
     ///   - stored: in order.
     ///   - partSize: of each part but the last; 0 = whatever it is.
-    init(_ list: CompletionList?, stored: [PartRecord], partSize: Int64) throws(StoreError) {
-        let parts = try list.map { list throws(StoreError) in try Self.listed(list, in: stored) } ?? stored
+    init(_ list: CompletionList?, stored: [PartRecord], partSize: Int64) throws(ObjectStoreError) {
+        let parts = try list.map { list throws(ObjectStoreError) in try Self.listed(list, in: stored) } ?? stored
         guard !parts.isEmpty, parts.enumerated().allSatisfy({ $0.offset + 1 == $0.element.number }) else {
-            throw StoreError(.invalidPart, "The parts must be contiguous, from part number 1.")
+            throw .partsNotContiguous
         }
         if partSize > 0, let short = parts.dropLast().first(where: { $0.size != partSize }) {
-            throw StoreError(
-                .entityTooSmall,
-                "Part \(short.number) has \(short.size) bytes; each part but the last must have \(partSize).")
+            throw .partTooSmall(number: short.number, size: short.size, partSize: partSize)
         }
         self.parts = parts
         unlisted = stored.filter { $0.number > parts.count }
@@ -36,17 +34,17 @@ struct CompletionPlan: Equatable {
         parts.reduce(0) { CRC64.combine($0, $1.crc64, secondLength: $1.size) }
     }
 
-    private static func listed(_ list: CompletionList, in stored: [PartRecord]) throws(StoreError) -> [PartRecord] {
+    private static func listed(_ list: CompletionList, in stored: [PartRecord]) throws(ObjectStoreError) -> [PartRecord]
+    {
         let byNumber = Dictionary(stored.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         var parts: [PartRecord] = []
         var last = 0
         for listed in list.parts {
             guard listed.number > last else {
-                throw StoreError(.invalidPartOrder, "The list of parts was not in ascending order.")
+                throw .partsNotAscending
             }
             guard let part = byNumber[listed.number], part.matches(listed) else {
-                throw StoreError(
-                    .invalidPart, "Part \(listed.number) could not be found, or its ETag or checksum is another.")
+                throw .partMismatch(number: listed.number)
             }
             parts.append(part)
             last = listed.number

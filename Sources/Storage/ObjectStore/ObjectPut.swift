@@ -4,7 +4,7 @@ import StoreProtocol
 
 /// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row that takes
 /// the place of an earlier object.
-final class ObjectPut {
+package final class ObjectPut {
     private let store: ObjectStore
     private let permit: WritePermit
     private let etags: ETag.Form
@@ -13,26 +13,28 @@ final class ObjectPut {
     private let new: NewFile
     private var failure: (any Error)?
 
-    init(
-        _ store: ObjectStore, permit: WritePermit, payload: Payload, contentType: String?, etags: ETag.Form
+    /// - Parameter length: of the body; nil where it is not declared.
+    package init(
+        _ store: ObjectStore, permit: WritePermit, length: Int64?, checks: BodyChecks, contentType: String?,
+        etags: ETag.Form
     ) throws {
-        try Self.checkSize(payload.length ?? 0, limit: store.configuration.maximumPutBytes)
+        try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
-        try store.database.readBlocking { try Self.admit(payload.length ?? 0, permit, in: $0) }
+        try store.database.read { try Self.admit(length ?? 0, permit, in: $0) }
         self.store = store
         self.permit = permit
         self.etags = etags
         self.contentType = contentType
-        let share = try store.share(length: payload.length)
+        let share = try store.share(length: length)
         new = try store.data.create()
-        body = store.pipeline(payload.checks, into: new.file, share: share)
+        body = store.pipeline(checks, into: new.file, share: share)
     }
 
     deinit {
         abandon()
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) {
+    package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         do {
             try Self.checkSize(body.count + Int64(bytes.count), limit: store.configuration.maximumPutBytes)
@@ -42,7 +44,7 @@ final class ObjectPut {
         }
     }
 
-    func finish() throws -> StoredObject {
+    package func finish() throws -> StoredObject {
         defer { abandon() }
         if let failure { throw failure }
         let stored = try body.finish()
@@ -65,7 +67,7 @@ final class ObjectPut {
     }
 
     /// Removes the file, unless ``finish()`` made it an object's, or may have.
-    func abandon() {
+    package func abandon() {
         body.cancel()
         new.abandon()
     }
@@ -76,8 +78,8 @@ final class ObjectPut {
         try permit.admit(bytes: size - earlier, in: connection)
     }
 
-    private static func checkSize(_ size: Int64, limit: Int64) throws(StoreError) {
+    private static func checkSize(_ size: Int64, limit: Int64) throws(ObjectStoreError) {
         guard size > limit else { return }
-        throw StoreError(.entityTooLarge, "An object put whole is at most \(limit) bytes.")
+        throw .objectTooLarge(limit: limit)
     }
 }

@@ -8,7 +8,7 @@ extension ObjectStore {
     private static let listVisits = 10_000
 
     /// A page of the objects below a static key's prefix, in the order of their keys' bytes.
-    func list(
+    package func list(
         _ query: ObjectListQuery, for key: StaticKey, policy: any AccessPolicy
     ) throws -> ObjectList {
         var list = ObjectList()
@@ -53,7 +53,7 @@ extension ObjectStore {
     }
 
     /// Removes an object that a static key put.
-    func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
+    package func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
         let permit = WritePermit(claims: claims, policy: policy)
         try database.writeBlocking(for: permit.owner, mayUseReserve: true) { [discards] connection in
             try permit.confirm(in: connection)
@@ -83,14 +83,14 @@ extension ObjectStore {
 }
 
 /// A page of a bucket's objects.
-struct ObjectList {
-    var objects: [StoredObject] = []
-    var prefixes: [String] = []
+package struct ObjectList {
+    package var objects: [StoredObject] = []
+    package var prefixes: [String] = []
     /// The last of both.
-    var last = ""
-    var isTruncated = false
+    package var last = ""
+    package var isTruncated = false
 
-    var count: Int { objects.count + prefixes.count }
+    package var count: Int { objects.count + prefixes.count }
 }
 
 extension AccessDecision {

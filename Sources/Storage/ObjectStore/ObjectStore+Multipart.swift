@@ -15,7 +15,7 @@ extension ObjectStore {
 
     /// Each call begins another one, with a file of its own. Where that is one too many, others end: they were given up, and
     /// a refusal would leave their client without a way on. Whoever still sends a part of one hears NoSuchUpload.
-    func initiateMultipart(
+    package func initiateMultipart(
         _ permit: WritePermit, contentType: String?, checksum: MultipartChecksum?
     ) throws -> MultipartRecord {
         try space.requireForNewUpload()
@@ -55,20 +55,20 @@ extension ObjectStore {
     }
 
     /// A multipart upload of this object that has not been completed.
-    func openMultipart(_ id: String, _ claims: CredentialClaims) throws -> MultipartRecord {
-        let found = try database.readBlocking { try StoreRecords($0).multipart(id) }
-        guard let found, found.isOpen, found.belongs(to: claims) else { throw StoreError.noSuchUpload }
+    package func openMultipart(_ id: String, _ claims: CredentialClaims) throws -> MultipartRecord {
+        let found = try database.read { try StoreRecords($0).multipart(id) }
+        guard let found, found.isOpen, found.belongs(to: claims) else { throw ObjectStoreError.noSuchUpload }
         return found
     }
 
     /// One page of parts; also of an upload that was completed, while its object lives.
-    func listParts(
+    package func listParts(
         _ id: String, _ claims: CredentialClaims, after marker: Int, limit: Int
     ) throws -> (parts: [PartRecord], isTruncated: Bool) {
         try database.readBlocking { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
-                throw StoreError.noSuchUpload
+                throw ObjectStoreError.noSuchUpload
             }
             let parts = try records.parts(of: id, after: marker, limit: limit + 1)
             return (Array(parts.prefix(limit)), parts.count > limit)
@@ -81,7 +81,7 @@ extension ObjectStore {
     /// The order: parts in place, `ftruncate`, `fdatasync`, one commit.
     ///
     /// - Parameter expected: what the client says that the whole is.
-    func completeMultipart(
+    package func completeMultipart(
         _ id: String, _ list: CompletionList?, _ permit: WritePermit, etags: ETag.Form,
         expected: ExpectedObject = ExpectedObject()
     ) throws -> StoredObject {
@@ -90,7 +90,7 @@ extension ObjectStore {
         return try writes.exclusively(id) {
             let (multipart, plan, done) = try plan(id, list, permit.claims)
             guard let plan else {
-                guard let done else { throw StoreError.noSuchUpload }
+                guard let done else { throw ObjectStoreError.noSuchUpload }
                 return done
             }
             let checksum = plan.checksum(multipart.checksum)
@@ -105,7 +105,9 @@ extension ObjectStore {
             try database.writeBlocking(for: permit.owner) { [discards] connection in
                 try permit.confirm(in: connection)
                 let records = StoreRecords(connection)
-                guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
+                guard let multipart = try records.multipart(id), multipart.isOpen else {
+                    throw ObjectStoreError.noSuchUpload
+                }
                 try records.markCompleted(id)
                 try discards.finish(records.replaceObject(with: object), in: connection)
                 try discards.finish(records.releaseFiles(ofPartsOf: id, limit: Discards.inline), in: connection)
@@ -116,23 +118,25 @@ extension ObjectStore {
     }
 
     /// The object that a multipart upload was completed to; nil while it is open.
-    func completed(_ id: String, _ claims: CredentialClaims) throws -> StoredObject? {
-        try database.readBlocking { connection in
+    package func completed(_ id: String, _ claims: CredentialClaims) throws -> StoredObject? {
+        try database.read { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
-                throw StoreError.noSuchUpload
+                throw ObjectStoreError.noSuchUpload
             }
             return multipart.isCompleted ? try records.object(uploadID: multipart.uploadID) : nil
         }
     }
 
-    func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
+    package func abortMultipart(_ id: String, _ claims: CredentialClaims) throws {
         _ = try openMultipart(id, claims)
         try writes.exclusively(id) {
             try database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) { [discards] connection in
                 let records = StoreRecords(connection)
                 // Completed in the meantime: the client that sends this may only have lost the answer.
-                guard let multipart = try records.multipart(id), multipart.isOpen else { throw StoreError.noSuchUpload }
+                guard let multipart = try records.multipart(id), multipart.isOpen else {
+                    throw ObjectStoreError.noSuchUpload
+                }
                 let discarded = try records.discard(
                     .one(id: id, uploadID: multipart.uploadID), limit: Discards.inline)
                 try discards.finish(discarded, in: connection)
@@ -147,7 +151,7 @@ extension ObjectStore {
         try database.readBlocking { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
-                throw StoreError.noSuchUpload
+                throw ObjectStoreError.noSuchUpload
             }
             if multipart.isCompleted {
                 return (multipart, nil, try records.object(uploadID: multipart.uploadID))

@@ -45,7 +45,7 @@ package final class ObjectStore: Sendable {
     let configuration: Configuration
     let database: Database
     let data: DataDirectory
-    let clock: any WallClock
+    package let clock: any WallClock
     let writes = WritesInFlight()
     let space: FreeSpace
     private let threads: BlockThreads
@@ -187,32 +187,27 @@ package final class ObjectStore: Sendable {
         removals.stop()
     }
 
-    /// The static key that a request names; whether it signed it is another question.
-    func staticKey(of authentication: Authentication) -> StaticKey? {
-        (authentication.securityToken ?? "").isEmpty ? staticKeys[authentication.accessKeyID] : nil
-    }
+    /// The static key of an id; whether a request that names it was signed with it is another question.
+    package func staticKey(id: String) -> StaticKey? { staticKeys[id] }
 
     /// Memory to receive a body with.
     ///
     /// - Parameter length: nil = not known.
-    /// - Throws: `slowDown` where the bodies under way have it all.
-    func share(length: Int64?) throws(StoreError) -> BlockThreads.Share {
+    /// - Throws: `outOfMemory` where the bodies under way have it all.
+    func share(length: Int64?) throws(ObjectStoreError) -> BlockThreads.Share {
         if let share = threads.share(length: length) { return share }
-        throw Self.outOfMemory
+        throw .outOfMemory
     }
 
     /// Memory for a document of a Complete, and for the list that is read of it.
     ///
     /// - Parameter length: nil = not known.
-    /// - Throws: `slowDown` where the bodies under way have it all.
-    func documentShare(length: Int64?) throws(StoreError) -> BlockThreads.Share {
+    /// - Throws: `outOfMemory` where the bodies under way have it all.
+    package func documentShare(length: Int64?) throws(ObjectStoreError) -> BlockThreads.Share {
         let length = min(length ?? .max, Int64(CompletionList.maximumBytes))
         if let share = threads.documentShare(length: length) { return share }
-        throw Self.outOfMemory
+        throw .outOfMemory
     }
-
-    private static let outOfMemory = StoreError(
-        .slowDown, "Too many bodies are being received. Reduce your request rate.")
 
     /// What takes a body into `file`; see ``BodyPipeline``.
     func pipeline(
@@ -262,20 +257,29 @@ package final class ObjectStore: Sendable {
             endpoint: endpoint, at: now, lifetime: lifetime)
     }
 
+    /// Opens the bytes of a finished object.
+    ///
+    /// - Throws: `StorageFailure.missing` where the file is gone, or has another size.
+    package func open(_ object: StoredObject) throws -> DataFile {
+        let file = try data.open(object.fileID, for: .reading)
+        guard try file.size() == object.size else { throw StorageFailure.missing }
+        return file
+    }
+
     /// A finished object and its bytes.
     ///
-    /// - Throws: `noSuchKey`.
+    /// - Throws: `noSuchObject`.
     func object(_ claims: CredentialClaims) throws -> StoredObject {
-        let found = try database.readBlocking { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
-        guard let found, found.uploadID == claims.uploadID else { throw StoreError.noSuchKey }
+        let found = try database.read { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
+        guard let found, found.uploadID == claims.uploadID else { throw ObjectStoreError.noSuchObject }
         return found
     }
 
     /// Runs `body` with a finished object; again, with the one that is there now, where another request replaced the object
     /// meanwhile, so that its file was gone.
     ///
-    /// - Throws: `noSuchKey`, and what `body` throws.
-    func withObject<T>(_ claims: CredentialClaims, _ body: (StoredObject) throws -> T) throws -> T {
+    /// - Throws: `noSuchObject`, and what `body` throws.
+    package func withObject<T>(_ claims: CredentialClaims, _ body: (StoredObject) throws -> T) throws -> T {
         var object = try object(claims)
         while true {
             do {

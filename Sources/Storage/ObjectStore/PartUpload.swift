@@ -8,7 +8,7 @@ import StoreProtocol
 /// bytes are written at their place; `fdatasync`; the row commits; the reply leaves. A part that was acknowledged before
 /// is never written over: other bytes for it go to a file of their own, whose row replaces the old one in one commit,
 /// and Complete copies them into place.
-final class PartUpload {
+package final class PartUpload {
     private enum Destination {
         /// At its place in the multipart upload's file.
         case place
@@ -28,16 +28,18 @@ final class PartUpload {
     private var failure: (any Error)?
     private var hasEnded = false
 
-    init(
-        _ store: ObjectStore, permit: WritePermit, multipart: MultipartRecord, number: Int, payload: Payload
+    /// - Parameter length: of the body; nil where it is not declared.
+    package init(
+        _ store: ObjectStore, permit: WritePermit, multipart: MultipartRecord, number: Int, length: Int64?,
+        checks: BodyChecks
     ) throws {
         guard (1...10_000).contains(number) else {
-            throw StoreError(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
+            throw ObjectStoreError.invalidPartNumber
         }
-        try Self.checkSize(payload.length ?? 0, of: multipart)
-        try payload.checks.follow(multipart.checksum)
+        try Self.checkSize(length ?? 0, of: multipart)
+        try Self.follow(multipart.checksum, checks)
         try store.space.requireForBody()
-        let share = try store.share(length: payload.length)
+        let share = try store.share(length: length)
         self.store = store
         self.permit = permit
         self.multipart = multipart
@@ -48,14 +50,16 @@ final class PartUpload {
             // Read once the claim is there: a Complete or Abort that was faster shows, one that comes later revokes it.
             let earlier = try store.database.readBlocking { connection in
                 let records = StoreRecords(connection)
-                guard let now = try records.multipart(multipart.id), now.isOpen else { throw StoreError.noSuchUpload }
+                guard let now = try records.multipart(multipart.id), now.isOpen else {
+                    throw ObjectStoreError.noSuchUpload
+                }
                 let earlier = try records.part(number, of: multipart.id)
-                try permit.admit(bytes: (payload.length ?? 0) - (earlier?.size ?? 0), in: connection)
+                try permit.admit(bytes: (length ?? 0) - (earlier?.size ?? 0), in: connection)
                 return earlier
             }
             var file: DataFile?
             var position: Int64 = 0
-            if let earlier, payload.checks.contentMD5 == earlier.md5, payload.length == earlier.size {
+            if let earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
                 destination = .nowhere
             } else if earlier == nil, claim.ownsPlace, multipart.hasPlaces {
                 file = try store.data.open(multipart.fileID, for: .writing)
@@ -66,7 +70,7 @@ final class PartUpload {
                 file = new.file
                 destination = .ownFile(new)
             }
-            body = store.pipeline(payload.checks, into: file, at: position, share: share) { try claim.holding($0) }
+            body = store.pipeline(checks, into: file, at: position, share: share) { try claim.holding($0) }
         } catch {
             store.writes.end(claim, part: number, of: multipart.id)
             throw error
@@ -77,7 +81,7 @@ final class PartUpload {
         abandon()
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) {
+    package func receive(_ bytes: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         do {
             try Self.checkSize(body.count + Int64(bytes.count), of: multipart)
@@ -88,7 +92,7 @@ final class PartUpload {
     }
 
     /// Makes the part durable.
-    func finish() throws -> PartRecord {
+    package func finish() throws -> PartRecord {
         defer { abandon() }
         if let failure { throw failure }
         // Before the claim is held: each write holds it on its own.
@@ -117,7 +121,7 @@ final class PartUpload {
 
     /// Ends the request without a row, unless ``finish()`` made one, or may have. What was written at the part's place stays: no row
     /// speaks of it, and whoever sends the part next writes over it.
-    func abandon() {
+    package func abandon() {
         // The place is somebody else's once the claim has ended: no write may be under way then.
         body.cancel()
         if case .ownFile(let new) = destination { new.abandon() }
@@ -149,7 +153,7 @@ final class PartUpload {
         try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(multipartID), multipart.isOpen else {
-                throw StoreError.noSuchUpload
+                throw ObjectStoreError.noSuchUpload
             }
             let earlier = try records.part(part.number, of: multipartID)
             try permit.admit(bytes: part.size - (earlier?.size ?? 0), in: connection)
@@ -159,12 +163,14 @@ final class PartUpload {
         return part
     }
 
-    private static func checkSize(_ size: Int64, of multipart: MultipartRecord) throws(StoreError) {
+    private static func checkSize(_ size: Int64, of multipart: MultipartRecord) throws(ObjectStoreError) {
         guard size > multipart.maximumPartSize else { return }
-        throw StoreError(
-            .entityTooLarge,
-            "A part of this upload is at most \(multipart.maximumPartSize) bytes"
-                + (multipart.hasPlaces ? ", the part size it was issued." : "."))
+        throw .partTooLarge(limit: multipart.maximumPartSize, isIssued: multipart.hasPlaces)
+    }
+
+    private static func follow(_ upload: MultipartChecksum?, _ checks: BodyChecks) throws(ObjectStoreError) {
+        guard let upload, !checks.follow(upload) else { return }
+        throw .checksumNotOfUpload(upload.algorithm)
     }
 }
 

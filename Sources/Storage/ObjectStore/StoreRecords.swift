@@ -91,29 +91,29 @@ struct StoreRecords {
 }
 
 /// A row of `store_multiparts`.
-struct MultipartRecord: Sendable, Equatable {
-    let id: String
-    let uploadID: String
-    let bucket: String
-    let key: String
-    let fileID: String
-    let partSize: Int64
-    let contentType: String?
-    let createdAt: UnixTime
-    let isCompleted: Bool
-    let isLost: Bool
+package struct MultipartRecord: Sendable, Equatable {
+    package let id: String
+    package let uploadID: String
+    package let bucket: String
+    package let key: String
+    package let fileID: String
+    package let partSize: Int64
+    package let contentType: String?
+    package let createdAt: UnixTime
+    package let isCompleted: Bool
+    package let isLost: Bool
     /// What its initiator asked for.
-    var checksum: MultipartChecksum?
+    package var checksum: MultipartChecksum?
 }
 
 /// A row of `store_parts`.
-struct PartRecord: Sendable, Equatable {
-    let number: Int
-    let size: Int64
-    let md5: [UInt8]
-    let crc64: UInt64
+package struct PartRecord: Sendable, Equatable {
+    package let number: Int
+    package let size: Int64
+    package let md5: [UInt8]
+    package let crc64: UInt64
     /// Nil when the part stands at its place in the file of its multipart upload.
-    let fileID: String?
-    let storedAt: UnixTime
-    var checksum: Checksum?
+    package let fileID: String?
+    package let storedAt: UnixTime
+    package var checksum: Checksum?
 }

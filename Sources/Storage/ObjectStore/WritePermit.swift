@@ -1,12 +1,16 @@
 import Basics
 import Database
-import StoreProtocol
 
 /// That a request may write, as decided at its header; asked again inside the commit, since the upload may have been
 /// aborted, superseded or completed while the body arrived.
-struct WritePermit: Sendable {
+package struct WritePermit: Sendable {
     let claims: CredentialClaims
     let policy: any AccessPolicy
+
+    package init(claims: CredentialClaims, policy: any AccessPolicy) {
+        self.claims = claims
+        self.policy = policy
+    }
 
     /// The owner under which its writes wait.
     var owner: WorkOwner { claims.subject.workOwner }
@@ -16,8 +20,8 @@ struct WritePermit: Sendable {
     func confirm(in connection: Connection) throws -> Int64 {
         switch try policy.decide(claims, in: connection) {
         case .allowed(let partSize, _): return partSize
-        case .readOnly, .denied: throw StoreError(.accessDenied, "The object may not be written any more.")
-        case .noSuchUpload: throw StoreError.noSuchUpload
+        case .readOnly, .denied: throw ObjectStoreError.writeDenied
+        case .noSuchUpload: throw ObjectStoreError.noSuchUpload
         }
     }
 
@@ -25,12 +29,6 @@ struct WritePermit: Sendable {
     /// - Throws: `quotaExceeded` where the upload's owner may not have them.
     func admit(bytes: Int64, in connection: Connection) throws {
         guard bytes > 0, let excess = try policy.excess(claims, bytes: bytes, in: connection) else { return }
-        throw StoreError(.quotaExceeded, excess)
+        throw ObjectStoreError.quotaExceeded(excess)
     }
-}
-
-extension StoreError {
-    static let noSuchUpload = StoreError(
-        .noSuchUpload, "The specified upload does not exist. It may have been aborted, completed or replaced.")
-    static let noSuchKey = StoreError(.noSuchKey, "The specified key does not exist.")
 }

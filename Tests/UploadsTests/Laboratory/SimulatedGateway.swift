@@ -9,6 +9,7 @@ import Wire
 @testable import DeviceClient
 @testable import ObjectStore
 @testable import StoreClient
+@testable import StoreServer
 @testable import Uploads
 
 /// The server's half: the gateway's own rules over a real database and a real store, called without a network and at a
@@ -76,14 +77,15 @@ final class SimulatedGateway {
             let permit = try access(request.credentials).requireWrite(policy)
             switch request.call {
             case .put:
-                let payload = payload(0..<file.size)
-                let put = try ObjectPut(store, permit: permit, payload: payload, contentType: nil, etags: .oss)
+                let put = try ObjectPut(
+                    store, permit: permit, length: file.size, checks: checks(0..<file.size), contentType: nil,
+                    etags: .oss)
                 send(0..<file.size / 2, put.receive)
                 bodies[message] = (.whole(put), request.call)
             case .part(_, let multipart, let range):
                 let part = try PartUpload(
                     store, permit: permit, multipart: store.openMultipart(multipart, permit.claims),
-                    number: range.number, payload: payload(range.bytes))
+                    number: range.number, length: Int64(range.bytes.count), checks: checks(range.bytes))
                 send(range.bytes.prefix(range.bytes.count / 2), part.receive)
                 bodies[message] = (.part(part), request.call)
             default: preconditionFailure("\(request.call) has no body")
@@ -145,7 +147,7 @@ final class SimulatedGateway {
             do {
                 let object = try store.object(access.claims)
                 return .head((object.size, object.etag, object.crc64))
-            } catch let error as StoreError where error.code.status == 404 {
+            } catch ObjectStoreError.noSuchObject {
                 return .head(nil)
             }
         case .initiate:
@@ -179,9 +181,7 @@ final class SimulatedGateway {
         return try StoreAccess(claims, chunkSignatures: nil, store: store, policy: policy)
     }
 
-    private func payload(_ range: Range<Int64>) -> Payload {
-        Payload(length: Int64(range.count), checks: BodyChecks(contentMD5: file.md5(range)))
-    }
+    private func checks(_ range: Range<Int64>) -> BodyChecks { BodyChecks(contentMD5: file.md5(range)) }
 
     private func send(_ range: Range<Int64>, _ receive: (UnsafeRawBufferPointer) -> Void) {
         file.bytes.withUnsafeBytes {

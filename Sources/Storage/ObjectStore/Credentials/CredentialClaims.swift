@@ -41,7 +41,7 @@ package struct CredentialClaims: Sendable, Equatable {
         }
 
         /// As the log names it.
-        var name: String {
+        package var name: String {
             switch self {
             case .apiKey(let id, _): "api_key:\(id)"
             case .user(let id, _), .system(let id, _): "user:\(id)"
@@ -61,7 +61,7 @@ package struct CredentialClaims: Sendable, Equatable {
     package let subject: Subject
 
     /// As the log names what they reach.
-    var target: String { "uploads/\(uploadID)" }
+    package var target: String { "uploads/\(uploadID)" }
 
     package init(
         uploadID: String, bucket: String, key: String, operations: Operations, expiresAt: UnixTime, subject: Subject

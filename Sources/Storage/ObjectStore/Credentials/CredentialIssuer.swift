@@ -8,7 +8,7 @@ import StoreProtocol
 /// are derived from the claims, so that a token proves itself and nothing has to be looked up to verify a signature.
 package struct CredentialIssuer: Sendable {
     /// Why a token is not taken.
-    enum Refusal: Error {
+    package enum Refusal: Error {
         /// Not a token of ours, or changed on the way.
         case malformedToken
         /// The token is ours, the access key id is not the one that was issued with it.
@@ -45,7 +45,9 @@ package struct CredentialIssuer: Sendable {
 
     /// The claims of a token and the secret that goes with it. Whether they have expired is the caller's to ask, after
     /// the signature has proven the secret.
-    func verify(accessKeyID: String, token: String) throws(Refusal) -> (claims: CredentialClaims, secret: Secret) {
+    package func verify(accessKeyID: String, token: String) throws(Refusal) -> (
+        claims: CredentialClaims, secret: Secret
+    ) {
         guard let bytes = Base64.decodeURL(token), bytes.count > Self.macSize else { throw .malformedToken }
         let statement = Array(bytes.dropLast(Self.macSize))
         guard let number = CredentialClaims.keyNumber(of: statement), (1...keyNumber).contains(number) else {

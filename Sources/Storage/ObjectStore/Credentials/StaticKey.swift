@@ -28,12 +28,12 @@ package struct StaticKey: Sendable {
     }
 
     /// Whether an object's key, or a list's prefix, is within reach; byte by byte.
-    func reaches(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
+    package func reaches(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
     /// What the key may do to an object; the store asks the policy about it as about any other credentials.
     ///
     /// - Parameter uploadID: whose the object is that is there; `nil` = none.
-    func claims(to key: String, uploadID: String?) -> CredentialClaims {
+    package func claims(to key: String, uploadID: String?) -> CredentialClaims {
         CredentialClaims(
             uploadID: uploadID ?? DirectObject.uploadID(bucket: bucket, key: key), bucket: bucket, key: key,
             operations: access == .read ? .read : [.read, .write], expiresAt: UnixTime(microseconds: .max),

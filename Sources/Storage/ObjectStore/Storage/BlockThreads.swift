@@ -3,9 +3,9 @@ import Dispatch
 import Synchronization
 
 /// The few threads that hash and write blocks, and the memory for these; all requests share them.
-final class BlockThreads: Sendable {
+package final class BlockThreads: Sendable {
     /// The right of one request to so many blocks; ends with this object.
-    final class Share: Sendable {
+    package final class Share: Sendable {
         private let threads: BlockThreads
         private let blocks: Int
 

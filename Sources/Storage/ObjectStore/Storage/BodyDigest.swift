@@ -2,7 +2,7 @@ import Crypto
 import StoreProtocol
 
 /// What is computed of a body while it arrives. Used by one thread at a time.
-struct BodyDigest {
+package struct BodyDigest {
     private let checks: BodyChecks
     private let md5 = IncrementalDigest(.md5)
     private var crc64 = CRC64()
@@ -10,14 +10,14 @@ struct BodyDigest {
     private var checksum: RunningChecksum?
     private(set) var count: Int64 = 0
 
-    init(_ checks: BodyChecks) {
+    package init(_ checks: BodyChecks) {
         self.checks = checks
         // The signed hash and a checksum by the same function are computed once.
         sha256 = checks.sha256 == nil || checks.algorithm == .sha256 ? nil : IncrementalDigest(.sha256)
         checksum = checks.algorithm.map { RunningChecksum($0) }
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         md5.update(bytes)
         crc64.update(bytes)
         sha256?.update(bytes)
@@ -28,24 +28,22 @@ struct BodyDigest {
     /// The digests of all that came. To be asked once.
     ///
     /// - Throws: where they are not those that the request named.
-    func finalize() throws(StoreError) -> Stored {
+    package func finalize() throws(ObjectStoreError) -> Stored {
         let computed = checksum?.finalize()
         let stored = Stored(size: count, md5: md5.finalize(), crc64: crc64.value, checksum: computed)
         if let expected = checks.sha256, expected != sha256?.finalize() ?? computed?.bytes {
-            throw StoreError(
-                .contentSHA256Mismatch, "The provided 'x-amz-content-sha256' header does not match what was computed.")
+            throw .sha256Mismatch
         }
         if let expected = checks.contentMD5, expected != stored.md5 {
-            throw StoreError(.badDigest, "The Content-MD5 you specified did not match what we received.")
+            throw .md5Mismatch
         }
         if let computed, let expected = checks.checksum, expected != computed.bytes {
-            throw StoreError(
-                .badDigest, "The \(computed.algorithm.rawValue) you specified did not match the calculated checksum.")
+            throw .checksumMismatch(computed.algorithm)
         }
         return stored
     }
 
-    struct Stored: Equatable, Sendable {
+    package struct Stored: Equatable, Sendable {
         let size: Int64
         let md5: [UInt8]
         let crc64: UInt64

@@ -1,11 +1,10 @@
 import Basics
 import CLinux
 import Glibc
-import HTTPTypes
 
 /// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
 /// Used by one thread at a time, and Sendable for that: who writes hands it over with the bytes.
-final class DataFile: @unchecked Sendable {
+package final class DataFile: @unchecked Sendable {
     enum Access {
         case reading
         case writing
@@ -152,9 +151,9 @@ final class DataFile: @unchecked Sendable {
         try PrivateFile.synchronizeFolder(folder)
     }
 
-    /// Hands the descriptor over, to be sent from.
-    func intoResponse() -> HTTPFile {
+    /// Hands the descriptor over, to be sent from and closed by the caller.
+    package func takeDescriptor() -> Int32 {
         defer { descriptor = -1 }
-        return HTTPFile(owning: descriptor)
+        return descriptor
     }
 }

@@ -1,5 +1,4 @@
 import Basics
-import StoreProtocol
 
 /// Whether there is space for uploads: new ones are refused while less than a floor is free, so that those under way can
 /// still be written; bodies of those are refused below a second floor, so that the database can.
@@ -27,10 +26,10 @@ final class FreeSpace: Sendable {
         self.measure = measure
     }
 
-    /// - Throws: `serviceUnavailable` where there is none.
+    /// - Throws: `noSpaceForNewUpload`.
     func requireForNewUpload() throws {
         guard try !hasRoomForNewUpload() else { return }
-        throw StoreError(.serviceUnavailable, "There is no room for new uploads now.")
+        throw ObjectStoreError.noSpaceForNewUpload
     }
 
     func hasRoomForNewUpload() throws -> Bool {
@@ -40,11 +39,11 @@ final class FreeSpace: Sendable {
 
     /// To be asked before any bytes of a body are written.
     ///
-    /// - Throws: `serviceUnavailable` where there is no space for them.
+    /// - Throws: `StorageFailure.full`.
     func requireForBody() throws {
         // Measured each time: within a second a fast client writes more than what is left.
         guard try isReserveReleased() || (bodyFloor > 0 && measure() < bodyFloor) else { return }
-        throw StoreError(StorageFailure.full)
+        throw StorageFailure.full
     }
 
     /// A quarter of the floor for new uploads, and 64 MiB at most; bytes.

@@ -7,9 +7,9 @@ import Basics
 /// stays; an earlier one that comes late finds itself replaced already. Complete and Abort end all of them: they wait
 /// until a write in flight has returned, and from then on nothing is written. So a dead connection's last bytes never
 /// land on top of what was acknowledged.
-final class WritesInFlight: Sendable {
+package final class WritesInFlight: Sendable {
     /// Thrown to a writer whose upload was completed or aborted meanwhile.
-    struct Revoked: Error {}
+    package struct Revoked: Error {}
 
     /// What the writers of one part share.
     fileprivate final class Part: Sendable {

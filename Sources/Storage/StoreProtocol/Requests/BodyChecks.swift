@@ -20,12 +20,11 @@ package final class BodyChecks {
 
     /// A part's checksum is to be of the kind that its upload was initiated with; where the client sent none, the store
     /// computes it all the same.
-    package func follow(_ upload: MultipartChecksum?) throws(StoreError) {
-        guard let upload else { return }
-        guard algorithm == nil || algorithm == upload.algorithm else {
-            throw StoreError(
-                .invalidRequest, "The parts of this upload have checksums of the kind \(upload.algorithm.rawValue).")
-        }
+    ///
+    /// - Returns: whether it is of that kind.
+    package func follow(_ upload: MultipartChecksum) -> Bool {
+        guard algorithm == nil || algorithm == upload.algorithm else { return false }
         algorithm = upload.algorithm
+        return true
     }
 }

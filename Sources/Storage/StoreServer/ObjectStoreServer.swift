@@ -1,5 +1,6 @@
 import Basics
 import HTTPServer
+import ObjectStore
 
 /// The store's listener: HTTP/1.1 in the dialects of OSS and S3.
 package final class ObjectStoreServer: Sendable {

@@ -1,4 +1,5 @@
 import HTTPTypes
+import ObjectStore
 import StoreProtocol
 import XML
 

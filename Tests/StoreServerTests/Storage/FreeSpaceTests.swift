@@ -15,8 +15,8 @@ struct FreeSpaceTests {
         try space.requireForNewUpload()
         try space.requireForNewUpload()
         clock.advance(seconds: 1)
-        #expect(throws: StoreError.self) { try space.requireForNewUpload() }
-        #expect(throws: StoreError.self) { try space.requireForNewUpload() }
+        #expect(throws: ObjectStoreError.noSpaceForNewUpload) { try space.requireForNewUpload() }
+        #expect(throws: ObjectStoreError.noSpaceForNewUpload) { try space.requireForNewUpload() }
         #expect(free.withLock { $0.isEmpty })
     }
 

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTestClient
 
 @testable import ObjectStore
+@testable import StoreServer
 
 /// A store in a folder of its own, with a server in front; both go when the test ends.
 final class TestStore {

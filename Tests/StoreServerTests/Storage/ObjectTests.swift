@@ -68,7 +68,7 @@ struct ObjectTests {
         if method == "PUT" {
             #expect(try size.get() == 50)
         } else {
-            #expect(throws: StoreError.noSuchKey) { try size.get() }
+            #expect(throws: ObjectStoreError.noSuchObject) { try size.get() }
         }
     }
 

@@ -1,3 +1,4 @@
+import ObjectStore
 import StoreProtocol
 
 /// The document of a Complete while it arrives.
@@ -6,9 +7,9 @@ final class CompletionBody {
     private var digest: BodyDigest
     private let share: BlockThreads.Share
 
-    /// - Throws: `malformedXML` where the body is declared to be longer than any list of parts, `slowDown` where there is no
+    /// - Throws: `malformedXML` where the body is declared to be longer than any list of parts, `outOfMemory` where there is no
     ///   memory for it.
-    init(_ payload: Payload, _ store: ObjectStore) throws(StoreError) {
+    init(_ payload: Payload, _ store: ObjectStore) throws {
         if let length = payload.length, length > CompletionList.maximumBytes { throw CompletionList.malformed }
         share = try store.documentShare(length: payload.length)
         digest = BodyDigest(payload.checks)
@@ -20,7 +21,7 @@ final class CompletionBody {
         bytes.append(contentsOf: piece.prefix(CompletionList.maximumBytes + 1 - bytes.count))
     }
 
-    func list() throws(StoreError) -> CompletionList {
+    func list() throws -> CompletionList {
         _ = try digest.finalize()
         return try CompletionList(xml: bytes)
     }

@@ -7,6 +7,7 @@ import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
+@testable import StoreServer
 
 struct ProvenRequestsTests {
     /// Presigned with `Signature` over these fields beside the host.

@@ -1,6 +1,6 @@
 import Basics
 import Crypto
-import Database
+import ObjectStore
 import StoreProtocol
 import XML
 
@@ -19,17 +19,12 @@ struct StoreAccess {
         guard store.clock.now() < claims.expiresAt else {
             throw StoreError(.securityTokenExpired, "The security token you provided has expired.")
         }
-        decision = try store.database.readBlocking { try policy.decide(claims, in: $0) }
+        decision = try store.decide(claims, policy)
         switch decision {
         case .denied: throw StoreError(.accessDenied, "These credentials may not be used any more.")
         case .noSuchUpload: throw StoreError.noSuchUpload
         case .allowed(_, let needsActivity), .readOnly(let needsActivity):
-            if needsActivity {
-                let uploadID = claims.uploadID
-                try store.database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) {
-                    try policy.recordActivity(uploadID: uploadID, in: $0)
-                }
-            }
+            if needsActivity { try store.recordActivity(claims, policy) }
         }
         self.claims = claims
         self.chunkSignatures = chunkSignatures

@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import ObjectStore
 import StoreProtocol
 
 /// The store's HTTP surface: authenticates a request, reads what it asks for, and has the store do it.
@@ -20,7 +21,7 @@ struct StoreHandler: HTTPRequestHandler {
                 head.target, host: head.fields["host"] ?? "", domains: configuration.bucketDomains)
             let request = SignedRequest(method: head.method, target: target, fields: head.fields)
             let authentication = try dialect.authentication(of: request)
-            if let key = store.staticKey(of: authentication) {
+            if (authentication.securityToken ?? "").isEmpty, let key = store.staticKey(id: authentication.accessKeyID) {
                 return try begin(head, request, authentication, by: key, answers)
             }
             let (claims, secret) = try authentication.claims(
@@ -61,7 +62,7 @@ struct StoreHandler: HTTPRequestHandler {
         case .getObject, .headObject:
             try access.requireRead()
             return try store.withObject(access.claims) { object in
-                .respond(try answers.object(object, store.data, asked: head.fields))
+                .respond(try answers.object(object, store, asked: head.fields))
             }
         case .listParts(let id, let marker, let limit):
             try access.requireRead()
@@ -83,7 +84,8 @@ struct StoreHandler: HTTPRequestHandler {
             let permit = try access.requireWrite(policy)
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let put = try ObjectPut(
-                store, permit: permit, payload: payload, contentType: head.fields["content-type"], etags: dialect.etags)
+                store, permit: permit, length: payload.length, checks: payload.checks,
+                contentType: head.fields["content-type"], etags: dialect.etags)
             return body(payload, answers, take: put.receive, leave: put.abandon) {
                 let object = try put.finish()
                 return answers.stored(etag: object.etag, crc64: object.crc64, object.checksum)
@@ -93,7 +95,7 @@ struct StoreHandler: HTTPRequestHandler {
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let part = try PartUpload(
                 store, permit: permit, multipart: try store.openMultipart(id, access.claims), number: number,
-                payload: payload)
+                length: payload.length, checks: payload.checks)
             return body(payload, answers, take: part.receive, leave: part.abandon) {
                 let record = try part.finish()
                 let etag = ETag.whole(md5: record.md5, dialect.etags)

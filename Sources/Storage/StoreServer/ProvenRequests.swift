@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import ObjectStore
 import StoreProtocol
 
 /// A presigned request whose signature was found right, with what was read from it.

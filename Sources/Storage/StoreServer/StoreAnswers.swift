@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import ObjectStore
 import StoreProtocol
 import XML
 
@@ -48,7 +49,7 @@ struct StoreAnswers {
     }
 
     /// - Parameter asked: the request's fields: its Range, and on which conditions it is to be answered.
-    func object(_ object: StoredObject, _ data: DataDirectory, asked: HTTPFields) throws -> HTTPResponse {
+    func object(_ object: StoredObject, _ store: ObjectStore, asked: HTTPFields) throws -> HTTPResponse {
         var fields: HTTPFields = ["ETag": object.etag, "Last-Modified": Timestamps.http(object.createdAt)]
         let preconditions = Preconditions(asked)
         switch preconditions.outcome(etag: object.etag, lastModified: object.createdAt) {
@@ -83,11 +84,10 @@ struct StoreAnswers {
                     ofObject: object.crc64, object.checksum, isMultipart: object.isMultipart, whole: status == 200,
                     asked: asked)))
         if isHead { return HTTPResponse(status: 200, fields: fields, body: .omitted(length: object.size)) }
-        let file = try data.open(object.fileID, for: .reading)
-        guard try file.size() == object.size else { throw StorageFailure.missing }
+        let file = HTTPFile(owning: try store.open(object).takeDescriptor())
         return HTTPResponse(
             status: status, fields: fields,
-            body: .file(file.intoResponse(), offset: sent.lowerBound, length: sent.upperBound - sent.lowerBound))
+            body: .file(file, offset: sent.lowerBound, length: sent.upperBound - sent.lowerBound))
     }
 
     private func marked(_ fields: HTTPFields) -> HTTPFields {

@@ -1,5 +1,6 @@
 import Basics
 import HTTPTypes
+import ObjectStore
 import StoreProtocol
 
 /// What a static key signed: any object below its prefix, and the bucket as far as that reaches.
@@ -35,7 +36,7 @@ extension StoreHandler {
         guard key.reaches(name) else {
             throw StoreError(.accessDenied, "This key reaches objects below \(key.prefix) only.")
         }
-        let found = try store.database.readBlocking { try StoreRecords($0).object(bucket: bucket, key: name) }
+        let found = try store.object(bucket: bucket, key: name)
         let claims = key.claims(to: name, uploadID: found?.uploadID)
         head.notes.target = claims.target
         if operation == .deleteObject { return .respond(try delete(claims, found != nil, answers)) }
@@ -52,7 +53,7 @@ extension StoreHandler {
 
     /// What is not there is deleted already.
     private func delete(_ claims: CredentialClaims, _ isThere: Bool, _ answers: StoreAnswers) throws -> HTTPResponse {
-        let decision = try store.database.readBlocking { try policy.decide(claims, in: $0) }
+        let decision = try store.decide(claims, policy)
         guard case .allowed = decision, claims.operations.contains(.write) else {
             throw StoreError(.accessDenied, "This key may not delete the object.")
         }
