@@ -2,8 +2,41 @@ import Database
 
 /// What credentials may do whose signature was right.
 extension ObjectStore {
-    package func decide(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws -> AccessDecision {
-        try database.read { try policy.decide(claims, in: $0) }
+    /// Begins the upload of a part; to be given to ``decide(_:_:part:)``.
+    ///
+    /// - Parameter length: of the body, in bytes; nil where it is not declared.
+    package func startPart(_ number: Int, of multipartID: String, length: Int64?) -> PartStart {
+        PartStart(writes, part: number, of: multipartID, length: length)
+    }
+
+    /// One read, of all that a request's header needs.
+    ///
+    /// - Parameter part: the part that the request is to upload.
+    package func decide(
+        _ claims: CredentialClaims, _ policy: any AccessPolicy, part: PartStart? = nil
+    ) throws -> AccessDecision {
+        try database.read { try decide(claims, policy, part, in: $0) }
+    }
+
+    /// The same for a static key, whose claims to an object depend on who put it there.
+    ///
+    /// - Parameter name: the object's key.
+    package func decide(
+        _ key: StaticKey, on name: String, _ policy: any AccessPolicy, part: PartStart? = nil
+    ) throws -> (claims: CredentialClaims, decision: AccessDecision, isThere: Bool) {
+        try database.read { connection in
+            let found = try object(bucket: key.bucket, key: name, in: connection)
+            let claims = key.claims(to: name, uploadID: found?.uploadID)
+            return (claims, try decide(claims, policy, part, in: connection), found != nil)
+        }
+    }
+
+    private func decide(
+        _ claims: CredentialClaims, _ policy: any AccessPolicy, _ part: PartStart?, in connection: Connection
+    ) throws -> AccessDecision {
+        let decision = try policy.decide(claims, in: connection)
+        if case .allowed = decision { try part?.read(claims, policy, in: connection) }
+        return decision
     }
 
     /// Remembers that an upload was touched; to be called where a decision said so.

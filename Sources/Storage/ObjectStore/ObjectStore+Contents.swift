@@ -11,11 +11,6 @@ extension ObjectStore {
         try StoreRecords(connection).object(bucket: bucket, key: key)
     }
 
-    /// What is finished at a key now.
-    package func object(bucket: String, key: String) throws -> StoredObject? {
-        try database.read { try object(bucket: bucket, key: key, in: $0) }
-    }
-
     /// All bytes of an object.
     ///
     /// - Returns: `nil` where the file is gone, or its bytes are no more what was stored.

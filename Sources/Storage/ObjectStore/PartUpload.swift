@@ -22,17 +22,15 @@ package final class PartUpload {
     private let multipart: MultipartRecord
     private let number: Int
     private let permit: WritePermit
-    private let claim: WritesInFlight.Claim
+    private let start: PartStart
     private var destination: Destination
     private let body: BodyPipeline
     private var failure: (any Error)?
-    private var hasEnded = false
 
-    /// - Parameter length: of the body; nil where it is not declared.
-    package init(
-        _ store: ObjectStore, permit: WritePermit, multipart: MultipartRecord, number: Int, length: Int64?,
-        checks: BodyChecks
-    ) throws {
+    /// - Parameter start: what was read with the decision that `permit` is of.
+    package init(_ store: ObjectStore, permit: WritePermit, start: PartStart, checks: BodyChecks) throws {
+        let (number, length) = (start.number, start.length)
+        guard let multipart = start.openMultipart(permit.claims) else { throw ObjectStoreError.noSuchUpload }
         guard (1...10_000).contains(number) else {
             throw ObjectStoreError.invalidPartNumber
         }
@@ -40,41 +38,27 @@ package final class PartUpload {
         try Self.follow(multipart.checksum, checks)
         try store.space.requireForBody()
         let share = try store.share(length: length)
+        if let excess = start.excess { throw ObjectStoreError.quotaExceeded(excess) }
         self.store = store
         self.permit = permit
         self.multipart = multipart
         self.number = number
-        let claim = store.writes.begin(part: number, of: multipart.id)
-        self.claim = claim
-        do {
-            // Read once the claim is there: a Complete or Abort that was faster shows, one that comes later revokes it.
-            let earlier = try store.database.readBlocking { connection in
-                let records = StoreRecords(connection)
-                guard let now = try records.multipart(multipart.id), now.isOpen else {
-                    throw ObjectStoreError.noSuchUpload
-                }
-                let earlier = try records.part(number, of: multipart.id)
-                try permit.admit(bytes: (length ?? 0) - (earlier?.size ?? 0), in: connection)
-                return earlier
-            }
-            var file: DataFile?
-            var position: Int64 = 0
-            if let earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
-                destination = .nowhere
-            } else if earlier == nil, claim.ownsPlace, multipart.hasPlaces {
-                file = try store.data.open(multipart.fileID, for: .writing)
-                position = Int64(number - 1) * multipart.partSize
-                destination = .place
-            } else {
-                let new = try store.data.create()
-                file = new.file
-                destination = .ownFile(new)
-            }
-            body = store.pipeline(checks, into: file, at: position, share: share) { try claim.holding($0) }
-        } catch {
-            store.writes.end(claim, part: number, of: multipart.id)
-            throw error
+        self.start = start
+        let claim = start.claim
+        var file: DataFile?
+        var position: Int64 = 0
+        if let earlier = start.earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
+            destination = .nowhere
+        } else if start.earlier == nil, claim.ownsPlace, multipart.hasPlaces {
+            file = try store.data.open(multipart.fileID, for: .writing)
+            position = Int64(number - 1) * multipart.partSize
+            destination = .place
+        } else {
+            let new = try store.data.create()
+            file = new.file
+            destination = .ownFile(new)
         }
+        body = store.pipeline(checks, into: file, at: position, share: share) { try claim.holding($0) }
     }
 
     deinit {
@@ -97,8 +81,8 @@ package final class PartUpload {
         if let failure { throw failure }
         // Before the claim is held: each write holds it on its own.
         let stored = try body.finish()
-        let committed = try claim.holding {
-            try claim.committing {
+        let committed = try start.claim.holding {
+            try start.claim.committing {
                 if let same = try acknowledged(as: stored) { return same }
                 switch destination {
                 case .place:
@@ -126,13 +110,7 @@ package final class PartUpload {
         body.cancel()
         if case .ownFile(let new) = destination { new.abandon() }
         destination = .nowhere
-        end()
-    }
-
-    private func end() {
-        guard !hasEnded else { return }
-        hasEnded = true
-        store.writes.end(claim, part: number, of: multipart.id)
+        start.end()
     }
 
     private func acknowledged(as stored: BodyDigest.Stored) throws -> PartRecord? {

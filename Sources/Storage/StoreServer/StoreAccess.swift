@@ -14,12 +14,22 @@ struct StoreAccess {
 
     /// What may be done in the name of claims whose secret was proven.
     init(
-        _ claims: CredentialClaims, chunkSignatures: ChunkSignatures?, store: ObjectStore, policy: any AccessPolicy
+        _ claims: CredentialClaims, chunkSignatures: ChunkSignatures?, store: ObjectStore, policy: any AccessPolicy,
+        part: PartStart? = nil
     ) throws {
         guard store.clock.now() < claims.expiresAt else {
             throw StoreError(.securityTokenExpired, "The security token you provided has expired.")
         }
-        decision = try store.decide(claims, policy)
+        try self.init(
+            claims, store.decide(claims, policy, part: part), chunkSignatures: chunkSignatures, store: store,
+            policy: policy)
+    }
+
+    /// - Throws: where `decision` permits nothing.
+    init(
+        _ claims: CredentialClaims, _ decision: AccessDecision, chunkSignatures: ChunkSignatures?, store: ObjectStore,
+        policy: any AccessPolicy
+    ) throws {
         switch decision {
         case .denied: throw StoreError(.accessDenied, "These credentials may not be used any more.")
         case .noSuchUpload: throw StoreError.noSuchUpload
@@ -27,6 +37,7 @@ struct StoreAccess {
             if needsActivity { try store.recordActivity(claims, policy) }
         }
         self.claims = claims
+        self.decision = decision
         self.chunkSignatures = chunkSignatures
     }
 

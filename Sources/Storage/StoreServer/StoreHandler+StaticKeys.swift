@@ -36,24 +36,26 @@ extension StoreHandler {
         guard key.reaches(name) else {
             throw StoreError(.accessDenied, "This key reaches objects below \(key.prefix) only.")
         }
-        let found = try store.object(bucket: bucket, key: name)
-        let claims = key.claims(to: name, uploadID: found?.uploadID)
+        let signatures = authentication.chunkSignatures(key.secret)
+        let part = part(of: .success(operation), head, request, signatures, answers.dialect)
+        let (claims, decision, isThere) = try store.decide(key, on: name, policy, part: part?.start)
         head.notes.target = claims.target
-        if operation == .deleteObject { return .respond(try delete(claims, found != nil, answers)) }
+        if operation == .deleteObject { return .respond(try delete(claims, decision, isThere, answers)) }
         let access: StoreAccess
         do {
             access = try StoreAccess(
-                claims, chunkSignatures: authentication.chunkSignatures(key.secret), store: store, policy: policy)
+                claims, decision, chunkSignatures: signatures, store: store, policy: policy)
         } catch let error as StoreError where error == .noSuchUpload {
             // What is there, and not to be known of: who asks has no upload.
             throw StoreError.noSuchKey
         }
-        return try perform(operation, head, request, access, answers)
+        return try perform(operation, head, request, access, answers, part: part)
     }
 
     /// What is not there is deleted already.
-    private func delete(_ claims: CredentialClaims, _ isThere: Bool, _ answers: StoreAnswers) throws -> HTTPResponse {
-        let decision = try store.decide(claims, policy)
+    private func delete(
+        _ claims: CredentialClaims, _ decision: AccessDecision, _ isThere: Bool, _ answers: StoreAnswers
+    ) throws -> HTTPResponse {
         guard case .allowed = decision, claims.operations.contains(.write) else {
             throw StoreError(.accessDenied, "This key may not delete the object.")
         }

@@ -27,12 +27,16 @@ struct StoreHandler: HTTPRequestHandler {
             let (claims, secret) = try authentication.claims(
                 of: request, store, maximumClockSkew: configuration.maximumClockSkew)
             head.notes.tell(of: claims)
+            let signatures = authentication.chunkSignatures(secret)
+            // What is wrong with it is told only to whom the credentials let ask.
+            let asked = Result { () throws(StoreError) in try dialect.operation(of: request) }
+            let part = part(of: asked, head, request, signatures, dialect)
             let access = try StoreAccess(
-                claims, chunkSignatures: authentication.chunkSignatures(secret), store: store, policy: policy)
-            let operation = try dialect.operation(of: request)
+                claims, chunkSignatures: signatures, store: store, policy: policy, part: part?.start)
+            let operation = try asked.get()
             head.notes.operation = operation.name
             proven.remember(head, authentication, dialect, target, operation, claims)
-            return try perform(operation, head, request, access, answers)
+            return try perform(operation, head, request, access, answers, part: part)
         } catch {
             return .respond(failed(error, answers))
         }
@@ -53,9 +57,21 @@ struct StoreHandler: HTTPRequestHandler {
         S3Dialect.isSpoken(by: head) ? S3Dialect(publicAuthority: configuration.publicAuthority) : OSSDialect()
     }
 
+    /// The body of the part that is to be uploaded; nil for a request of another kind.
+    func part(
+        of operation: Result<StoreOperation, StoreError>, _ head: HTTPRequestHead, _ request: SignedRequest,
+        _ signatures: ChunkSignatures?, _ dialect: any StoreDialect
+    ) -> PartBody? {
+        guard case .success(.uploadPart(let number, let id)) = operation else { return nil }
+        let payload = Result { () throws(StoreError) in try dialect.payload(of: request, head.framing, signatures) }
+        let start = store.startPart(number, of: id, length: (try? payload.get())?.length)
+        return PartBody(start: start, payload: payload)
+    }
+
+    /// - Parameter part: where that is what the operation uploads.
     func perform(
         _ operation: StoreOperation, _ head: HTTPRequestHead, _ request: SignedRequest, _ access: StoreAccess,
-        _ answers: StoreAnswers
+        _ answers: StoreAnswers, part: PartBody? = nil
     ) throws -> HTTPDisposition {
         let dialect = answers.dialect
         switch operation {
@@ -90,14 +106,14 @@ struct StoreHandler: HTTPRequestHandler {
                 let object = try put.finish()
                 return answers.stored(etag: object.etag, crc64: object.crc64, object.checksum)
             }
-        case .uploadPart(let number, let id):
+        case .uploadPart:
+            // A part that is uploaded is never a request that was proven before.
+            guard let part else { throw StoreError.notImplemented }
             let permit = try access.requireWrite(policy)
-            let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
-            let part = try PartUpload(
-                store, permit: permit, multipart: try store.openMultipart(id, access.claims), number: number,
-                length: payload.length, checks: payload.checks)
-            return body(payload, answers, take: part.receive, leave: part.abandon) {
-                let record = try part.finish()
+            let payload = try part.payload.get()
+            let upload = try PartUpload(store, permit: permit, start: part.start, checks: payload.checks)
+            return body(payload, answers, take: upload.receive, leave: upload.abandon) {
+                let record = try upload.finish()
                 let etag = ETag.whole(md5: record.md5, dialect.etags)
                 return answers.stored(etag: etag, crc64: record.crc64, record.checksum)
             }

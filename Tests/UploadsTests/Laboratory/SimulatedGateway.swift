@@ -74,18 +74,18 @@ final class SimulatedGateway {
     /// - Returns: `nil` where the rest is wanted.
     func begin(_ message: Int, _ request: Request) -> Reply? {
         do {
-            let permit = try access(request.credentials).requireWrite(policy)
             switch request.call {
             case .put:
+                let permit = try access(request.credentials).requireWrite(policy)
                 let put = try ObjectPut(
                     store, permit: permit, length: file.size, checks: checks(0..<file.size), contentType: nil,
                     etags: .oss)
                 send(0..<file.size / 2, put.receive)
                 bodies[message] = (.whole(put), request.call)
             case .part(_, let multipart, let range):
-                let part = try PartUpload(
-                    store, permit: permit, multipart: store.openMultipart(multipart, permit.claims),
-                    number: range.number, length: Int64(range.bytes.count), checks: checks(range.bytes))
+                let start = store.startPart(range.number, of: multipart, length: Int64(range.bytes.count))
+                let permit = try access(request.credentials, start).requireWrite(policy)
+                let part = try PartUpload(store, permit: permit, start: start, checks: checks(range.bytes))
                 send(range.bytes.prefix(range.bytes.count / 2), part.receive)
                 bodies[message] = (.part(part), request.call)
             default: preconditionFailure("\(request.call) has no body")
@@ -174,11 +174,11 @@ final class SimulatedGateway {
             configuration: world.configuration)
     }
 
-    private func access(_ credentials: TemporaryCredentials?) throws -> StoreAccess {
+    private func access(_ credentials: TemporaryCredentials?, _ part: PartStart? = nil) throws -> StoreAccess {
         guard let credentials else { throw StoreError(.invalidAccessKeyID, "there are no credentials") }
         let (claims, _) = try store.issuer.verify(
             accessKeyID: credentials.accessKeyID, token: credentials.securityToken)
-        return try StoreAccess(claims, chunkSignatures: nil, store: store, policy: policy)
+        return try StoreAccess(claims, chunkSignatures: nil, store: store, policy: policy, part: part)
     }
 
     private func checks(_ range: Range<Int64>) -> BodyChecks { BodyChecks(contentMD5: file.md5(range)) }
