@@ -107,8 +107,8 @@ final class CatalogScene: Sendable {
     func add(bytes: [UInt8], organization: Int64 = 1) throws -> CatalogObject {
         let new = try store.data.create()
         let fileID = new.id
-        try bytes.withUnsafeBytes { try new.file.write($0, at: 0) }
-        try new.file.synchronizeAndClose()
+        try bytes.withUnsafeBytes { try new.sink.append(end: $0) }
+        try new.sink.finish()
         var crc64 = CRC64()
         bytes.withUnsafeBytes { crc64.update($0) }
         let id = identifiers.uuid()

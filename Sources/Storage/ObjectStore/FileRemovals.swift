@@ -18,13 +18,13 @@ final class FileRemovals: Sendable {
     /// what the rate depends on.
     private static let batch = 256
 
-    private let data: DataDirectory
+    private let engine: any ObjectEngine
     private let database: Database
     private let queue = DispatchQueue(label: "store.removals")
     private let state = Lock(State())
 
-    init(_ data: DataDirectory, _ database: Database) {
-        self.data = data
+    init(_ engine: any ObjectEngine, _ database: Database) {
+        self.engine = engine
         self.database = database
     }
 
@@ -106,7 +106,7 @@ final class FileRemovals: Sendable {
         for start in stride(from: 0, to: fileIDs.count, by: Self.batch) {
             guard goesOn else { break }
             let removed = fileIDs[start..<min(start + Self.batch, fileIDs.count)].filter {
-                (try? data.remove($0)) != nil
+                (try? engine.remove($0)) != nil
             }
             guard !removed.isEmpty else { continue }
             try database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).removed(removed) }

@@ -26,8 +26,8 @@ package final class ObjectPut {
         self.etags = etags
         self.contentType = contentType
         let share = try store.share(length: length)
-        new = try store.data.create()
-        body = store.pipeline(checks, into: new.file, share: share)
+        new = try store.engine.create()
+        body = store.pipeline(checks, into: new.sink, share: share)
     }
 
     deinit {
@@ -62,7 +62,7 @@ package final class ObjectPut {
                 try store.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
             }
         }
-        store.data.seal(new.id)
+        store.engine.seal(new.id)
         return object
     }
 

@@ -25,8 +25,7 @@ extension ObjectStore {
         }
         guard let object = found else { return isLost ? .bad("its file is gone") : .gone }
         do {
-            let file = try data.open(object.fileID, for: .reading)
-            file.setDirect(data.writesDirectly)
+            let file = try engine.openToExamine(object.fileID)
             guard try file.size() == object.size else { return .bad("its file has another length") }
             let block = AlignedBlock()
             var crc64 = CRC64()
@@ -47,7 +46,8 @@ extension ObjectStore {
     }
 
     /// Not on the threads that all tasks share: a disk may take its time.
-    private static func read(_ file: DataFile, into block: AlignedBlock, at position: Int64) async throws -> Int {
+    private static func read(_ file: any StoredBytes, into block: AlignedBlock, at position: Int64) async throws -> Int
+    {
         try await withCheckedThrowingContinuation { continuation in
             reading.async {
                 continuation.resume(with: Result { try file.readPassing(into: block.bytes, at: position) })

@@ -19,8 +19,7 @@ extension ObjectStore {
         _ permit: WritePermit, contentType: String?, checksum: MultipartChecksum?
     ) throws -> MultipartRecord {
         try space.requireForNewUpload()
-        let new = try data.create()
-        try new.file.synchronizeName()
+        let new = try engine.createMultipart()
         let claims = permit.claims
         let id = Hex.upper(Random.bytes(16))
         let (fileID, now) = (new.id, clock.now())
@@ -36,7 +35,7 @@ extension ObjectStore {
                 return multipart
             }
         }
-        data.keep(fileID)
+        engine.keep(fileID)
         return multipart
     }
 
@@ -96,7 +95,9 @@ extension ObjectStore {
             let checksum = plan.checksum(multipart.checksum)
             try expected.verify(size: plan.size, checksum)
             try dropUnlistedParts(of: multipart, plan, permit)
-            try assemble(multipart, plan)
+            try engine.complete(
+                multipart.fileID,
+                plan.parts.map { EnginePart(number: $0.number, size: $0.size, fileID: $0.fileID) })
             let object = StoredObject(
                 bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID, size: plan.size,
                 etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
@@ -112,7 +113,7 @@ extension ObjectStore {
                 try discards.finish(records.replaceObject(with: object), in: connection)
                 try discards.finish(records.releaseFiles(ofPartsOf: id, limit: Discards.inline), in: connection)
             }
-            data.seal(multipart.fileID)
+            engine.seal(multipart.fileID)
             return object
         }
     }
@@ -174,19 +175,6 @@ extension ObjectStore {
                 try removals.schedule(some.compactMap(\.fileID), in: connection)
             }
         }
-    }
-
-    private func assemble(_ multipart: MultipartRecord, _ plan: CompletionPlan) throws {
-        let file = try data.open(multipart.fileID, for: .writing)
-        var place: Int64 = 0
-        for part in plan.parts {
-            defer { place += part.size }
-            guard let fileID = part.fileID else { continue }
-            let source = try data.open(fileID, for: .reading)
-            try file.copy(source, length: part.size, to: place)
-        }
-        try file.truncate(to: plan.size)
-        try file.synchronizeAndClose()
     }
 }
 

@@ -28,6 +28,8 @@ package final class ObjectStore: Sendable {
         /// Of operators' own tools; their ids differ.
         package var staticKeys: [StaticKey] = []
         var calls = FileCalls()
+        /// What holds the bytes, for tests that put another engine in the place of the directory.
+        var engine: @Sendable (DirectoryEngine) -> any ObjectEngine = { $0 }
 
         package init() {}
     }
@@ -44,7 +46,9 @@ package final class ObjectStore: Sendable {
     package let issuer: CredentialIssuer
     let configuration: Configuration
     let database: Database
-    let data: DataDirectory
+    /// The directory that the database goes with.
+    let data: DirectoryEngine
+    let engine: any ObjectEngine
     package let clock: any WallClock
     let writes = WritesInFlight()
     let space: FreeSpace
@@ -68,11 +72,12 @@ package final class ObjectStore: Sendable {
         issuer = CredentialIssuer(keyring: keyring)
         threads = BlockThreads(memory: configuration.bufferBytes)
         staticKeys = Dictionary(configuration.staticKeys.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        data = try DataDirectory(path: directory, directIO: configuration.directIO, calls: configuration.calls)
+        data = try DirectoryEngine(path: directory, directIO: configuration.directIO, calls: configuration.calls)
         space = FreeSpace(
             floor: configuration.minimumFreeBytes, clock: clock, isReserveReleased: { database.isReserveReleased }
         ) { try configuration.freeBytes(directory) }
-        removals = FileRemovals(data, database)
+        engine = configuration.engine(data)
+        removals = FileRemovals(engine, database)
         discards = Discards(database, removals)
         reconciler = Reconciler(data, database, factsWriter)
         let condition = try StoreIdentity.advance(
@@ -136,11 +141,11 @@ package final class ObjectStore: Sendable {
     /// - Throws: ``Unwritable``.
     package func describe(_ fileID: String, _ facts: [UInt8]) async throws {
         try await withCheckedThrowingContinuation { continuation in
-            factsWriter.perform(for: fileID) { [data] in
+            factsWriter.perform(for: fileID) { [engine] in
                 continuation.resume(
                     with: Result {
-                        guard try data.hasFacts(of: fileID) else { return try data.writeFacts(facts, of: fileID) }
-                        try data.synchronizeFacts(of: fileID)
+                        guard try engine.hasFacts(of: fileID) else { return try engine.writeFacts(facts, of: fileID) }
+                        try engine.synchronizeFacts(of: fileID)
                     }.mapError { _ in Unwritable() })
             }
         }
@@ -209,13 +214,12 @@ package final class ObjectStore: Sendable {
         throw .outOfMemory
     }
 
-    /// What takes a body into `file`; see ``BodyPipeline``.
+    /// What takes a body into `sink`; see ``BodyPipeline``.
     func pipeline(
-        _ checks: BodyChecks, into file: DataFile?, at position: Int64 = 0, share: BlockThreads.Share? = nil,
+        _ checks: BodyChecks, into sink: (any BodySink)?, share: BlockThreads.Share? = nil,
         permit: @escaping BodyPipeline.Permit = { try $0() }
     ) -> BodyPipeline {
-        file?.setDirect(data.writesDirectly && BodyPipeline.canWriteDirectly(at: position))
-        return BodyPipeline(checks, into: file, at: position, threads: threads, share: share) { [space] write in
+        BodyPipeline(checks, into: sink, threads: threads, share: share) { [space] write in
             try space.requireForBody()
             try permit(write)
         }
@@ -260,8 +264,8 @@ package final class ObjectStore: Sendable {
     /// Opens the bytes of a finished object.
     ///
     /// - Throws: `StorageFailure.missing` where the file is gone, or has another size.
-    package func open(_ object: StoredObject) throws -> DataFile {
-        let file = try data.open(object.fileID, for: .reading)
+    package func open(_ object: StoredObject) throws -> any StoredBytes {
+        let file = try engine.open(object.fileID)
         guard try file.size() == object.size else { throw StorageFailure.missing }
         return file
     }

@@ -24,7 +24,7 @@ extension OfflineStore {
         with connection: Connection, checksums: Bool, _ report: (Finding) throws -> Void
     ) throws {
         let records = StoreRecords(connection)
-        for folder in DataDirectory.folders {
+        for folder in DirectoryEngine.folders {
             var uses = try records.files(withPrefix: folder)
             for entry in try data.files(inFolder: folder) {
                 let use = uses.removeValue(forKey: entry.fileID)
@@ -64,8 +64,8 @@ extension OfflineStore {
             recorded.id == identity.id
         else { return nil }
         var quarantined = 0
-        for folder in DataDirectory.folders {
-            let uses = try database.readBlocking { try StoreRecords($0).files(withPrefix: folder) }
+        for folder in DirectoryEngine.folders {
+            let uses = try database.read { try StoreRecords($0).files(withPrefix: folder) }
             for entry in try data.files(inFolder: folder) where try data.isFinished(entry) {
                 let isKnown =
                     try uses[entry.fileID]?.kind == .object

@@ -27,24 +27,24 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    let data: DataDirectory
+    let data: DirectoryEngine
 
     /// One that is there; nothing is made.
     package init(directory: String) {
-        data = DataDirectory(existing: directory)
+        data = DirectoryEngine(existing: directory)
     }
 
     /// For tests, which put system calls of their own in the place of the kernel's.
     init(directory: String, calls: FileCalls) {
-        data = DataDirectory(existing: directory, calls: calls)
+        data = DirectoryEngine(existing: directory, calls: calls)
     }
 
     /// One for a restore: its folders are made where they are missing.
     package static func make(directory: String) throws -> OfflineStore {
-        OfflineStore(data: try DataDirectory(path: directory))
+        OfflineStore(data: try DirectoryEngine(path: directory))
     }
 
-    private init(data: DataDirectory) {
+    private init(data: DirectoryEngine) {
         self.data = data
     }
 
@@ -97,7 +97,7 @@ package struct OfflineStore: Sendable {
     ///
     /// - Returns: whether there was one.
     package func deleteQuarantined(_ fileID: String) throws -> Bool {
-        try DataDirectory.isFileID(fileID) && data.removeQuarantined(fileID)
+        try DirectoryEngine.isFileID(fileID) && data.removeQuarantined(fileID)
     }
 
     // MARK: files
@@ -129,7 +129,7 @@ package struct OfflineStore: Sendable {
 
     /// Moves all facts, where the store `other` has none of the file.
     package func moveFacts(to other: OfflineStore) throws {
-        for folder in DataDirectory.folders {
+        for folder in DirectoryEngine.folders {
             let missing = try data.factsIDs(inFolder: folder).filter { try !other.data.hasFacts(of: $0) }
             for fileID in missing {
                 guard rename(data.factsPath(of: fileID), other.data.factsPath(of: fileID)) == 0 else {
@@ -151,7 +151,7 @@ package struct OfflineStore: Sendable {
 
     /// The ids of all data files.
     package func forEachFile(_ body: (String) throws -> Void) throws {
-        for folder in DataDirectory.folders {
+        for folder in DirectoryEngine.folders {
             for entry in try data.files(inFolder: folder) { try body(entry.fileID) }
         }
     }
@@ -167,7 +167,7 @@ package struct OfflineStore: Sendable {
 
     /// A new file for an object that is restored, marked as finished.
     package func makeFile(_ fileID: String) throws -> RestoredFile {
-        guard DataDirectory.isFileID(fileID) else { throw StorageFailure.missing }
+        guard DirectoryEngine.isFileID(fileID) else { throw StorageFailure.missing }
         let descriptor = open(data.path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
         guard descriptor >= 0 else { throw StorageFailure.last() }
         return RestoredFile(DataFile(owning: descriptor))

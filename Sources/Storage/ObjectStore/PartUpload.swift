@@ -45,20 +45,19 @@ package final class PartUpload {
         self.number = number
         self.start = start
         let claim = start.claim
-        var file: DataFile?
-        var position: Int64 = 0
+        var sink: (any BodySink)?
         if let earlier = start.earlier, checks.contentMD5 == earlier.md5, length == earlier.size {
             destination = .nowhere
         } else if start.earlier == nil, claim.ownsPlace, multipart.hasPlaces {
-            file = try store.data.open(multipart.fileID, for: .writing)
-            position = Int64(number - 1) * multipart.partSize
+            let position = Int64(number - 1) * multipart.partSize
+            sink = try store.engine.receivePart(at: position, of: multipart.fileID)
             destination = .place
         } else {
-            let new = try store.data.create()
-            file = new.file
+            let new = try store.engine.create()
+            sink = new.sink
             destination = .ownFile(new)
         }
-        body = store.pipeline(checks, into: file, at: position, share: share) { try claim.holding($0) }
+        body = store.pipeline(checks, into: sink, share: share) { try claim.holding($0) }
     }
 
     deinit {
@@ -91,7 +90,7 @@ package final class PartUpload {
                 case .ownFile(let new):
                     try body.synchronizeAndClose()
                     let part = try new.commit { try commit(stored, fileID: new.id) }
-                    store.data.keep(new.id)
+                    store.engine.keep(new.id)
                     return part
                 case .nowhere:
                     // Another connection replaced the part that this one was to be the same as; its bytes are gone.

@@ -25,7 +25,7 @@ package struct StoreIdentity: Equatable, Sendable {
 
     /// Raises the generation of both, where they belong together, and takes away what a clean stop recorded.
     ///
-    /// - Parameter folders: the ``DataDirectory/foldersDigest()``.
+    /// - Parameter folders: the ``DirectoryEngine/foldersDigest()``.
     static func advance(directory: String, folders: String?, database: Database) throws -> Condition {
         let onDisk = try read(directory: directory)
         let (recorded, isEmpty, stoppedWith) = try database.readBlocking {

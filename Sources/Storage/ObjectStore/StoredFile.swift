@@ -35,7 +35,7 @@ package struct StoredFile: Sendable, Equatable {
 extension ObjectStore {
     /// The facts that stand beside a file.
     package func facts(of fileID: String) -> [UInt8]? {
-        data.facts(of: fileID)
+        engine.facts(of: fileID)
     }
 
     /// Reads a finished object's file, a piece at a time: always as many bytes as it has. From the first piece on that the
@@ -46,14 +46,15 @@ extension ObjectStore {
     package func read(
         _ file: StoredFile, begin: () throws -> Void, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Bool? {
-        let opened: DataFile?
-        do throws(StorageFailure) {
-            let found = try data.open(file.fileID, for: .reading)
+        let opened: (any StoredBytes)?
+        do {
+            let found = try engine.open(file.fileID)
             guard try found.size() == file.size else { return nil }
             opened = found
-        } catch {
-            guard case .unreadable = error else { return nil }
+        } catch StorageFailure.unreadable {
             opened = nil
+        } catch is StorageFailure {
+            return nil
         }
         try begin()
         var crc64 = CRC64()

@@ -44,7 +44,9 @@ struct BodyPipelineTests {
     func writesWhatItWasGiven(directIO: DirectIO, size: Int) throws {
         let store = try store(directIO)
         let new = try store.store.data.create()
-        let pipeline = store.store.pipeline(BodyChecks(), into: new.file, at: 4096)
+        store.store.data.keep(new.id)
+        let sink = try store.store.data.receivePart(at: 4096, of: new.id)
+        let pipeline = store.store.pipeline(BodyChecks(), into: sink)
         let body = content(size)
         // Pieces as they come: of any length, and at any address.
         var rest = body[...]
@@ -146,7 +148,7 @@ struct BodyPipelineTests {
         }
         let store = try store(.off, calls)
         let new = try store.store.data.create()
-        let pipeline = store.store.pipeline(BodyChecks(), into: new.file)
+        let pipeline = store.store.pipeline(BodyChecks(), into: new.sink)
         try content(2 * Self.block).withUnsafeBytes { try pipeline.append($0) }
         entered.wait()
         DispatchQueue.global().async {
@@ -164,7 +166,7 @@ struct BodyPipelineTests {
         let store = try store(.probe)
         let new = try store.store.data.create()
         let asked = Counter()
-        let pipeline = store.store.pipeline(BodyChecks(), into: new.file) { write in
+        let pipeline = store.store.pipeline(BodyChecks(), into: new.sink) { write in
             if asked.next() == 2 { throw WritesInFlight.Revoked() }
             try write()
         }

@@ -79,7 +79,7 @@ struct DurabilityTests {
         for fileID in files { chmod(store.path(fileID), 0o200) }
         try store.restart()
         #expect(try store.files() == files)
-        let modes = try DataDirectory.folders.flatMap { try store.store.data.files(inFolder: $0).map(\.isFresh) }
+        let modes = try DirectoryEngine.folders.flatMap { try store.store.data.files(inFolder: $0).map(\.isFresh) }
         #expect(modes == [false, false])
         _ = try store.client().completeAll(id)
         #expect(try store.client().get() == content(20))

@@ -100,7 +100,7 @@ final class TestStore {
     func files() throws -> [String] {
         store.discards.drain()
         store.removals.drain()
-        return try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
+        return try DirectoryEngine.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
     }
 
     func path(_ fileID: String) -> String {

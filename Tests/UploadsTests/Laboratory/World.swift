@@ -65,7 +65,7 @@ final class World {
     func files() throws -> (onDisk: Set<String>, referenced: Set<String>) {
         store.discards.drain()
         store.removals.drain()
-        let onDisk = try DataDirectory.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
+        let onDisk = try DirectoryEngine.folders.flatMap { try store.data.files(inFolder: $0).map(\.fileID) }
         let referenced = try scene.database.readBlocking {
             try $0.query("SELECT file_id FROM store_objects UNION ALL SELECT file_id FROM store_multiparts") {
                 $0.text(0)

@@ -2,8 +2,8 @@ import Basics
 import Dispatch
 import StoreProtocol
 
-/// Takes one body in: gathers it into aligned blocks, each of which one thread hashes and another writes at its place in a
-/// file, while the next is received.
+/// Takes one body in: gathers it into aligned blocks, each of which one thread hashes and another hands to a sink,
+/// while the next is received.
 ///
 /// Memory does not depend on the body's size: a block that fills, and two under way. Blocks go past the page cache where
 /// the file lets them. The short end that fills no block is hashed and written by the caller, through the page cache, when
@@ -46,31 +46,27 @@ final class BodyPipeline {
     }
 
     /// Nil: the body is hashed, and stored nowhere.
-    private let file: DataFile?
+    private let sink: (any BodySink)?
     private let threads: BlockThreads
     private let hashing: DispatchQueue
     private let writing: DispatchQueue
     private let permit: Permit
     private let share: BlockThreads.Share?
     private let flight: Flight
-    /// Where in the file the next block goes.
-    private var position: Int64
     private var block: AlignedBlock?
     private var filled = 0
     /// Of all that was appended; bytes.
     private(set) var count: Int64 = 0
 
     /// - Parameters:
-    ///   - position: where in `file` the body begins; a multiple of ``AlignedBlock/alignment`` where `file` is written directly.
     ///   - share: of the memory for blocks; kept as long as this pipeline.
     ///   - permit: asked for each write.
     init(
-        _ checks: BodyChecks, into file: DataFile?, at position: Int64, threads: BlockThreads,
+        _ checks: BodyChecks, into sink: (any BodySink)?, threads: BlockThreads,
         share: BlockThreads.Share? = nil, permit: @escaping Permit = { try $0() }
     ) {
         flight = Flight(BodyDigest(checks))
-        self.file = file
-        self.position = position
+        self.sink = sink
         self.threads = threads
         self.permit = permit
         self.share = share
@@ -108,10 +104,7 @@ final class BodyPipeline {
         if let block {
             let rest = UnsafeRawBufferPointer(rebasing: block.bytes[..<filled])
             flight.digest.update(rest)
-            if let file {
-                file.setDirect(false)
-                try permit { try file.write(rest, at: position) }
-            }
+            if let sink { try permit { try sink.append(end: rest) } }
             recycle()
         }
         return try flight.digest.finalize()
@@ -119,7 +112,7 @@ final class BodyPipeline {
 
     /// Makes what was written durable and closes the file.
     func synchronizeAndClose() throws {
-        try file?.synchronizeAndClose()
+        try sink?.finish()
     }
 
     /// Leaves what is not done yet; returns when no other thread works on this body any more.
@@ -136,23 +129,22 @@ final class BodyPipeline {
             threads.giveBack(block)
             flight.slots.signal()
         }
-        block.enter(file == nil ? 1 : 2)
+        block.enter(sink == nil ? 1 : 2)
         hashing.async { [flight] in
             if (try? flight.check()) != nil { flight.digest.update(UnsafeRawBufferPointer(block.bytes)) }
             done()
         }
-        if let file {
-            writing.async { [flight, permit, position] in
+        if let sink {
+            writing.async { [flight, permit] in
                 do {
                     try flight.check()
-                    try permit { try file.writeBlock(UnsafeRawBufferPointer(block.bytes), at: position) }
+                    try permit { try sink.append(block: UnsafeRawBufferPointer(block.bytes)) }
                 } catch {
                     flight.fail(error)
                 }
                 done()
             }
         }
-        position += Int64(AlignedBlock.size)
         self.block = nil
         filled = 0
     }

@@ -4,7 +4,7 @@ import Glibc
 
 /// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
 /// Used by one thread at a time, and Sendable for that: who writes hands it over with the bytes.
-package final class DataFile: @unchecked Sendable {
+final class DataFile: BodySink, StoredBytes, @unchecked Sendable {
     enum Access {
         case reading
         case writing
@@ -16,6 +16,8 @@ package final class DataFile: @unchecked Sendable {
 
     private var descriptor: Int32
     private var isDirect = false
+    /// Where the next bytes of a body go.
+    private var position: Int64 = 0
     private let calls: FileCalls
     /// Where the name of a new file stands that is not durable yet.
     private var unsyncedFolder: String?
@@ -41,7 +43,7 @@ package final class DataFile: @unchecked Sendable {
         return Int64(status.st_size)
     }
 
-    /// Whether it is marked as a finished object's; see ``DataDirectory/seal(_:)``.
+    /// Whether it is marked as a finished object's; see ``DirectoryEngine/seal(_:)``.
     func isFinished() throws(StorageFailure) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .lastOfReading() }
@@ -87,6 +89,27 @@ package final class DataFile: @unchecked Sendable {
         guard wanted != isDirect, linux_set_direct(descriptor, wanted) == 0 else { return }
         isDirect = wanted
     }
+
+    /// From now on the bytes of a body go to `position` and behind it.
+    ///
+    /// - Parameter directly: whether its blocks go past the page cache; `position` is aligned for that.
+    func begin(at position: Int64, directly: Bool) {
+        self.position = position
+        setDirect(directly)
+    }
+
+    func append(block: UnsafeRawBufferPointer) throws {
+        try writeBlock(block, at: position)
+        position += Int64(block.count)
+    }
+
+    func append(end: UnsafeRawBufferPointer) throws {
+        setDirect(false)
+        try write(end, at: position)
+        position += Int64(end.count)
+    }
+
+    func finish() throws { try synchronizeAndClose() }
 
     /// Writes a whole block. Where that ends in the page cache, the way to the disk begins now, so that the sync at the
     /// end has little left to wait for.
@@ -152,7 +175,7 @@ package final class DataFile: @unchecked Sendable {
     }
 
     /// Hands the descriptor over, to be sent from and closed by the caller.
-    package func takeDescriptor() -> Int32 {
+    func takeDescriptor() -> Int32 {
         defer { descriptor = -1 }
         return descriptor
     }

@@ -3,7 +3,7 @@ import Glibc
 
 /// What stands beside a completed upload's file, so that it can be listed again where a database does not know it. The
 /// store keeps the bytes and does not read them.
-extension DataDirectory {
+extension DirectoryEngine {
     /// Durable when it returns.
     func writeFacts(_ facts: [UInt8], of fileID: String) throws(StorageFailure) {
         do throws(PrivateFile.Failure) {

@@ -8,7 +8,7 @@ import Glibc
 /// read-only (0400); one that a row spoke of may be written (0600); one that none ever did, since its request has not come
 /// to its commit, is not even to be read (0200).
 /// What a completed upload's file is also stands in `facts/<2 hex>/<file id>`, wherever the file is moved to.
-struct DataDirectory: Sendable {
+final class DirectoryEngine: ObjectEngine {
     /// What ``files(inFolder:)`` finds.
     struct Entry: Equatable {
         let fileID: String
@@ -51,8 +51,50 @@ struct DataDirectory: Sendable {
         writesDirectly = false
     }
 
-    /// A new, empty file; its name becomes durable when the file is synced. To be kept, or sealed, once a row speaks of it.
     func create() throws -> NewFile {
+        let (fileID, file) = try makeFile()
+        file.begin(at: 0, directly: writesDirectly)
+        return NewFile(fileID, file, in: self)
+    }
+
+    func createMultipart() throws -> NewFile {
+        let (fileID, file) = try makeFile()
+        let new = NewFile(fileID, file, in: self)
+        try file.synchronizeName()
+        return new
+    }
+
+    func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
+        let file = try open(fileID, for: .writing)
+        file.begin(at: position, directly: writesDirectly && BodyPipeline.canWriteDirectly(at: position))
+        return file
+    }
+
+    /// Moves no byte but those of parts that have files of their own.
+    func complete(_ fileID: String, _ parts: [EnginePart]) throws {
+        let file = try open(fileID, for: .writing)
+        var place: Int64 = 0
+        for part in parts {
+            defer { place += part.size }
+            guard let fileID = part.fileID else { continue }
+            try file.copy(open(fileID, for: .reading), length: part.size, to: place)
+        }
+        try file.truncate(to: place)
+        try file.synchronizeAndClose()
+    }
+
+    func settle(_ fileID: String) { pending.remove(fileID) }
+
+    func open(_ fileID: String) throws -> any StoredBytes { try open(fileID, for: .reading) }
+
+    func openToExamine(_ fileID: String) throws -> any StoredBytes {
+        let file = try open(fileID, for: .reading)
+        file.setDirect(writesDirectly)
+        return file
+    }
+
+    /// A new, empty file; its name becomes durable when the file is synced. To be kept, or sealed, once a row speaks of it.
+    private func makeFile() throws -> (fileID: String, file: DataFile) {
         let fileID = Hex.lower(Random.bytes(16))
         pending.add(fileID)
         let descriptor = Glibc.open(path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o200)
@@ -61,7 +103,7 @@ struct DataDirectory: Sendable {
             pending.remove(fileID)
             throw failure
         }
-        return NewFile(fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)), in: self)
+        return (fileID, DataFile(owning: descriptor, calls: calls, newIn: folder(of: fileID)))
     }
 
     func open(_ fileID: String, for access: DataFile.Access) throws(StorageFailure) -> DataFile {

@@ -23,13 +23,13 @@ final class Reconciler: Sendable {
     /// Rows that one transaction marks.
     private static let batch = 256
 
-    private let data: DataDirectory
+    private let data: DirectoryEngine
     private let database: Database
     private let facts: FactsWriter
     private let queue = DispatchQueue(label: "store.reconciliation")
     private let state = Lock(State())
 
-    init(_ data: DataDirectory, _ database: Database, _ facts: FactsWriter) {
+    init(_ data: DirectoryEngine, _ database: Database, _ facts: FactsWriter) {
         self.data = data
         self.database = database
         self.facts = facts
@@ -39,9 +39,9 @@ final class Reconciler: Sendable {
     ///
     /// - Parameter isOrphan: whether a file of an upload under way that no row speaks of is removed, by when it was written.
     func begin(_ isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool) {
-        state.withLock { $0.left = DataDirectory.folders.count }
+        state.withLock { $0.left = DirectoryEngine.folders.count }
         queue.async { [self] in
-            for folder in DataDirectory.folders {
+            for folder in DirectoryEngine.folders {
                 do {
                     try reconcile(folder, isOrphan)
                 } catch is Stopped {
@@ -116,7 +116,7 @@ final class Reconciler: Sendable {
     }
 
     /// The crash came between the commit and the mode.
-    private func completeMode(of entry: DataDirectory.Entry, _ use: FileUse) throws {
+    private func completeMode(of entry: DirectoryEngine.Entry, _ use: FileUse) throws {
         if use.kind == .object, !entry.isFinished { data.seal(entry.fileID) }
         guard use.kind != .object, entry.isFresh else { return }
         data.keep(entry.fileID)
@@ -126,7 +126,7 @@ final class Reconciler: Sendable {
         }
     }
 
-    private func judge(_ entry: DataDirectory.Entry, _ isOrphan: (UnixTime) throws -> Bool) throws {
+    private func judge(_ entry: DirectoryEngine.Entry, _ isOrphan: (UnixTime) throws -> Bool) throws {
         let fileID = entry.fileID
         guard !data.pending.contains(fileID), try !database.readBlocking({ try StoreRecords($0).speaks(of: fileID) }),
             try data.exists(data.path(of: fileID))

@@ -7,14 +7,14 @@ import Database
 /// database says then.
 final class NewFile {
     let id: String
-    let file: DataFile
-    private let data: DataDirectory
+    let sink: any BodySink
+    private let engine: any ObjectEngine
     private var isPending = true
 
-    init(_ id: String, _ file: DataFile, in data: DataDirectory) {
+    init(_ id: String, _ sink: any BodySink, in engine: any ObjectEngine) {
         self.id = id
-        self.file = file
-        self.data = data
+        self.sink = sink
+        self.engine = engine
     }
 
     deinit {
@@ -26,7 +26,7 @@ final class NewFile {
         do {
             let value = try write()
             isPending = false
-            data.pending.remove(id)
+            engine.settle(id)
             return value
         } catch DatabaseError.writerEnded {
             isPending = false
@@ -39,7 +39,7 @@ final class NewFile {
         guard isPending else { return }
         isPending = false
         // Where even that fails, the file stays pending, and the next start looks for it.
-        guard (try? data.remove(id)) != nil else { return }
-        data.pending.remove(id)
+        guard (try? engine.remove(id)) != nil else { return }
+        engine.settle(id)
     }
 }
