@@ -40,45 +40,78 @@ package struct CRC: Sendable {
     /// The CRC of what `crc` is that of, followed by `bytes`; begin with 0.
     package func updated(_ crc: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
         tables.withUnsafeBufferPointer { tables in
-            var state = crc ^ mask
-            var place = 0
-            while place + 8 <= bytes.count {
-                let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ state
-                // Not in a loop: it would be run as one.
-                let far =
-                    tables[Int(truncatingIfNeeded: 1792 + (word & 0xFF))]
-                    ^ tables[Int(truncatingIfNeeded: 1536 + (word >> 8 & 0xFF))]
-                    ^ tables[Int(truncatingIfNeeded: 1280 + (word >> 16 & 0xFF))]
-                    ^ tables[Int(truncatingIfNeeded: 1024 + (word >> 24 & 0xFF))]
-                state =
-                    far ^ tables[Int(truncatingIfNeeded: 768 + (word >> 32 & 0xFF))]
-                    ^ tables[Int(truncatingIfNeeded: 512 + (word >> 40 & 0xFF))]
-                    ^ tables[Int(truncatingIfNeeded: 256 + (word >> 48 & 0xFF))]
-                    ^ tables[Int(truncatingIfNeeded: word >> 56)]
-                place += 8
+            guard bytes.count >= Self.minimumForLanes else { return end(crc ^ mask, bytes, tables) }
+            // Each step waits for the one before it, so that four pieces at the same time take little longer than one.
+            let length = bytes.count / 32 * 8
+            var lanes = (crc ^ mask, mask, mask, mask)
+            for place in stride(from: 0, to: length, by: 8) {
+                lanes.0 = step(lanes.0, bytes, place, tables)
+                lanes.1 = step(lanes.1, bytes, length + place, tables)
+                lanes.2 = step(lanes.2, bytes, 2 * length + place, tables)
+                lanes.3 = step(lanes.3, bytes, 3 * length + place, tables)
             }
-            for byte in bytes[place...] {
-                state = state >> 8 ^ tables[Int(truncatingIfNeeded: (state ^ UInt64(byte)) & 0xFF)]
-            }
-            return state ^ mask
+            let power = power(of: Int64(length))
+            let whole = [lanes.1, lanes.2, lanes.3].reduce(lanes.0 ^ mask) { multiply($0, power) ^ $1 ^ mask }
+            return end(whole ^ mask, UnsafeRawBufferPointer(rebasing: bytes[(4 * length)...]), tables)
         }
     }
 
+    /// Bytes; of fewer, putting the pieces' CRCs together costs what four at the same time save.
+    private static let minimumForLanes = 32 << 10
+
+    /// What `state` is behind the eight bytes at `place`.
+    @inline(__always)
+    private func step(
+        _ state: UInt64, _ bytes: UnsafeRawBufferPointer, _ place: Int, _ tables: UnsafeBufferPointer<UInt64>
+    ) -> UInt64 {
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ state
+        // Not in a loop: it would be run as one.
+        let far =
+            tables[Int(truncatingIfNeeded: 1792 + (word & 0xFF))]
+            ^ tables[Int(truncatingIfNeeded: 1536 + (word >> 8 & 0xFF))]
+            ^ tables[Int(truncatingIfNeeded: 1280 + (word >> 16 & 0xFF))]
+            ^ tables[Int(truncatingIfNeeded: 1024 + (word >> 24 & 0xFF))]
+        return far ^ tables[Int(truncatingIfNeeded: 768 + (word >> 32 & 0xFF))]
+            ^ tables[Int(truncatingIfNeeded: 512 + (word >> 40 & 0xFF))]
+            ^ tables[Int(truncatingIfNeeded: 256 + (word >> 48 & 0xFF))]
+            ^ tables[Int(truncatingIfNeeded: word >> 56)]
+    }
+
+    /// The CRC of a message that ends with `bytes`, before which the state is `state`.
+    private func end(
+        _ state: UInt64, _ bytes: UnsafeRawBufferPointer, _ tables: UnsafeBufferPointer<UInt64>
+    ) -> UInt64 {
+        var state = state
+        var place = 0
+        while place + 8 <= bytes.count {
+            state = step(state, bytes, place, tables)
+            place += 8
+        }
+        for byte in bytes[place...] {
+            state = state >> 8 ^ tables[Int(truncatingIfNeeded: (state ^ UInt64(byte)) & 0xFF)]
+        }
+        return state ^ mask
+    }
+
     /// The CRC of a message followed by another, from both CRCs and the other's length; the bytes are not needed.
-    ///
-    /// Appending n bytes multiplies a CRC by x^(8n) modulo the polynomial, as zlib's `crc32_combine` does.
     package func combine(_ first: UInt64, _ second: UInt64, secondLength: Int64) -> UInt64 {
-        var shift = one
+        multiply(first, power(of: secondLength)) ^ second
+    }
+
+    /// x^(8 * `length`) modulo the polynomial: appending as many bytes multiplies a CRC by it, as zlib's `crc32_combine`
+    /// does.
+    private func power(of length: Int64) -> UInt64 {
+        var power = one
         var square = one >> 8
-        var length = secondLength
+        var length = length
         while length > 0 {
             if length & 1 == 1 {
-                shift = multiply(shift, square)
+                power = multiply(power, square)
             }
             square = multiply(square, square)
             length >>= 1
         }
-        return multiply(first, shift) ^ second
+        return power
     }
 
     private func multiply(_ left: UInt64, _ right: UInt64) -> UInt64 {
