@@ -80,9 +80,18 @@ let package = Package(
             "HTTPCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
             path: "Network/HTTPCalls"),
         module("HTTPClient", ["CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
-        module("Database", ["Basics", "CLinux", "CSQLite"]),
+        module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
+        module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
-        module("ObjectStore", ["Basics", "CLZMA", "CLinux", "Crypto", "Database", "HTTPServer", "HTTPTypes", "XML"]),
+        module(
+            "ObjectStore", ["Basics", "CLZMA", "CLinux", "Crypto", "Database", "StoreProtocol"],
+            path: "Storage/ObjectStore"),
+        module(
+            "StoreServer", ["Basics", "Crypto", "HTTPServer", "HTTPTypes", "ObjectStore", "StoreProtocol", "XML"],
+            path: "Storage/StoreServer"),
+        module(
+            "StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "StoreProtocol", "XML"],
+            path: "Storage/StoreClient"),
         module("Accounts", ["Basics", "CArgon2", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC"]),
         module(
             "Webhooks",
@@ -90,35 +99,61 @@ let package = Package(
         module(
             "DeviceInit",
             ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Webhooks"]),
-        module("Catalog", ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC"]),
+        module(
+            "Catalog",
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "StoreProtocol"]),
         module(
             "Uploads",
-            ["Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "Webhooks"]),
+            [
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC",
+                "StoreProtocol", "Webhooks",
+            ]),
         module(
             "Backup", ["Accounts", "Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "Uploads", "Wire"]),
         module("Console", ["Basics", "Crypto", "HTTPTypes", "Proto", "Wire"], resources: [.embedInCode("Assets")]),
-        module("Transfer", ["Basics", "HTTPClient", "HTTPTypes", "ObjectStore", "XML"]),
         module(
             "CopyJobs",
-            ["Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Proto", "RPC", "Transfer"]),
+            [
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
+                "Proto", "RPC", "StoreClient", "StoreProtocol",
+            ]),
         module(
             "DeviceClient",
-            ["Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "ObjectStore", "Proto", "RPC", "Sockets", "Transfer", "Wire"]),
+            [
+                "Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Sockets",
+                "StoreClient", "StoreProtocol", "Wire",
+            ]),
         module(
             "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
             path: "GatewayServer/CommandLine"),
         module(
             "Observability",
-            ["Accounts", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC", "Webhooks", "Wire"], path: "GatewayServer/Observability"),
+            [
+                "Accounts", "Basics", "Catalog", "CopyJobs", "Crypto", "Database", "HTTPServer", "ObjectStore", "RPC",
+                "Webhooks", "Wire",
+            ], path: "GatewayServer/Observability"),
         module(
             "Configuration",
-            ["Accounts", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer", "HTTPTypes", "ObjectStore", "Observability", "RPC", "Sockets", "Uploads", "Webhooks"], path: "GatewayServer/Configuration"),
+            [
+                "Accounts", "Basics", "Catalog", "Console", "CopyJobs", "Crypto", "DeviceInit", "HTTPServer",
+                "HTTPTypes", "ObjectStore", "Observability", "RPC", "Sockets", "StoreProtocol", "StoreServer",
+                "Uploads", "Webhooks",
+            ], path: "GatewayServer/Configuration"),
         module(
             "Serve",
-            ["Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database", "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPCalls", "HTTPServer", "HTTPTypes", "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "Uploads", "Webhooks", "Wire"], path: "GatewayServer/Serve"),
+            [
+                "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
+                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPCalls", "HTTPServer", "HTTPTypes",
+                "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer", "Uploads",
+                "Webhooks", "Wire",
+            ], path: "GatewayServer/Serve"),
         module(
             "Commands",
-            ["Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPTypes", "Observability", "Proto", "RPC", "Serve", "Sockets", "Transfer", "Uploads", "Wire"], path: "GatewayServer/Commands"),
+            [
+                "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
+                "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPTypes", "Observability", "Proto", "RPC",
+                "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
+            ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
             exclude: ["CommandLine", "Commands", "Configuration", "Observability", "Serve"], swiftSettings: strict),
@@ -148,33 +183,60 @@ let package = Package(
         tests("GatewayErrors", ["RPC", "Wire"]),
         .testTarget(
             name: "NetworkTests",
-            dependencies: ["Basics", "EventLoops", "GatewayErrors", "HTTPCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC", "Sockets", "Wire"],
+            dependencies: [
+                "Basics", "EventLoops", "GatewayErrors", "HTTPCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes",
+                "Proto", "RPC", "Sockets", "Wire",
+            ],
             swiftSettings: strict),
         tests("Database", ["Basics"]),
+        .target(name: "StoreTesting", path: "Tests/StoreTesting", swiftSettings: strict),
+        tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "StoreTesting"], exclude: ["Vectors"]),
+        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol", "StoreTesting"]),
         tests(
-            "ObjectStore", ["Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "RPC"],
-            exclude: ["Vectors"]),
+            "StoreServer",
+            [
+                "Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "RPC", "StoreProtocol",
+                "StoreTesting",
+            ]),
         tests("Accounts", ["Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient"]),
         tests(
-            "DeviceInit", ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
+            "DeviceInit",
+            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests(
-            "Catalog", ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "Wire"]),
+            "Catalog",
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC",
+                "StoreProtocol", "Wire",
+            ]),
         tests(
-            "CopyJobs", ["Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore", "Proto", "RPC", "Transfer"]),
+            "CopyJobs",
+            [
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
+                "Proto", "RPC", "StoreClient", "StoreProtocol",
+            ]),
         tests(
-            "Uploads", ["Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "HTTPTypes", "ObjectStore", "Proto", "RPC", "Transfer", "Wire"]),
+            "Uploads",
+            [
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "HTTPTypes",
+                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreServer", "Wire",
+            ]),
         tests("Backup", ["Crypto", "ObjectStore"]),
-        tests("Transfer", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "ObjectStore"]),
+        tests("StoreClient", ["Basics", "HTTPClient"]),
         tests(
-            "DeviceClient", ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Transfer", "Wire"]),
+            "DeviceClient",
+            ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
         tests("Console", ["Basics", "HTTPTypes", "Proto", "Wire"]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "RPC"]),
         tests("Configuration", ["CopyJobs"]),
         tests("Serve", ["Backup", "Basics", "Configuration", "RPC"]),
         tests(
-            "Commands", ["Basics", "CommandLineInterface", "Configuration", "EventLoops", "GatewayAPI", "HTTPTypes", "Observability", "Proto", "RPC", "Wire"]),
+            "Commands",
+            [
+                "Basics", "CommandLineInterface", "Configuration", "EventLoops", "GatewayAPI", "HTTPTypes",
+                "Observability", "Proto", "RPC", "Wire",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

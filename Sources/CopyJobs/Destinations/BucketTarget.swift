@@ -1,4 +1,4 @@
-import ObjectStore
+import StoreProtocol
 
 /// A bucket of an object store.
 package struct BucketTarget: DestinationTarget {

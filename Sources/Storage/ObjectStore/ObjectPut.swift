@@ -20,7 +20,7 @@ package final class ObjectPut {
     ) throws {
         try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
-        try store.database.read { try Self.admit(length ?? 0, permit, in: $0) }
+        try store.database.readBlocking { try Self.admit(length ?? 0, permit, in: $0) }
         self.store = store
         self.permit = permit
         self.etags = etags

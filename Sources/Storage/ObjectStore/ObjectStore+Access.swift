@@ -15,7 +15,7 @@ extension ObjectStore {
     package func decide(
         _ claims: CredentialClaims, _ policy: any AccessPolicy, part: PartStart? = nil
     ) throws -> AccessDecision {
-        try database.read { try decide(claims, policy, part, in: $0) }
+        try database.readBlocking { try decide(claims, policy, part, in: $0) }
     }
 
     /// The same for a static key, whose claims to an object depend on who put it there.
@@ -24,7 +24,7 @@ extension ObjectStore {
     package func decide(
         _ key: StaticKey, on name: String, _ policy: any AccessPolicy, part: PartStart? = nil
     ) throws -> (claims: CredentialClaims, decision: AccessDecision, isThere: Bool) {
-        try database.read { connection in
+        try database.readBlocking { connection in
             let found = try object(bucket: key.bucket, key: name, in: connection)
             let claims = key.claims(to: name, uploadID: found?.uploadID)
             return (claims, try decide(claims, policy, part, in: connection), found != nil)

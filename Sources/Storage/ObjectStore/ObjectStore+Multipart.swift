@@ -55,7 +55,7 @@ extension ObjectStore {
 
     /// A multipart upload of this object that has not been completed.
     package func openMultipart(_ id: String, _ claims: CredentialClaims) throws -> MultipartRecord {
-        let found = try database.read { try StoreRecords($0).multipart(id) }
+        let found = try database.readBlocking { try StoreRecords($0).multipart(id) }
         guard let found, found.isOpen, found.belongs(to: claims) else { throw ObjectStoreError.noSuchUpload }
         return found
     }
@@ -120,7 +120,7 @@ extension ObjectStore {
 
     /// The object that a multipart upload was completed to; nil while it is open.
     package func completed(_ id: String, _ claims: CredentialClaims) throws -> StoredObject? {
-        try database.read { connection in
+        try database.readBlocking { connection in
             let records = StoreRecords(connection)
             guard let multipart = try records.multipart(id), !multipart.isLost, multipart.belongs(to: claims) else {
                 throw ObjectStoreError.noSuchUpload

@@ -274,7 +274,7 @@ package final class ObjectStore: Sendable {
     ///
     /// - Throws: `noSuchObject`.
     func object(_ claims: CredentialClaims) throws -> StoredObject {
-        let found = try database.read { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
+        let found = try database.readBlocking { try StoreRecords($0).object(bucket: claims.bucket, key: claims.key) }
         guard let found, found.uploadID == claims.uploadID else { throw ObjectStoreError.noSuchObject }
         return found
     }

@@ -65,7 +65,7 @@ extension OfflineStore {
         else { return nil }
         var quarantined = 0
         for folder in DirectoryEngine.folders {
-            let uses = try database.read { try StoreRecords($0).files(withPrefix: folder) }
+            let uses = try database.readBlocking { try StoreRecords($0).files(withPrefix: folder) }
             for entry in try data.files(inFolder: folder) where try data.isFinished(entry) {
                 let isKnown =
                     try uses[entry.fileID]?.kind == .object

@@ -6,7 +6,7 @@ import XML
 extension StoreAnswers {
     func objects(_ list: ObjectList, _ query: ObjectListQuery, _ bucket: String) -> HTTPResponse {
         func text(_ key: String) -> String {
-            query.encodesKeys ? PercentEncoding.encode(key, keepingSlashes: true) : key
+            query.encodesKeys ? URLEncoding.encode(key, keepingSlashes: true) : key
         }
         var document = FlatXML(
             "ListBucketResult", namespace: dialect.namespace,

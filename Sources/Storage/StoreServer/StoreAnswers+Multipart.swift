@@ -15,7 +15,7 @@ extension StoreAnswers {
 
     /// The ETag stands in the document and in the field: clients take one or the other.
     func completed(_ object: StoredObject) -> HTTPResponse {
-        let path = "/\(object.bucket)/\(PercentEncoding.encode(object.key, keepingSlashes: true))"
+        let path = "/\(object.bucket)/\(URLEncoding.encode(object.key, keepingSlashes: true))"
         let document = FlatXML(
             "CompleteMultipartUploadResult", namespace: dialect.namespace,
             [
@@ -58,7 +58,7 @@ extension StoreAnswers {
         }
         return [
             FlatXML.Element("EncodingType", "url"), FlatXML.Element("Bucket", bucket),
-            FlatXML.Element("Key", PercentEncoding.encode(key)),
+            FlatXML.Element("Key", URLEncoding.encode(key)),
         ]
     }
 }

@@ -274,7 +274,7 @@ struct S3Tests {
         _ = try client.put(content(100))
         let date = Timestamps.basic(store.clock.now())
         let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: "r")
-        let credential = PercentEncoding.encode("\(client.credentials.accessKeyID)/\(SignatureV4.s3.text(of: scope))")
+        let credential = URLEncoding.encode("\(client.credentials.accessKeyID)/\(SignatureV4.s3.text(of: scope))")
         let target =
             "\(client.path)?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=\(credential)&X-Amz-Date=\(date)"
             + "&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Security-Token=\(client.credentials.securityToken)"

@@ -39,7 +39,7 @@ struct ProvenRequestsTests {
                 case "credential": "\(credentials.accessKeyID)/\(v4.text(of: scope))"
                 default: value
                 }
-            return "\(prefix)\(name)=\(PercentEncoding.encode(text))"
+            return "\(prefix)\(name)=\(URLEncoding.encode(text))"
         }.joined(separator: "&")
         let target = "/\(claims.bucket)/\(claims.key)?\(query)"
         var signed = fields

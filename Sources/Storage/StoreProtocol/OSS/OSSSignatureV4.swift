@@ -23,7 +23,7 @@ struct OSSSignatureV4: SignatureScheme {
     func canonicalRequest(_ request: SignedRequest, withContentType: Bool = true) -> String {
         [
             request.method,
-            PercentEncoding.encode(request.resource, keepingSlashes: true),
+            URLEncoding.encode(request.resource, keepingSlashes: true),
             SignatureV4.canonicalQuery(request.target.parameters, without: "x-oss-signature", emptyValue: ""),
             request.canonicalFields { name in
                 name.hasPrefix("x-oss-") || (name == "content-type" && withContentType) || name == "content-md5"

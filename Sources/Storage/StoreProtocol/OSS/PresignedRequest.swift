@@ -19,8 +19,8 @@ package struct PresignedRequest: Sendable, Equatable {
             ("x-oss-expires", String(seconds)),
             ("x-oss-security-token", credentials.securityToken),
             ("x-oss-signature-version", SignatureV4.oss.algorithm),
-        ].map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
-        let target = "/\(bucket)/\(PercentEncoding.encode(key, keepingSlashes: true))?\(query)"
+        ].map { "\($0)=\(URLEncoding.encode($1))" }.joined(separator: "&")
+        let target = "/\(bucket)/\(URLEncoding.encode(key, keepingSlashes: true))?\(query)"
         let request = SignedRequest(
             method: method, target: try RequestTarget(target, host: "", domains: []), fields: [:])
         let canonical = OSSSignatureV4(scope: scope, date: date, signedFields: []).canonicalRequest(request)

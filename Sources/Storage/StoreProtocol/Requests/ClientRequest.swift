@@ -28,10 +28,10 @@ package struct ClientRequest: Sendable, Equatable {
         credentials: SigningCredentials, now: UnixTime
     ) {
         let parameters = query.map { name, value in
-            PercentEncoding.encode(name) + (value.isEmpty ? "" : "=\(PercentEncoding.encode(value))")
+            URLEncoding.encode(name) + (value.isEmpty ? "" : "=\(URLEncoding.encode(value))")
         }
         let rest =
-            "/" + PercentEncoding.encode(key, keepingSlashes: true)
+            "/" + URLEncoding.encode(key, keepingSlashes: true)
             + (parameters.isEmpty ? "" : "?" + parameters.joined(separator: "&"))
         guard let target = try? RequestTarget("/\(bucket)\(rest)", host: "", domains: []), target.key != nil else {
             return nil

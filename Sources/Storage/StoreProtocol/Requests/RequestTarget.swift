@@ -48,7 +48,7 @@ package struct RequestTarget: Equatable {
             rest = object ?? ""
         }
         if let bucket, !ObjectName.isBucket(bucket) { throw .bucket }
-        guard let key = PercentEncoding.decode(rest) else { throw .target }
+        guard let key = URLEncoding.decode(rest) else { throw .target }
         if !key.isEmpty, !ObjectName.isKey(key) { throw .key }
         self.key = key.isEmpty ? nil : key
     }
@@ -73,8 +73,8 @@ package struct RequestTarget: Equatable {
         var parameters: [Parameter] = []
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
             let halves = Substring(pair).halves(at: "=")
-            guard let name = PercentEncoding.decode(halves.first), !name.isEmpty,
-                let value = PercentEncoding.decode(halves.second ?? "")
+            guard let name = URLEncoding.decode(halves.first), !name.isEmpty,
+                let value = URLEncoding.decode(halves.second ?? "")
             else { throw .target }
             parameters.append(Parameter(name: name, value: value))
         }

@@ -57,7 +57,7 @@ struct SignatureV4: Equatable {
         _ parameters: [RequestTarget.Parameter], without signature: String, emptyValue: String
     ) -> String {
         parameters.filter { $0.name != signature }
-            .map { (name: PercentEncoding.encode($0.name), value: PercentEncoding.encode($0.value)) }
+            .map { (name: URLEncoding.encode($0.name), value: URLEncoding.encode($0.value)) }
             .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
             .map { $0.name + ($0.value.isEmpty ? emptyValue : "=\($0.value)") }
             .joined(separator: "&")

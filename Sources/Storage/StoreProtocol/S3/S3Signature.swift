@@ -26,7 +26,7 @@ struct S3Signature: SignatureScheme {
     func canonicalRequest(_ request: SignedRequest, host: String) -> String {
         [
             request.method,
-            PercentEncoding.encode(request.target.path, keepingSlashes: true),
+            URLEncoding.encode(request.target.path, keepingSlashes: true),
             SignatureV4.canonicalQuery(request.target.parameters, without: "X-Amz-Signature", emptyValue: "="),
             fields(request, host: host),
             signedFields.joined(separator: ";"),

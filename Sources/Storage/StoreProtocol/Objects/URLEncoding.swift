@@ -1,6 +1,6 @@
 /// Percent-encoding (RFC 3986, section 2.1) as the signatures define it: everything but the unreserved characters, in
 /// upper-case hex, over the UTF-8 bytes.
-package enum PercentEncoding {
+package enum URLEncoding {
     package static func encode(_ text: some StringProtocol, keepingSlashes: Bool = false) -> String {
         let isPlain = text.utf8.allSatisfy { isUnreserved($0) || (keepingSlashes && $0 == UInt8(ascii: "/")) }
         if isPlain { return String(text) }
