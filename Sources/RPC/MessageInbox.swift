@@ -36,6 +36,9 @@ final class MessageInbox<Element: Sendable> {
         }
     }
 
+    /// Forgets the messages that wait.
+    func drop() { (waiting, read, bytes) = ([], 0, 0) }
+
     /// The next message, or `nil` at the end.
     func next() async throws -> Element? {
         if read < waiting.count {

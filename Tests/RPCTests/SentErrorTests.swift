@@ -64,7 +64,7 @@ struct SentErrorTests {
 
     @Test(arguments: errors)
     func messageIsThatOfTheTrailers(error: RPCError) throws {
-        let fields = ResponseHeaders.fields(error)
+        let fields = GRPCSections.fields(error)
         let message = try #require(fields.first { $0.name == "grpc-message" }).value
         let details = try #require(fields.first { $0.name == "grpc-status-details-bin" }).value
         let decoded = try #require(Base64.decode(String(decoding: details, as: UTF8.self)))
@@ -75,7 +75,7 @@ struct SentErrorTests {
     }
 
     @Test func errorWithoutCodeHasNoDetails() {
-        let fields = ResponseHeaders.fields(.notFound("there is no such site"))
+        let fields = GRPCSections.fields(.notFound("there is no such site"))
         #expect(!fields.contains { $0.name == "grpc-status-details-bin" })
     }
 }

@@ -12,27 +12,24 @@ struct CallPlace {
     }
 
     private let waits: Bool
-    private let address: AddressShare
 
     /// Counts one more call.
     ///
     /// - Parameter waits: whether its method is one that waits.
-    init(waits: Bool, on connection: ServerConnection, of address: AddressShare) throws(Refusal) {
+    init(waits: Bool, at origin: CallOrigin, of address: AddressShare) throws(Refusal) {
         self.waits = waits
-        self.address = address
-        let limits = connection.server.limits
         if waits {
-            try Self.takeWaiting(limits.waiting, connection, address)
+            try Self.takeWaiting(origin.server.limits.waiting, origin, address)
         } else {
-            try Self.takeRunning(limits, connection.server.metrics, address)
+            try Self.takeRunning(origin.server, address)
         }
     }
 
-    /// Gives the place back, on the loop of `connection`.
-    func leave(_ connection: ServerConnection) {
-        let metrics = connection.server.metrics
+    /// Gives the place back, on the loop of `origin`; both are those that it was taken of.
+    func leave(_ origin: CallOrigin, _ address: AddressShare) {
+        let metrics = origin.server.metrics
         if waits {
-            connection.waitingCalls -= 1
+            origin.waitingCalls -= 1
             address.waitingCalls.giveBack()
             metrics.waitingCalls.giveBack()
         } else {
@@ -42,32 +39,30 @@ struct CallPlace {
     }
 
     private static func takeWaiting(
-        _ limits: WaitingLimits, _ connection: ServerConnection, _ address: AddressShare
+        _ limits: WaitingLimits, _ origin: CallOrigin, _ address: AddressShare
     ) throws(Refusal) {
         func refusal(_ limit: String, _ holder: String, _ count: Int) -> Refusal {
             Refusal(limit: limit, message: "\(holder) has \(count) waiting calls already, as many as it may have")
         }
-        guard connection.waitingCalls < limits.perConnection else {
+        guard origin.waitingCalls < limits.perConnection else {
             throw refusal("waiting_calls_per_connection", "this connection", limits.perConnection)
         }
         guard address.waitingCalls.take(limit: limits.perAddress) else {
             throw refusal("waiting_calls_per_address", "the caller's address", limits.perAddress)
         }
-        guard connection.server.metrics.waitingCalls.take(limit: limits.perListener) else {
+        guard origin.server.metrics.waitingCalls.take(limit: limits.perListener) else {
             address.waitingCalls.giveBack()
             throw refusal("waiting_calls", "this listener", limits.perListener)
         }
-        connection.waitingCalls += 1
+        origin.waitingCalls += 1
     }
 
-    private static func takeRunning(
-        _ limits: RPCLimits, _ metrics: ServerMetrics, _ address: AddressShare
-    ) throws(Refusal) {
-        guard address.handlers.take(limit: limits.maxHandlersPerAddress) else {
+    private static func takeRunning(_ server: RPCServer, _ address: AddressShare) throws(Refusal) {
+        guard address.handlers.take(limit: server.limits.maxHandlersPerAddress) else {
             throw Refusal(
                 limit: "handlers_per_address", message: "the caller's address has too many calls under way")
         }
-        guard metrics.handlers.take(limit: limits.maxHandlers) else {
+        guard server.metrics.handlers.take(limit: server.limits.maxHandlers) else {
             address.handlers.giveBack()
             throw Refusal(limit: "handlers", message: "the gateway has too many calls under way")
         }

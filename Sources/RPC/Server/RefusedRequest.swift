@@ -16,16 +16,3 @@ package struct RefusedRequest: Sendable, Hashable {
     /// The client's name for it, where that is well-formed.
     package let requestID: String?
 }
-
-extension RefusedRequest.Reason {
-    /// `nil` for an answer that is no refusal: a browser was told that it may call.
-    init?(httpStatus: String) {
-        switch httpStatus {
-        case "404": self = .unknownMethod
-        case "405": self = .httpMethod
-        case "415": self = .contentType
-        case "431": self = .headerSize
-        default: return nil
-        }
-    }
-}

@@ -3,7 +3,7 @@ import Glibc
 import Wire
 
 /// The header section of a request, gathered field by field (gRPC over HTTP/2, "Requests").
-struct RequestHead {
+package struct RequestHead {
     /// What is wrong with a header section, as far as it can be said field by field.
     enum Fault {
         case none
@@ -20,8 +20,6 @@ struct RequestHead {
     private(set) var isGRPC = false
     /// Kept only where it is not gRPC's.
     private(set) var contentType = ""
-    /// The protocol, where it is not gRPC.
-    var front: CallFront?
     private(set) var takesTrailers = false
     /// Nanoseconds; `nil` = none.
     var timeout: Int64?
@@ -38,6 +36,12 @@ struct RequestHead {
     private var bytes = 0
     private var fields = 0
 
+    package init() {}
+
+    /// Whether it was over the limit of bytes or of fields.
+    var isTooLarge: Bool { fault == .tooLarge }
+
+    /// - Parameter name: in lower case; the method and the path have HTTP/2's names, which begin with a colon.
     mutating func add(
         _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, server: RPCServer
     ) {

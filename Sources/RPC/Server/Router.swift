@@ -44,8 +44,10 @@ package struct Router: MethodRegistry, Sendable {
     /// Has calls of a method, which is registered, treated by `rules`.
     package mutating func apply(_ rules: MethodRules, to method: MethodDescriptor) {
         let hash = Array(method.path.utf8).withUnsafeBufferPointer { Self.hash($0) }
-        precondition(entries[hash]?.method.descriptor == method, "\(method.path) has to be registered before its rules")
-        entries[hash]?.method.rules = rules
+        guard let registered = entries[hash]?.method, registered.descriptor == method else {
+            preconditionFailure("\(method.path) has to be registered before its rules")
+        }
+        entries[hash]?.method = registered.with(rules)
     }
 
     private mutating func insert(_ method: any Method) {
@@ -105,40 +107,19 @@ package struct Router: MethodRegistry, Sendable {
     }
 }
 
-/// A registered method: makes what drives one call of it.
-protocol Method: Sendable {
+/// A registered method: makes its calls.
+protocol Method: AnyObject, Sendable {
     var descriptor: MethodDescriptor { get }
 
     var metrics: MethodMetrics { get }
 
-    var rules: MethodRules { get set }
+    var rules: MethodRules { get }
+
+    /// The same method, whose calls are treated by other rules.
+    func with(_ rules: MethodRules) -> any Method
 
     /// The full names of what goes in and what comes out.
     var messages: (input: String, output: String) { get }
 
-    func driver() -> CallDriver
-}
-
-/// What happens with the messages of one call. Confined to the call's loop.
-class CallDriver {
-    /// The header section has come.
-    func begin(_ call: ServerCall) {}
-
-    /// One message as it was before its compression, if it came with one; valid during the call only.
-    func receive(message: UnsafeRawBufferPointer, wasCompressed: Bool, for call: ServerCall) throws(RPCError) {}
-
-    /// Bytes of messages that wait, or are worked on.
-    var heldBytes: Int { 0 }
-
-    /// The client sends no more.
-    func receiveEnd(for call: ServerCall) {}
-
-    /// Runs the handler, after `ServerCall.run`.
-    nonisolated(nonsending) func handle(_ call: ServerCall, _ context: CallContext) async throws {}
-
-    /// What was written has been sent.
-    func drained() {}
-
-    /// The call is over before its handler was.
-    func cancel() {}
+    func call(_ setup: consuming CallSetup) -> ServerCall
 }

@@ -1,21 +1,35 @@
 import Wire
 
 /// Any number of messages each way; the three streaming kinds are this one with fewer.
-struct StreamingMethod<Input: Message, Output: Message>: Method {
+final class StreamingMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
-    let metrics = MethodMetrics()
-    var rules = MethodRules()
+    let metrics: MethodMetrics
+    let rules: MethodRules
     let handler: @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
+
+    init(
+        descriptor: MethodDescriptor, metrics: MethodMetrics = MethodMetrics(), rules: MethodRules = MethodRules(),
+        handler: @escaping @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
+    ) {
+        self.descriptor = descriptor
+        self.metrics = metrics
+        self.rules = rules
+        self.handler = handler
+    }
+
+    func with(_ rules: MethodRules) -> any Method {
+        StreamingMethod(descriptor: descriptor, metrics: metrics, rules: rules, handler: handler)
+    }
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }
 
-    func driver() -> CallDriver { StreamingDriver(handler) }
+    func call(_ setup: consuming CallSetup) -> ServerCall { StreamingCall(self, setup) }
 }
 
 /// Joins the call's stream to the handler's sequence and writer; flow control is the back-pressure both ways.
 ///
 /// Sendable although it has state: that is touched on the call's loop only, where the handler runs too.
-private final class StreamingDriver<Input: Message, Output: Message>: CallDriver, @unchecked Sendable {
+private final class StreamingCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {
     private struct Request: Sendable {
         let message: Input
         let wasCompressed: Bool
@@ -26,33 +40,28 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
     private var isCancelled = false
     private var writer: CheckedContinuation<Void, any Error>?
 
-    init(
-        _ handler: @escaping @Sendable (RequestStream<Input>, ResponseWriter<Output>, CallContext) async throws -> Void
-    ) {
-        self.handler = handler
+    init(_ method: StreamingMethod<Input, Output>, _ setup: consuming CallSetup) {
+        handler = method.handler
+        super.init(setup, rules: method.rules, metrics: method.metrics)
     }
 
     /// The handler runs from the first, so that it takes the messages as they come.
-    override func begin(_ call: ServerCall) { call.run() }
+    override func admitted() { run() }
 
-    nonisolated(nonsending) override func handle(_ call: ServerCall, _ context: CallContext) async throws {
+    nonisolated(nonsending) override func handle() async throws {
         try await handler(
-            RequestStream { [self] in try await next(of: call, context) },
-            ResponseWriter { [self] message in try await write(message, to: call) },
-            context)
+            RequestStream { [self] in try await next() }, ResponseWriter { [self] in try await write($0) }, context)
     }
 
-    override func receive(
-        message: UnsafeRawBufferPointer, wasCompressed: Bool, for call: ServerCall
-    ) throws(RPCError) {
+    override func received(_ message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
         let request = Request(message: try Input(request: message), wasCompressed: wasCompressed)
         inbox.deliver(request, size: message.count + MessagePrefix.byteCount)
-        call.holdsWindow = inbox.isFull
+        holdsRequest = inbox.isFull
     }
 
-    override var heldBytes: Int { inbox.bytes }
+    override var heldMessageBytes: Int { inbox.bytes }
 
-    override func receiveEnd(for call: ServerCall) { inbox.end() }
+    override func receivedAll() { inbox.end() }
 
     override func drained() {
         writer?.resume()
@@ -66,22 +75,24 @@ private final class StreamingDriver<Input: Message, Output: Message>: CallDriver
         writer = nil
     }
 
-    private func next(of call: ServerCall, _ context: CallContext) async throws -> Input? {
+    override func dropMessages() { inbox.drop() }
+
+    private func next() async throws -> Input? {
         if isCancelled { throw CancellationError() }
         let request = try await inbox.next()
-        if !isCancelled { call.holdsWindow = inbox.isFull }
+        if !isCancelled { holdsRequest = inbox.isFull }
         if let request { context.requestWasCompressed = request.wasCompressed }
         return request?.message
     }
 
-    private func write(_ message: Output, to call: ServerCall) async throws {
+    private func write(_ message: Output) async throws {
         if isCancelled { throw CancellationError() }
         var frame = message.encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
-        call.send(frame)
+        send(frame)
         // Where the call failed by that, nothing will drain.
         if isCancelled { throw CancellationError() }
-        if call.unsentBytes > MessageInbox<Request>.highWater {
+        if unsentBytes > MessageInbox<Request>.highWater {
             try await withCheckedThrowingContinuation { writer = $0 }
         }
     }

@@ -2,57 +2,82 @@ import Basics
 import Wire
 
 /// One message in, one message out: the common case, and the fast one.
-struct UnaryMethod<Input: Message, Output: Message>: Method {
+final class UnaryMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
-    let metrics = MethodMetrics()
-    var rules = MethodRules()
+    let metrics: MethodMetrics
+    let rules: MethodRules
     let handler: @Sendable (Input, CallContext) async throws -> Output
+
+    init(
+        descriptor: MethodDescriptor, metrics: MethodMetrics = MethodMetrics(), rules: MethodRules = MethodRules(),
+        handler: @escaping @Sendable (Input, CallContext) async throws -> Output
+    ) {
+        self.descriptor = descriptor
+        self.metrics = metrics
+        self.rules = rules
+        self.handler = handler
+    }
+
+    func with(_ rules: MethodRules) -> any Method {
+        UnaryMethod(descriptor: descriptor, metrics: metrics, rules: rules, handler: handler)
+    }
 
     var messages: (input: String, output: String) { (Input.fullName, Output.fullName) }
 
-    func driver() -> CallDriver { UnaryDriver(handler) }
+    func call(_ setup: consuming CallSetup) -> ServerCall { UnaryCall(self, setup) }
 }
 
 /// Decodes the message where it lies, and starts the handler when the client has sent all.
-private final class UnaryDriver<Input: Message, Output: Message>: CallDriver {
+///
+/// Sendable as every call: its state is touched on the call's loop only.
+private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {
     private let handler: @Sendable (Input, CallContext) async throws -> Output
     /// What came; not an optional, whose metadata would be looked up at every use.
     private var input = Input()
+    /// A message came that the handler has not taken.
     private var hasInput = false
     private var wasCompressed = false
     private var size = 0
 
-    init(_ handler: @escaping @Sendable (Input, CallContext) async throws -> Output) {
-        self.handler = handler
+    init(_ method: UnaryMethod<Input, Output>, _ setup: consuming CallSetup) {
+        handler = method.handler
+        super.init(setup, rules: method.rules, metrics: method.metrics)
     }
 
-    override func receive(
-        message: UnsafeRawBufferPointer, wasCompressed: Bool, for call: ServerCall
-    ) throws(RPCError) {
-        guard !hasInput else { throw .invalidRequest("\(call.path) takes one message") }
+    override func received(_ message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {
+        guard !hasInput else { throw .invalidRequest("\(context.method.path) takes one message") }
         try input.merge(request: message)
         hasInput = true
         self.wasCompressed = wasCompressed
         size = message.count
     }
 
-    override var heldBytes: Int { size }
+    override var heldMessageBytes: Int { size }
 
-    override func receiveEnd(for call: ServerCall) { call.run() }
+    override func receivedAll() { run() }
 
-    nonisolated(nonsending) override func handle(_ call: ServerCall, _ context: CallContext) async throws {
+    nonisolated(nonsending) override func handle() async throws {
         guard hasInput else { throw RPCError.invalidRequest("\(context.method.path) takes one message") }
         context.requestWasCompressed = wasCompressed
-        var request = Input()
-        swap(&request, &input)
-        var frame = try await answer(request, context).encoded(reserving: MessagePrefix.byteCount)
+        var frame = try await answer(takeInput(), context).encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
-        call.send(frame)
+        send(frame)
+    }
+
+    private func takeInput() -> Input {
+        var taken = Input()
+        swap(&taken, &input)
+        hasInput = false
+        return taken
     }
 
     nonisolated(nonsending) private func answer(_ request: Input, _ context: CallContext) async throws -> Output {
         guard let owner = context.workOwner else { return try await handler(request, context) }
         return try await WorkOwner.$current.withValue(owner) { try await handler(request, context) }
+    }
+
+    override func dropMessages() {
+        if hasInput { input = Input() }
     }
 }
 

@@ -6,7 +6,7 @@ import Testing
 import Wire
 
 /// Connect and gRPC-Web over HTTP/2, without a socket.
-@Suite struct FrontTests {
+@Suite struct WebAdapterTests {
     private let client: RawClient
 
     private static let echo = MethodDescriptor(

@@ -15,7 +15,7 @@ package struct CrossOrigin: Sendable {
         self.maxAge = maxAge
     }
 
-    /// What the fronts and the handlers read.
+    /// What the adapters and the handlers read.
     private static let requestFields = [
         "authorization", "content-type", "content-encoding", "connect-protocol-version", "connect-timeout-ms",
         "connect-content-encoding", "connect-accept-encoding", "grpc-timeout", "grpc-encoding", "grpc-accept-encoding",
@@ -32,22 +32,22 @@ package struct CrossOrigin: Sendable {
     }
 
     /// Fields of a response, also of one that refuses: they let the page read it.
-    func fields(origin: String?) -> CallFront.Fields {
-        guard let origin, allows(origin) else { return CallFront.fields([("vary", "origin")]) }
-        return CallFront.fields([
+    func fields(origin: String?) -> ResponseSection.Fields {
+        guard let origin, allows(origin) else { return ResponseSection.fields([("vary", "origin")]) }
+        return ResponseSection.fields([
             ("access-control-allow-origin", origin), ("vary", "origin"),
             ("access-control-expose-headers", Self.responseFields),
         ])
     }
 
     /// The answer to a browser's question before a call; `nil` where it gets none.
-    func preflight(origin: String?) -> CallFront.Reply? {
+    func preflight(origin: String?) -> ResponsePart? {
         guard let origin, allows(origin) else { return nil }
-        let head = CallFront.fields([
-            (":status", "204"), ("access-control-allow-origin", origin), ("vary", "origin"),
+        let fields = ResponseSection.fields([
+            ("access-control-allow-origin", origin), ("vary", "origin"),
             ("access-control-allow-methods", "GET, POST"), ("access-control-allow-headers", Self.requestFields),
             ("access-control-max-age", "\(maxAge)"),
         ])
-        return CallFront.Reply(head: head, isLast: true)
+        return ResponsePart(head: .made(status: 204, fields), end: .body)
     }
 }

@@ -3,33 +3,39 @@ import Wire
 /// Why a request is no call at all, in HTTP's terms.
 struct HTTPRefusal: Error {
     let status: Int
+    let reason: RefusedRequest.Reason
     let message: String
     var fields: [(name: String, value: String)] = []
 
     static func noMethod(_ path: some StringProtocol) -> HTTPRefusal {
-        HTTPRefusal(status: 404, message: "there is no method \(path.prefix(200)) at this listener")
+        HTTPRefusal(
+            status: 404, reason: .unknownMethod, message: "there is no method \(path.prefix(200)) at this listener")
     }
 
     static func tooLarge(_ limits: HTTP2Settings) -> HTTPRefusal {
         let (bytes, fields) = (limits.maxHeaderListSize, limits.maxHeaderFields)
         return HTTPRefusal(
-            status: 431, message: "the header section is over the limit of \(bytes) bytes or \(fields) fields")
+            status: 431, reason: .headerSize,
+            message: "the header section is over the limit of \(bytes) bytes or \(fields) fields")
     }
 
     static func httpMethod(allowed: String) -> HTTPRefusal {
-        HTTPRefusal(status: 405, message: "the HTTP method must be \(allowed)", fields: [("allow", allowed)])
+        HTTPRefusal(
+            status: 405, reason: .httpMethod, message: "the HTTP method must be \(allowed)",
+            fields: [("allow", allowed)])
     }
 
     /// - Parameter offered: the media types that the method takes.
     static func contentType(offered: [String]) -> HTTPRefusal {
         let list = offered.joined(separator: ", ")
         return HTTPRefusal(
-            status: 415, message: "the content type must be one of \(list)", fields: [("accept-post", list)])
+            status: 415, reason: .contentType, message: "the content type must be one of \(list)",
+            fields: [("accept-post", list)])
     }
 
-    func reply(_ crossOrigin: CallFront.Fields) -> CallFront.Reply {
+    func reply(_ crossOrigin: ResponseSection.Fields) -> ResponsePart {
         // What clients make of the status where there is no JSON (Connect protocol, "HTTP to Error Code").
         let error = RPCError(bare: status == 404 ? .unimplemented : .unknown, message)
-        return ConnectUnaryFront.failure(error, status: status, CallFront.fields(fields) + crossOrigin)
+        return ConnectUnaryEncoder.failure(error, status: status, ResponseSection.fields(fields) + crossOrigin)
     }
 }

@@ -1,0 +1,48 @@
+import Wire
+
+/// Connect's unary calls: the body is the message, the status is HTTP's, a failure is JSON whatever the codec (Connect
+/// protocol, "Unary-Request" and "Unary-Response").
+final class ConnectUnaryEncoder: ResponseEncoder {
+    private let form: WebResponseForm
+    private var message: [UInt8] = []
+
+    init(_ form: WebResponseForm) {
+        self.form = form
+    }
+
+    func message(
+        _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
+    ) throws(RPCError) -> ResponsePart {
+        message = try form.message(frame)
+        // Trailers go as header fields, before the message.
+        return ResponsePart()
+    }
+
+    func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        var more = Self.trailers(context)
+        if context.compressesResponses, let encoding = form.accepted {
+            message = message.withUnsafeBytes { encoding.compress($0) }
+            more.append(("content-encoding", encoding.rawValue))
+        }
+        return ResponsePart(head: form.head(more, context.responseMetadata), body: message, end: .body)
+    }
+
+    func failure(_ error: RPCError, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        let more = context.responseMetadata.pairs + Self.trailers(context)
+        return Self.failure(
+            error, status: error.status.httpStatus, ResponseSection.fields(more) + form.crossOrigin)
+    }
+
+    private static func trailers(_ context: CallContext) -> [(name: String, value: String)] {
+        context.trailingMetadata.pairs.map { ("trailer-\($0.name)", $0.value) }
+    }
+
+    static func failure(_ error: RPCError, status: Int, _ more: ResponseSection.Fields) -> ResponsePart {
+        var fields = [("content-type", "application/json")]
+        if let milliseconds = error.retryAfterMilliseconds { fields.append(("retry-after-ms", "\(milliseconds)")) }
+        if error.status == .unimplemented { fields.append(("accept-encoding", MessageEncoding.offered)) }
+        return ResponsePart(
+            head: .made(status: status, ResponseSection.fields(fields) + more), body: error.connect.json,
+            end: .body)
+    }
+}

@@ -1,0 +1,57 @@
+import Wire
+
+/// gRPC: messages behind prefixes, the status in trailers (gRPC over HTTP/2, "Responses"). Has no state of its own, so that
+/// all calls share the few there are.
+final class GRPCEncoder: ResponseEncoder, Sendable {
+    /// What the client takes; `nil` = no compression.
+    private let accepted: MessageEncoding?
+
+    private init(_ accepted: MessageEncoding?) {
+        self.accepted = accepted
+    }
+
+    private static let plain = GRPCEncoder(nil)
+    private static let gzip = GRPCEncoder(.gzip)
+    private static let deflate = GRPCEncoder(.deflate)
+
+    /// - Parameter encoding: what the client takes; `nil` = no compression.
+    static func accepting(_ encoding: MessageEncoding?) -> GRPCEncoder {
+        switch encoding {
+        case nil: plain
+        case .gzip: gzip
+        case .deflate: deflate
+        }
+    }
+
+    func message(_ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        var head: ResponseSection?
+        if !state.hasBegun {
+            state.hasBegun = true
+            if context.compressesResponses || context.mayCompressLater { state.announced = accepted }
+            head = GRPCSections.ok(state.announced, context.responseMetadata)
+        }
+        guard context.compressesResponses, let encoding = state.announced else {
+            return ResponsePart(head: head, body: frame)
+        }
+        return ResponsePart(head: head, body: encoding.compressing(frame: frame))
+    }
+
+    func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        ResponsePart(
+            head: state.hasBegun ? nil : GRPCSections.ok(nil, context.responseMetadata),
+            end: .trailers(GRPCSections.okTrailers(context.trailingMetadata)))
+    }
+
+    func failure(_ error: RPCError, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        if state.hasBegun {
+            return ResponsePart(end: .trailers(GRPCSections.trailers(error, context.trailingMetadata)))
+        }
+        guard context.responseMetadata.isEmpty else {
+            // In a Trailers-Only response they would arrive as trailers.
+            return ResponsePart(
+                head: GRPCSections.ok(nil, context.responseMetadata),
+                end: .trailers(GRPCSections.trailers(error, context.trailingMetadata)))
+        }
+        return ResponsePart(head: GRPCSections.trailersOnly(error, context.trailingMetadata), end: .head)
+    }
+}

@@ -1,0 +1,74 @@
+import Basics
+import Wire
+
+/// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").
+enum GRPCSections {
+    /// - Parameter encoding: how messages may be compressed; `nil` = none will be.
+    static func ok(_ encoding: MessageEncoding?, _ metadata: Metadata) -> ResponseSection {
+        guard metadata.isEmpty else {
+            let announcement = encoding.map { [("grpc-encoding", Array($0.rawValue.utf8))] } ?? []
+            return .made(status: 200, contentType + announcement + fields(metadata))
+        }
+        return switch encoding {
+        case nil: plain
+        case .gzip: gzip
+        case .deflate: deflate
+        }
+    }
+
+    private static let plain = permanent(nil)
+    private static let gzip = permanent(.gzip)
+    private static let deflate = permanent(.deflate)
+
+    private static func permanent(_ encoding: MessageEncoding?) -> ResponseSection {
+        let announcement = encoding.map { [("grpc-encoding", $0.rawValue)] } ?? []
+        return .permanent([("content-type", "application/grpc")] + announcement, status: 200)
+    }
+
+    private static let contentType = ResponseSection.fields([("content-type", "application/grpc")])
+
+    static func okTrailers(_ metadata: Metadata) -> ResponseSection {
+        metadata.isEmpty ? plainTrailers : .made(status: nil, [("grpc-status", [0x30])] + fields(metadata))
+    }
+
+    private static let plainTrailers = ResponseSection.permanent([("grpc-status", "0")])
+
+    /// A refusal on the level of HTTP, for peers that do not speak gRPC.
+    static func http(_ status: Int) -> ResponseSection {
+        .made(status: status, [("content-length", [0x30])])
+    }
+
+    /// The status in trailers.
+    static func trailers(_ error: RPCError, _ metadata: Metadata) -> ResponseSection {
+        .made(status: nil, fields(error) + fields(metadata))
+    }
+
+    /// The status in a response that has no body (Trailers-Only).
+    static func trailersOnly(_ error: RPCError, _ metadata: Metadata = Metadata()) -> ResponseSection {
+        .made(status: 200, contentType + fields(error) + fields(metadata))
+    }
+
+    static func fields(_ metadata: Metadata) -> ResponseSection.Fields {
+        metadata.pairs.map { ($0.name, Array($0.value.utf8)) }
+    }
+
+    /// A failed call's status.
+    static func fields(_ error: RPCError) -> ResponseSection.Fields {
+        var fields: ResponseSection.Fields = [
+            ("grpc-status", Array("\(error.status.rawValue)".utf8)),
+            ("grpc-message", PercentEncoding.encode(error.sentMessage)),
+        ]
+        if let details = error.richStatus {
+            // Binary metadata goes unpadded (gRPC over HTTP/2, "Custom-Metadata").
+            let text = Base64.encode(details).utf8.filter { $0 != UInt8(ascii: "=") }
+            fields.append(("grpc-status-details-bin", text))
+        }
+        if let milliseconds = error.retryAfterMilliseconds {
+            fields.append(("retry-after-ms", Array("\(milliseconds)".utf8)))
+        }
+        if error.status == .unimplemented {
+            fields.append(("grpc-accept-encoding", Array(MessageEncoding.offered.utf8)))
+        }
+        return fields
+    }
+}

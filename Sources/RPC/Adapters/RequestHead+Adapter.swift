@@ -1,0 +1,206 @@
+import Wire
+
+/// A request that is a call. Moved, not copied: that is for every call.
+struct AdaptedCall: ~Copyable {
+    let method: any Method
+    let adapter: CallProtocolAdapter
+    /// What is wrong with the header section, which the client is told as a call's failure.
+    let fault: RPCError?
+}
+
+/// A request that is no call: the whole response to it, and what the log says; `nil` = nothing.
+struct RequestRefusal: Error {
+    let response: ResponsePart
+    let reason: RefusedRequest.Reason?
+}
+
+extension RequestHead {
+    /// Finds the method of a request, and the adapter of the protocol in which it travels.
+    mutating func adapt(for server: RPCServer) throws(RequestRefusal) -> AdaptedCall {
+        isGRPC ? try adaptGRPC(for: server) : try adaptWeb(for: server)
+    }
+
+    // MARK: gRPC
+
+    private func adaptGRPC(for server: RPCServer) throws(RequestRefusal) -> AdaptedCall {
+        switch fault {
+        case .tooLarge: throw Self.refusal(431, .headerSize)
+        case .notPost: throw Self.refusal(405, .httpMethod)
+        case .none, .badTimeout, .encoding: break
+        }
+        guard let method else {
+            let error = RPCError.unimplemented("there is no method \(unknownPath.prefix(200)) at this listener")
+            throw RequestRefusal(
+                response: ResponsePart(head: GRPCSections.trailersOnly(error), end: .head), reason: .unknownMethod)
+        }
+        let adapter = CallProtocolAdapter(
+            request: .framed(FramedDecoder(limit: server.limit(of: method))),
+            response: GRPCEncoder.accepting(accepted.first))
+        return AdaptedCall(method: method, adapter: adapter, fault: fieldFault ?? trailerFault)
+    }
+
+    private static func refusal(_ status: Int, _ reason: RefusedRequest.Reason) -> RequestRefusal {
+        RequestRefusal(response: ResponsePart(head: GRPCSections.http(status), end: .head), reason: reason)
+    }
+
+    private var trailerFault: RPCError? {
+        takesTrailers
+            ? nil : .malformedCall("the request lacks te: trailers; does a proxy drop trailers?")
+    }
+
+    /// What is wrong with a field of gRPC's, which gRPC-Web has, too.
+    private var fieldFault: RPCError? {
+        switch fault {
+        case .badTimeout: .invalidRequest("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
+        case .encoding: .unimplemented("grpc-encoding must be identity, gzip or deflate")
+        case .none, .tooLarge, .notPost: nil
+        }
+    }
+
+    // MARK: Connect and gRPC-Web
+
+    private mutating func adaptWeb(for server: RPCServer) throws(RequestRefusal) -> AdaptedCall {
+        if case .tooLarge = fault {
+            throw RequestRefusal(response: HTTPRefusal.tooLarge(server.limits.http2).reply([]), reason: .headerSize)
+        }
+        let origin = metadata["origin"]
+        if httpMethod == "OPTIONS", metadata["access-control-request-method"] != nil,
+            let preflight = server.crossOrigin?.preflight(origin: origin)
+        {
+            throw RequestRefusal(response: preflight, reason: nil)
+        }
+        let crossOrigin = server.crossOrigin?.fields(origin: origin) ?? []
+        do throws(HTTPRefusal) {
+            return try adaptCall(for: server, crossOrigin)
+        } catch {
+            var response = error.reply(crossOrigin)
+            // RFC 9110, section 9.3.2.
+            if httpMethod == "HEAD" { response.body = [] }
+            throw RequestRefusal(response: response, reason: error.reason)
+        }
+    }
+
+    private mutating func adaptCall(
+        for server: RPCServer, _ crossOrigin: ResponseSection.Fields
+    ) throws(HTTPRefusal) -> AdaptedCall {
+        let parts = unknownPath.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        if let path = parts.first, parts.count > 1 { method = server.router.method(path) }
+        guard let method else { throw .noMethod(parts.first ?? "") }
+        let isReadable = method.descriptor.kind == .unary && method.descriptor.isSideEffectFree
+        if httpMethod == "GET", isReadable {
+            return connectGet(method, query: parts.count > 1 ? parts[1] : "", server, crossOrigin)
+        }
+        guard httpMethod == "POST" else { throw .httpMethod(allowed: isReadable ? "GET, POST" : "POST") }
+        guard let type = WebContentType(contentType), let codec = MessageCodec(type.codec, method, server.json),
+            type.shape.carries(method.descriptor.kind)
+        else { throw .contentType(offered: Self.offered(method, hasJSON: server.json != nil)) }
+        let limit = server.limit(of: method)
+        var form = WebResponseForm(type: type, codec: codec, crossOrigin: crossOrigin)
+        let request: RequestDecoder
+        let response: any ResponseEncoder
+        var connectFault: RPCError?
+        switch type.shape {
+        case .grpcWeb, .grpcWebText:
+            form.accepted = accepted.first
+            request =
+                type.shape == .grpcWeb
+                ? .framed(FramedDecoder(limit: limit)) : .framedText(GRPCWebTextDecoder(limit: limit))
+            response = GRPCWebEncoder(form)
+        case .connectStream:
+            connectFault = readConnect("connect-content-encoding", metadata["connect-content-encoding"])
+            form.accepted = MessageEncoding.accepted(metadata["connect-accept-encoding"] ?? "").first
+            request = .framed(FramedDecoder(limit: limit))
+            response = ConnectStreamEncoder(form)
+        case .connectUnary:
+            connectFault = readConnect("content-encoding", metadata["content-encoding"])
+            form.accepted = MessageEncoding.accepted(metadata["accept-encoding"] ?? "").first
+            request = .wholeBody(WholeBodyDecoder(limit: limit, isCompressed: encoding != nil))
+            response = ConnectUnaryEncoder(form)
+        }
+        return AdaptedCall(
+            method: method, adapter: CallProtocolAdapter(codec: codec, request: request, response: response),
+            fault: connectFault ?? fieldFault)
+    }
+
+    private mutating func connectGet(
+        _ method: any Method, query: Substring, _ server: RPCServer, _ crossOrigin: ResponseSection.Fields
+    ) -> AdaptedCall {
+        var form = WebResponseForm(
+            type: WebContentType(.connectUnary, .json), codec: .proto,
+            accepted: MessageEncoding.accepted(metadata["accept-encoding"] ?? "").first, crossOrigin: crossOrigin)
+        var message: [UInt8] = []
+        var connectFault: RPCError?
+        do throws(ConnectQuery.Failure) {
+            let query = try ConnectQuery(query)
+            guard let codec = MessageCodec(query.codec, method, server.json) else { throw .encoding }
+            form.type = WebContentType(.connectUnary, query.codec)
+            form.codec = codec
+            connectFault = readConnect("compression", query.compression)
+            message = query.message
+        } catch {
+            // What gRPC's own fields say does not count.
+            fault = .none
+            connectFault = .invalidRequest(error.rawValue)
+        }
+        let request = WholeBodyDecoder(
+            limit: server.limits.maxMessageSize, isCompressed: encoding != nil, body: message)
+        return AdaptedCall(
+            method: method,
+            adapter: CallProtocolAdapter(
+                codec: form.codec, request: .wholeBody(request), response: ConnectUnaryEncoder(form)),
+            fault: connectFault ?? fieldFault)
+    }
+
+    /// - Parameters:
+    ///   - field: what says how the request is compressed, for the message.
+    ///   - name: its value; `nil` or empty = not.
+    /// - Returns: what is wrong with the fields.
+    private mutating func readConnect(_ field: String, _ name: String?) -> RPCError? {
+        // What gRPC's own fields say does not count.
+        (timeout, encoding, fault) = (nil, nil, .none)
+        if let version = metadata["connect-protocol-version"], version != "1" {
+            return .invalidRequest("connect-protocol-version must be 1")
+        }
+        if let text = metadata["connect-timeout-ms"] {
+            timeout = ConnectTimeout.parse(text)
+            if timeout == nil { return .invalidRequest("connect-timeout-ms must be 1 to 10 digits") }
+        }
+        guard let name, !name.isEmpty, name != "identity" else { return nil }
+        encoding = MessageEncoding(rawValue: name)
+        return encoding == nil ? .unimplemented("\(field) must be identity, gzip or deflate") : nil
+    }
+
+    private static func offered(_ method: any Method, hasJSON: Bool) -> [String] {
+        let codecs: [WebContentType.Codec] = hasJSON ? [.json, .proto] : [.proto]
+        let shapes: [WebContentType.Shape] = [.connectUnary, .connectStream, .grpcWeb, .grpcWebText]
+        return ["application/grpc"]
+            + shapes.filter { $0.carries(method.descriptor.kind) }.flatMap { shape in
+                codecs.map { WebContentType(shape, $0).name }
+            }
+    }
+}
+
+extension WebContentType.Shape {
+    /// Whether calls of that kind can come so.
+    fileprivate func carries(_ kind: CallKind) -> Bool {
+        switch self {
+        case .connectUnary: kind == .unary
+        case .connectStream: kind != .unary
+        case .grpcWeb, .grpcWebText: true
+        }
+    }
+}
+
+extension MessageCodec {
+    /// `nil` where the server has no schema for JSON.
+    fileprivate init?(_ codec: WebContentType.Codec, _ method: any Method, _ json: JSONMapping?) {
+        switch codec {
+        case .proto:
+            self = .proto
+        case .json:
+            guard let json else { return nil }
+            let messages = method.messages
+            self = .json(json, input: messages.input, output: messages.output)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+extension RPCServer {
+    /// Opens the call that a request is, when its header section has come, or refuses the request.
+    ///
+    /// - Returns: what the request's body is for; `nil` where the response is complete.
+    package func open(
+        _ head: inout RequestHead, from origin: CallOrigin, on stream: any CallStream
+    ) -> ServerCall? {
+        if head.isTooLarge { metrics.limitReached("header_list_size") }
+        do throws(RequestRefusal) {
+            return open(try head.adapt(for: self), &head, from: origin, on: stream)
+        } catch {
+            if let reason = error.reason { note(reason, head, from: origin) }
+            stream.send(error.response)
+            return nil
+        }
+    }
+
+    func open(
+        _ adapted: consuming AdaptedCall, _ head: inout RequestHead, from origin: CallOrigin, on stream: any CallStream
+    ) -> ServerCall {
+        let now = origin.loop.now
+        let method = adapted.method
+        let context = CallContext(
+            method: method.descriptor, metadata: head.metadata, peer: origin.peer,
+            clientCertificate: origin.clientCertificate, startedAt: now,
+            deadline: head.timeout.map { now &+ UInt64($0) }, requestID: head.requestID, trace: head.trace)
+        context.mayWait = origin.mayWait
+        let call = method.call(
+            CallSetup(
+                context: context, origin: origin, stream: stream, adapter: adapted.adapter, encoding: head.encoding,
+                messageLimit: limit(of: method)))
+        call.begin(adapted.fault)
+        return call
+    }
+
+    /// The largest request message of a method, in bytes, also after decompression.
+    func limit(of method: any Method) -> Int { method.rules.maximumRequest ?? limits.maxMessageSize }
+
+    /// Counts a request that is no call, and tells of it.
+    private func note(_ reason: RefusedRequest.Reason, _ head: RequestHead, from origin: CallOrigin) {
+        metrics.requestRefused(reason)
+        let path = head.method?.descriptor.path ?? String(head.unknownPath.prefix { $0 != "?" }.prefix(200))
+        let request = RefusedRequest(reason: reason, path: path, peer: origin.peer, requestID: head.requestID)
+        for interceptor in interceptors { interceptor.refused(request) }
+    }
+}
