@@ -67,7 +67,7 @@ package struct HTTPFront: Sendable {
     }
 
     /// `tchar` of RFC 9110, section 5.6.2.
-    private static func isToken(_ byte: UInt8) -> Bool {
+    static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):

@@ -24,8 +24,8 @@ package struct LifecycleLimits: Sendable {
 }
 
 /// When a connection is to be asked for a sign of life, ended in order, or broken off. Pure: time comes in.
-struct ConnectionLifecycle: Sendable {
-    enum Action: Sendable, Equatable {
+package struct ConnectionLifecycle: Sendable {
+    package enum Action: Sendable, Equatable {
         case none
         /// Ask whether the client is there.
         case ping
@@ -54,7 +54,7 @@ struct ConnectionLifecycle: Sendable {
     private var isSlowReader = false
 
     /// - Parameter jitter: 0 to 1, drawn for each connection, so that those that came together do not leave together.
-    init(_ limits: LifecycleLimits, jitter: Double, now: UInt64) {
+    package init(_ limits: LifecycleLimits, jitter: Double, now: UInt64) {
         self.limits = limits
         let spread = 0.9 + 0.2 * min(1, max(0, jitter))
         endOfAge = limits.age == 0 ? .max : now + UInt64(Double(limits.age) * spread)
@@ -64,7 +64,7 @@ struct ConnectionLifecycle: Sendable {
     }
 
     /// How often `tick` is to be called, in nanoseconds.
-    var tickInterval: UInt64 {
+    package var tickInterval: UInt64 {
         let bounds = [
             limits.handshake, limits.stall, limits.keepaliveInterval, limits.keepaliveTimeout, limits.idle, limits.age,
         ]
@@ -72,18 +72,18 @@ struct ConnectionLifecycle: Sendable {
         return max(50_000_000, min(5_000_000_000, shortest / 4))
     }
 
-    mutating func received(at now: UInt64) {
+    package mutating func received(at now: UInt64) {
         lastReceived = now
         if case .pinged = state { state = .open }
     }
 
     /// The first frames came, and were right.
-    mutating func shookHands() {
+    package mutating func shookHands() {
         if case .handshaking = state { state = .open }
     }
 
     /// - Parameter streams: how many are open.
-    mutating func streamsChanged(_ streams: Int, at now: UInt64) {
+    package mutating func streamsChanged(_ streams: Int, at now: UInt64) {
         if streams > 0 { idleSince = nil } else if idleSince == nil { idleSince = now }
     }
 
@@ -95,7 +95,7 @@ struct ConnectionLifecycle: Sendable {
     /// Answers wait for the client.
     ///
     /// - Parameter sent: bytes of answers so far.
-    mutating func answersWait(sent: UInt64, at now: UInt64) {
+    package mutating func answersWait(sent: UInt64, at now: UInt64) {
         guard let waiting else { return self.waiting = (now, sent) }
         let elapsed = now - waiting.since
         guard elapsed >= limits.stall else { return }
@@ -104,7 +104,7 @@ struct ConnectionLifecycle: Sendable {
     }
 
     /// All answers have been sent, be it for a moment.
-    mutating func answersAreSent() { waiting = nil }
+    package mutating func answersAreSent() { waiting = nil }
 
     /// The end was begun by us.
     mutating func shutDown(at now: UInt64) {
@@ -112,7 +112,7 @@ struct ConnectionLifecycle: Sendable {
         state = .shuttingDown(deadline: now + limits.ageGrace)
     }
 
-    mutating func tick(at now: UInt64) -> Action {
+    package mutating func tick(at now: UInt64) -> Action {
         if let stalledSince, now - stalledSince >= limits.stall { return .abort("stalled") }
         if isSlowReader { return .abort("stalled") }
         switch state {

@@ -90,6 +90,12 @@ package struct RequestHead {
         }
     }
 
+    /// The same for text.
+    package mutating func add(_ name: String, _ value: String, server: RPCServer) {
+        var (name, value) = (name, value)
+        name.withUTF8 { name in value.withUTF8 { add(name, $0, server: server) } }
+    }
+
     /// `application/grpc`, with `+proto` or parameters behind it.
     private static func isGRPC(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         let media: StaticString = "application/grpc"

@@ -119,6 +119,16 @@ import Wire
         }
     }
 
+    @Test(arguments: ["Host:", "Host: a b", "Host: a/b"])
+    func hostThatIsNoneIsRefused(host: String) throws {
+        try withDaemon { daemon in
+            let client = try RawConnection(port: daemon.port)
+            try client.send("GET /test.Service/Echo?encoding=json&message=%7B%7D HTTP/1.1\r\n\(host)\r\n\r\n")
+            #expect(try client.answer().status == 400)
+            #expect(client.isClosed())
+        }
+    }
+
     @Test func whatConcernsTheConnectionStaysThere() throws {
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)

@@ -1,23 +1,21 @@
-import EventLoops
 import HTTPTypes
-import Wire
 
 /// One call over HTTP/1.1, on the thread of its connection: gives the request's body to the call as it comes, and waits
-/// for the response; flow control holds the thread, and so the client, both ways.
+/// for the response; a handler that is behind holds the thread, and so the client, and the other way round.
 ///
 /// Sendable although it has state: that is touched on the thread of its connection only.
 final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {
-    /// Bytes of the request that may wait for their window before the client has to.
+    /// Bytes of the request that may wait for the handler before the client has to.
     private static let highWater = 64 * 1024
 
-    private let call: InnerConnection
+    private let stream: ThreadCallStream
     private let loop: EventLoop
     private let progress: CallProgress
     private let socket: Int32
     private let hasBody: Bool
 
-    init(call: InnerConnection, loop: EventLoop, progress: CallProgress, socket: Int32, hasBody: Bool) {
-        self.call = call
+    init(stream: ThreadCallStream, loop: EventLoop, progress: CallProgress, socket: Int32, hasBody: Bool) {
+        self.stream = stream
         self.loop = loop
         self.progress = progress
         self.socket = socket
@@ -32,7 +30,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {
             state.unsent += piece.count
             return state.unsent <= Self.highWater
         }
-        loop.run { [call] in call.send(piece) }
+        loop.run { [stream] in stream.receive(piece) }
         if !hasRoom { _ = wait { $0.unsent <= Self.highWater || $0.end != nil } }
     }
 
@@ -40,7 +38,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {
     var isAnswered: Bool { progress.take { $0.end != nil } }
 
     func finish() -> HTTPResponse {
-        if hasBody { loop.run { [call] in call.finish() } }
+        if hasBody { loop.run { [stream] in stream.finish() } }
         guard wait(until: { $0.head != nil || $0.end != nil }) else { return Self.broken }
         return progress.take { state in
             guard let head = state.head, let status = state.head?.status, status > 0 else { return Self.broken }
@@ -66,11 +64,11 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {
             state.body.removeFirst(count)
             return (count, state.end == .broken)
         }
-        if count > 0 { loop.run { [call] in call.consume(count) } }
+        if count > 0 { loop.run { [stream] in stream.consume(count) } }
         return count == 0 && isBroken ? nil : count
     }
 
-    func close() { loop.run { [call] in call.cancel() } }
+    func close() { loop.run { [stream] in stream.cancel() } }
 
     private func wait(until isReady: (CallProgress.State) -> Bool) -> Bool {
         let isThere = progress.wait(socket: socket, until: isReady)
@@ -78,7 +76,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {
         return isThere
     }
 
-    /// No response came, or half of one: the request was none that HTTP/2 could carry.
+    /// The response did not come, or not whole.
     private static var broken: HTTPResponse {
         var response = HTTPResponse(status: 400)
         response.closes = true

@@ -1,7 +1,7 @@
-import Basics
 import CLinux
 import Glibc
 import HTTPTypes
+import Basics
 
 /// How far a call has come: what its event loop tells the thread of its HTTP/1.1 connection.
 final class CallProgress: Sendable {
@@ -10,7 +10,7 @@ final class CallProgress: Sendable {
         var head: (status: Int, fields: HTTPFields)?
         /// Of the response, not taken yet.
         var body: [UInt8] = []
-        /// Bytes of the request that wait for their flow-control window.
+        /// Bytes of the request that wait for the call.
         var unsent = 0
         var end: End?
     }

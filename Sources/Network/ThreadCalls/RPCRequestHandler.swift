@@ -1,4 +1,3 @@
-import EventLoops
 import HTTPTypes
 import RPC
 import Synchronization
@@ -6,9 +5,8 @@ import Wire
 
 /// The calls of a server over HTTP/1.1: Connect and gRPC-Web.
 ///
-/// Each request goes to the server by an HTTP/2 connection of its own, within this process: whatever a call is subject to
-/// over HTTP/2, access, limits, deadlines, flow control and the counting of all that, it is subject to here, for it is the
-/// same code. What that costs, some microseconds, is little beside the hop from a connection's thread to an event loop.
+/// A request stays on the thread of its connection, which waits; its call runs on an event loop, where it is subject to all
+/// that a call over HTTP/2 is: access, limits, deadlines, and the counting of all that.
 package final class RPCRequestHandler: HTTPRequestHandler {
     private let server: RPCServer
     private let loops: [EventLoop]
@@ -25,24 +23,43 @@ package final class RPCRequestHandler: HTTPRequestHandler {
         if let type = head.fields["content-type"]?.lowercased(), Self.isGRPC(type) {
             return Self.refusal(415, .unknown, "gRPC needs HTTP/2: over HTTP/1.1 calls come by Connect or gRPC-Web")
         }
+        guard Self.isWellFormed(head) else {
+            var response = HTTPResponse(status: 400)
+            response.closes = true
+            return .respond(response)
+        }
         guard let progress = CallProgress() else {
             server.metrics.limitReached("descriptors")
             return Self.refusal(503, .unavailable, "the gateway has too many files open")
         }
         head.notes.isCall = true
         let loop = loops[turn.add(1, ordering: .relaxed).newValue % loops.count]
-        let call = InnerConnection(
+        let stream = ThreadCallStream(
             server: server, loop: loop, peer: PeerAddress(host: head.peer, port: 0), progress: progress)
-        let request = HeaderBlock(Self.fields(head))
+        let fields = Self.fields(head)
         let hasBody = head.framing != .none
-        loop.run { call.open(request, hasBody: hasBody) }
-        return .receive(RPCExchange(call: call, loop: loop, progress: progress, socket: head.socket, hasBody: hasBody))
+        loop.run { stream.open(fields, hasBody: hasBody) }
+        return .receive(
+            RPCExchange(stream: stream, loop: loop, progress: progress, socket: head.socket, hasBody: hasBody))
     }
 
     private static func refusal(_ status: Int, _ code: StatusCode, _ message: String) -> HTTPDisposition {
         let fields: HTTPFields = ["Content-Type": "application/json"]
         return .respond(
             HTTPResponse(status: status, fields: fields, body: .bytes(ConnectError(code, message).json)))
+    }
+
+    /// Whether the request line and the host are such that any server would take them for the same: what stands in them
+    /// becomes part of a call and of its log.
+    private static func isWellFormed(_ head: HTTPRequestHead) -> Bool {
+        head.method != "CONNECT" && head.method.utf8.allSatisfy(HTTPFront.isToken)
+            && head.target.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+            && head.fields["host"].map { !$0.isEmpty && $0.utf8.allSatisfy(isOfHost) } == true
+    }
+
+    /// Bytes of a host with its port (RFC 3986, section 3.2).
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        HTTPFront.isToken(byte) && !"#^`|".utf8.contains(byte) || "()[],;:=@".utf8.contains(byte)
     }
 
     private static func isGRPC(_ type: String) -> Bool {
@@ -56,7 +73,7 @@ package final class RPCRequestHandler: HTTPRequestHandler {
         "http2-settings", "content-length", "expect", "x-request-id",
     ]
 
-    private static func fields(_ head: HTTPRequestHead) -> [(name: String, value: [UInt8])] {
+    private static func fields(_ head: HTTPRequestHead) -> [(name: String, value: String)] {
         let named = head.fields.values(of: "connection").flatMap { $0.lowercased().split(separator: ",") }
             .map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
         let left = head.fields.fields.filter { !hopByHop.contains($0.name) && !named.contains($0.name) }
@@ -64,6 +81,6 @@ package final class RPCRequestHandler: HTTPRequestHandler {
             (":method", head.method), (":scheme", head.isSecure ? "https" : "http"), (":path", head.target),
             (":authority", head.fields["host"] ?? ""), ("x-request-id", head.requestID),
         ]
-        return pseudo.map { ($0.0, Array($0.1.utf8)) } + left.map { ($0.name, Array($0.value.utf8)) }
+        return pseudo + left.map { ($0.name, $0.value) }
     }
 }
