@@ -77,8 +77,8 @@ let package = Package(
             "HTTPServer", ["Basics", "CMicrohttpd", "COpenSSL", "Crypto", "HTTPTypes", "Sockets"],
             path: "Network/HTTPServer"),
         module(
-            "HTTPCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
-            path: "Network/HTTPCalls"),
+            "ThreadCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
+            path: "Network/ThreadCalls"),
         module("HTTPClient", ["CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
         module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
@@ -143,7 +143,7 @@ let package = Package(
             "Serve",
             [
                 "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
-                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPCalls", "HTTPServer", "HTTPTypes",
+                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "ThreadCalls", "HTTPServer", "HTTPTypes",
                 "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer", "Uploads",
                 "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
@@ -170,7 +170,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "interop-server",
-            dependencies: ["EventLoops", "HTTPCalls", "HTTPServer", "HTTPTypes", "RPC", "Sockets", "Wire"],
+            dependencies: ["EventLoops", "ThreadCalls", "HTTPServer", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Tests/InteropServer",
             swiftSettings: strict),
         .executableTarget(
@@ -184,7 +184,7 @@ let package = Package(
         .testTarget(
             name: "NetworkTests",
             dependencies: [
-                "Basics", "EventLoops", "GatewayErrors", "HTTPCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes",
+                "Basics", "EventLoops", "GatewayErrors", "ThreadCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes",
                 "Proto", "RPC", "Sockets", "Wire",
             ],
             swiftSettings: strict),

@@ -2,12 +2,14 @@ import Basics
 import Crypto
 import HTTPTypes
 import Proto
+import RPC
 
 /// The console: what people see of the gateway in a browser, below `/console/` of the web listener.
 ///
 /// It is a client of the gateway's own calls and knows no rule of its own. A browser gets a session for a password; each
 /// of its calls goes on to the handlers of the web listener with that session's access token, which never leaves the
-/// gateway, so that access, limits, deadlines, audit and metrics are those of every other client.
+/// gateway, so that access, limits, deadlines, audit and metrics are those of every other client. The calls that the
+/// console makes itself go to the same methods within the process.
 package struct Console: HTTPRequestHandler {
     private let calls: GatewayCalls
     private let sessions: SessionTable
@@ -16,13 +18,15 @@ package struct Console: HTTPRequestHandler {
 
     /// - Parameters:
     ///   - calls: takes the calls of the web listener.
+    ///   - local: takes the console's own, for the same methods.
     ///   - deviceEndpoints: where devices find the gateway, as `archebase-endpoints.json` has it; a page makes the
     ///     configuration of a device of it.
     package init(
-        calls: any HTTPRequestHandler, deviceEndpoints: any Encodable & Sendable, clock: any WallClock,
+        calls: any HTTPRequestHandler, local: LocalCalls, deviceEndpoints: any Encodable & Sendable,
+        clock: any WallClock,
         configuration: ConsoleConfiguration = ConsoleConfiguration()
     ) {
-        self.calls = GatewayCalls(handler: calls)
+        self.calls = GatewayCalls(handler: calls, local: local)
         self.deviceEndpoints = deviceEndpoints
         self.clock = clock
         sessions = SessionTable(configuration)
@@ -180,8 +184,12 @@ extension Console {
         case .refused(let response): return response
         case .answered(let token):
             let request = BackupRequest(withoutObjects: options.withoutObjects)
-            let call = calls.stream(BackupServiceMethods.backup, request, token, for: head)
-            return BackupDownload.response(to: call, named: "data-gateway-\(CivilTime(now).date()).backup")
+            do throws(RPCError) {
+                let call = try calls.backup(request, token, for: head)
+                return BackupDownload.response(to: call, named: "data-gateway-\(CivilTime(now).date()).backup")
+            } catch {
+                return error.httpResponse.securedForConsole
+            }
         }
     }
 }

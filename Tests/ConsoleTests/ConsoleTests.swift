@@ -2,12 +2,15 @@ import Basics
 import Foundation
 import HTTPTypes
 import Proto
+import RPC
 import Testing
+import Wire
 
 @testable import Console
 
-/// Stands for the gateway: takes calls as the web listener does, and remembers them.
-private final class FakeCalls: HTTPRequestHandler {
+/// Stands for the gateway: takes a browser's calls as the web listener does and the console's own as its methods do, and
+/// remembers them.
+private final class FakeGateway: HTTPRequestHandler {
     struct Seen {
         let target: String
         let fields: HTTPFields
@@ -25,40 +28,75 @@ private final class FakeCalls: HTTPRequestHandler {
         func abandon() {}
     }
 
-    private let calls = Lock<[Seen]>([])
-    private let answers: Lock<[String: HTTPResponse]>
-
-    init(_ answers: [String: HTTPResponse]) {
-        self.answers = Lock(answers)
+    /// What the methods share with the test.
+    private final class State: Sendable {
+        let calls = Lock<[Seen]>([])
+        let refusal = Lock<RPCError?>(nil)
     }
 
-    var seen: [Seen] { calls.withLock { $0 } }
+    let local: LocalCalls
+    private let loop = EventLoop(name: "loop")
+    private let state: State
+    private let status = Lock(200)
 
-    func answer(_ target: String, with response: HTTPResponse) { answers.withLock { $0[target] = response } }
+    /// - Parameter login: what the right password is answered with.
+    init(_ login: LoginResponse) {
+        let state = State()
+        let note = { @Sendable (context: CallContext, request: any Message) in
+            var fields: HTTPFields = ["x-peer": context.peer.host, "x-request-id": context.requestID]
+            for (name, value) in context.metadata.pairs { fields.append(name, value) }
+            let seen = Seen(target: context.method.path, fields: fields, body: request.encoded())
+            state.calls.withLock { $0.append(seen) }
+        }
+        var router = Router()
+        router.add(AuthServiceMethods.login) { (request: LoginRequest, context) in
+            note(context, request)
+            if let refusal = state.refusal.withLock({ $0 }) { throw refusal }
+            return login
+        }
+        router.add(SessionServiceMethods.logout) { (request: LogoutRequest, context) in
+            note(context, request)
+            return LogoutResponse()
+        }
+        router.add(BackupServiceMethods.backup) { (request: BackupRequest, _: ResponseWriter<BackupChunk>, context) in
+            note(context, request)
+            throw RPCError(bare: .failedPrecondition, "another backup is running")
+        }
+        local = LocalCalls(server: RPCServer(router: router), loops: [loop])
+        self.state = state
+    }
+
+    deinit {
+        loop.stop()
+    }
+
+    var seen: [Seen] { state.calls.withLock { $0 } }
+
+    /// What a browser's calls are answered with.
+    func answer(status: Int) { self.status.withLock { $0 = status } }
+
+    func refuseSignIn(with error: RPCError) { state.refusal.withLock { $0 = error } }
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         .receive(
             Sink { [self] body in
-                calls.withLock { $0.append(Seen(target: head.target, fields: head.fields, body: body)) }
-                return answers.withLock { $0[head.target] } ?? HTTPResponse(status: 404)
+                state.calls.withLock { $0.append(Seen(target: head.target, fields: head.fields, body: body)) }
+                return HTTPResponse(status: status.withLock { $0 }, body: .bytes(Array("{}".utf8)))
             })
     }
 }
 
 @Suite struct ConsoleTests {
     private let clock = ManualClock()
-    private let calls: FakeCalls
+    private let calls: FakeGateway
     private let console: Console
 
     init() {
         let login = LoginResponse(
             accessToken: "the access token", accessTokenExpiresAtUnix: clock.now().seconds + 900,
             refreshToken: "the refresh token", user: User(organization: "acme", userName: "vera", role: "viewer"))
-        calls = FakeCalls([
-            AuthServiceMethods.login.path: HTTPResponse(status: 200, body: .bytes(login.encoded())),
-            "/some.Service/Method": HTTPResponse(status: 200, body: .bytes(Array("{}".utf8))),
-        ])
-        console = Console(calls: calls, deviceEndpoints: ["auth": "here"], clock: clock)
+        calls = FakeGateway(login)
+        console = Console(calls: calls, local: calls.local, deviceEndpoints: ["auth": "here"], clock: clock)
     }
 
     private func ask(
@@ -140,6 +178,23 @@ private final class FakeCalls: HTTPRequestHandler {
         #expect(call.fields.values(of: "traceparent") == [trace])
     }
 
+    @Test func theConsolesOwnCallIsMadeInTheNameOfTheBrowser() throws {
+        let fields: HTTPFields = [
+            "sec-fetch-site": "same-origin", "x-request-id": "the-name", "x-forwarded-for": "198.51.100.7",
+            "cookie": "other=1",
+        ]
+        #expect(
+            ask("POST", "/console/session", fields, body: #"{"organization":"a","userName":"b","password":"c"}"#).status
+                == 200)
+        let call = try #require(calls.seen.last)
+        #expect(call.target == AuthServiceMethods.login.path)
+        #expect(call.fields["x-peer"] == "192.0.2.1")
+        #expect(call.fields["x-request-id"] == "the-name")
+        #expect(call.fields["x-forwarded-for"] == "198.51.100.7")
+        #expect(call.fields["cookie"] == nil)
+        #expect(call.fields["authorization"] == nil)
+    }
+
     @Test func anAddressOfABackupIsGoodOnceAndKeepsItsTicketInTheQuery() throws {
         let fields = try signIn()
         let answer = text(ask("POST", "/console/backups", fields, body: #"{"withoutObjects":true}"#))
@@ -151,7 +206,10 @@ private final class FakeCalls: HTTPRequestHandler {
         #expect(ask("GET", "/console/backups?ticket=guessed", navigation).status == 404)
         #expect(ask("GET", "/console/backups", navigation).status == 404)
         let before = calls.seen.count
-        _ = ask("GET", target, navigation)
+        let refused = ask("GET", target, navigation)
+        #expect(refused.status == 409)
+        #expect(text(refused) == "another backup is running\n")
+        #expect(calls.seen.last?.fields["authorization"] == "Bearer the access token")
         #expect(calls.seen.dropFirst(before).map(\.target) == [BackupServiceMethods.backup.path])
         #expect(ask("GET", target, navigation).status == 404)
         #expect(calls.seen.count == before + 1)
@@ -202,11 +260,13 @@ private final class FakeCalls: HTTPRequestHandler {
     }
 
     @Test func whatTheGatewaySaysToAWrongPasswordIsPassedOn() {
-        calls.answer(
-            AuthServiceMethods.login.path, with: HTTPResponse(status: 401, body: .bytes(Array("wrong".utf8))))
+        calls.refuseSignIn(with: RPCError(bare: .unauthenticated, "wrong", retryAfterMilliseconds: 7))
         let response = ask("POST", "/console/session", body: #"{"organization":"a","userName":"b","password":"c"}"#)
         #expect(response.status == 401)
-        #expect(text(response) == "wrong")
+        #expect(text(response) == #"{"code":"unauthenticated","message":"wrong"}"#)
+        #expect(response.fields["content-type"] == "application/json")
+        #expect(response.fields["retry-after-ms"] == "7")
+        #expect(response.fields["cache-control"] == "no-store")
         #expect(response.fields["set-cookie"] == nil)
     }
 
@@ -217,7 +277,7 @@ private final class FakeCalls: HTTPRequestHandler {
 
     @Test func aSessionEndsWithItsUsersToken() throws {
         let fields = try signIn()
-        calls.answer("/some.Service/Method", with: HTTPResponse(status: 401))
+        calls.answer(status: 401)
         #expect(ask("POST", "/console/rpc/some.Service/Method", fields, body: "{}").status == 401)
         #expect(ask("GET", "/console/session", fields).status == 401)
     }

@@ -1,6 +1,6 @@
 import EventLoops
 import Foundation
-import HTTPCalls
+import ThreadCalls
 import HTTPServer
 import HTTPTypes
 import RPC

@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import HTTPTypes
 import Proto
+import RPC
 import Wire
 
 /// What came of a call.
@@ -11,9 +12,12 @@ enum CallOutcome<Answer> {
     case refused(HTTPResponse)
 }
 
-/// The gateway's calls, as the console makes them for a browser: by Connect, through the handler that takes everybody's.
+/// The gateway's calls, as the console makes them for a browser.
 struct GatewayCalls: Sendable {
+    /// Takes the calls of browsers, which are Connect's.
     let handler: any HTTPRequestHandler
+    /// Takes the console's own.
+    let local: LocalCalls
 
     func signIn(
         _ credentials: SignIn, for head: HTTPRequestHead, at now: UnixTime
@@ -42,82 +46,61 @@ struct GatewayCalls: Sendable {
     /// - Parameter method: its path.
     func forward(_ method: String, _ token: Secret, _ head: HTTPRequestHead) -> HTTPDisposition {
         head.leaveLogToCall()
-        let type = head.fields["content-type"] ?? ""
-        switch handler.begin(head.call(method, type: type, token: token, framing: head.framing)) {
+        switch handler.begin(head.forwarded(to: method, token)) {
         case .respond(let response): return .respond(response.securedForConsole)
         case .receive(let sink): return .receive(sink)
         }
     }
 
-    /// Calls a streaming method whose request is one message.
-    func stream(
-        _ method: MethodDescriptor, _ request: some Message, _ token: Secret, for head: HTTPRequestHead
-    ) -> HTTPResponse {
+    /// Begins a backup.
+    func backup(
+        _ request: BackupRequest, _ token: Secret, for head: HTTPRequestHead
+    ) throws(RPCError) -> any LocalMessages {
         head.leaveLogToCall()
-        var frame = request.encoded(reserving: MessagePrefix.byteCount)
-        MessagePrefix.write(to: &frame)
-        return response(of: head.call(method.path, type: "application/connect+proto", token: token, body: frame), frame)
+        return try local.call(BackupServiceMethods.backup, request, for: head.caller(token))
     }
 
-    private func unary<Request: Message, Response: Message, Answer>(
-        _ method: MethodDescriptor, _ request: Request, for head: HTTPRequestHead, read: (Response) -> Answer?
+    private func unary<Response: Message, Answer>(
+        _ method: MethodDescriptor, _ request: some Message, for head: HTTPRequestHead, read: (Response) -> Answer?
     ) -> CallOutcome<Answer> {
-        let body = request.encoded()
-        let response = response(of: head.call(method.path, type: "application/proto", token: nil, body: body), body)
-        guard response.status == 200 else { return .refused(response.securedForConsole) }
-        guard let bytes = response.body.bytes, let message = try? Response(decoding: bytes), let answer = read(message)
-        else { return .refused(.refusal(.failure)) }
-        return .answered(answer)
-    }
-
-    private func response(of call: HTTPRequestHead, _ body: [UInt8]) -> HTTPResponse {
-        switch handler.begin(call) {
-        case .respond(let response): return response
-        case .receive(let sink):
-            body.withUnsafeBytes { sink.receive($0) }
-            return sink.finish()
+        do throws(RPCError) {
+            let response: Response = try local.unary(method, request, for: head.caller(nil))
+            return read(response).map { .answered($0) } ?? .refused(.refusal(.failure))
+        } catch {
+            return .refused(error.httpResponse.securedForConsole)
         }
     }
 }
 
 extension HTTPRequestHead {
     /// Fields of the browser's request that the call has, too: nothing of the session goes on.
-    private static let kept: Set<String> = [
-        "connect-protocol-version", "connect-timeout-ms", "x-organization", "x-forwarded-for", "traceparent",
-    ]
+    private static let kept: Set<String> = ["x-organization", "x-forwarded-for", "traceparent"]
+    /// Those that concern Connect, of a browser's own call.
+    private static let keptOfConnect: Set<String> = ["connect-protocol-version", "connect-timeout-ms"]
 
     /// The call has a line in the log, under the request's name: one is enough.
     fileprivate func leaveLogToCall() { notes.isCall = true }
 
-    /// A call for whoever sent this request.
-    fileprivate func call(
-        _ path: String, type: String, token: Secret?, framing: Framing
-    ) -> HTTPRequestHead {
+    /// The browser's call, as it goes on.
+    fileprivate func forwarded(to path: String, _ token: Secret) -> HTTPRequestHead {
         var fields: HTTPFields = [
-            "host": self.fields["host"] ?? "", "content-type": type, "x-request-id": requestID,
+            "host": self.fields["host"] ?? "", "content-type": self.fields["content-type"] ?? "",
         ]
-        for field in self.fields.fields where Self.kept.contains(field.name) { fields.append(field.name, field.value) }
-        if let token { fields.append("authorization", "Bearer \(token.exposedText)") }
+        for (name, value) in callFields(Self.kept.union(Self.keptOfConnect), token) { fields.append(name, value) }
         return HTTPRequestHead(
             method: "POST", target: path, fields: fields, framing: framing, peer: peer, isSecure: isSecure,
             socket: socket)
     }
 
-    fileprivate func call(_ path: String, type: String, token: Secret?, body: [UInt8]) -> HTTPRequestHead {
-        call(path, type: type, token: token, framing: body.isEmpty ? .none : .length(Int64(body.count)))
+    /// Who sent this request, as the caller of a call of the console's.
+    fileprivate func caller(_ token: Secret?) -> LocalCalls.Caller {
+        LocalCalls.Caller(peer: peer, fields: callFields(Self.kept, token), socket: socket)
     }
-}
 
-extension HTTPResponse.Body {
-    /// All of it; `nil` where it breaks off, or is longer than an answer to the console's own calls.
-    fileprivate var bytes: [UInt8]? {
-        switch self {
-        case .bytes(let bytes): return bytes
-        case .file, .omitted: return nil
-        case .stream(let stream):
-            defer { stream.close() }
-            var source = ByteSource(stream)
-            return source.readToEnd(limit: 1 << 20)
-        }
+    private func callFields(_ kept: Set<String>, _ token: Secret?) -> [(name: String, value: String)] {
+        var fields = [(name: "x-request-id", value: requestID)]
+        for field in self.fields.fields where kept.contains(field.name) { fields.append((field.name, field.value)) }
+        if let token { fields.append(("authorization", "Bearer \(token.exposedText)")) }
+        return fields
     }
 }

@@ -5,7 +5,7 @@ import Console
 import DeviceClient
 import EventLoops
 import Foundation
-import HTTPCalls
+import ThreadCalls
 import HTTPServer
 import HTTPTypes
 import Observability
@@ -73,12 +73,14 @@ struct GatewayServices: Sendable {
         let grpcListeners = Dictionary(uniqueKeysWithValues: grpc)
         let web = Self.web(configuration, certificates) {
             let modules = modules.value
-            let calls = RPCRequestHandler(server: servers.value[.web], loops: loops.value)
+            let server = servers.value[.web]
+            let calls = RPCRequestHandler(server: server, loops: loops.value)
+            let local = LocalCalls(server: server, loops: loops.value)
             let addresses = grpcListeners.mapValues(\.value.address)
             let console = configuration.console.map { settings in
                 Console(
-                    calls: calls, deviceEndpoints: Endpoints(configuration, addresses), clock: SystemClock(),
-                    configuration: settings)
+                    calls: calls, local: local, deviceEndpoints: Endpoints(configuration, addresses),
+                    clock: SystemClock(), configuration: settings)
             }
             return WebHandler(accounts: modules.accounts, calls: calls, console: console)
         }

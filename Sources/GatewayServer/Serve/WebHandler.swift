@@ -1,6 +1,6 @@
 import Accounts
 import Console
-import HTTPCalls
+import ThreadCalls
 import HTTPTypes
 
 /// The web listener: calls over HTTP/1.1, the console, and the public keys of access tokens, for whoever wants to verify

@@ -1,8 +1,8 @@
 import HTTPTypes
 import RPC
 
-/// A call whose other side is the thread of an HTTP/1.1 connection: what comes from the thread goes to the call, what the call
-/// answers waits for the thread.
+/// A call whose other side is a thread that waits, that of a connection over HTTP/1.1 or of a caller within the process: what
+/// comes from the thread goes to the call, what the call answers waits for the thread.
 ///
 /// Sendable although it has state: that is touched on its loop only, but for `init`.
 final class ThreadCallStream: CallStream, @unchecked Sendable {
@@ -44,14 +44,31 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {
 
     /// - Parameter fields: of the request, its method and path among them, as HTTP/2 names them.
     func open(_ fields: [(name: String, value: String)], hasBody: Bool) {
+        call = open(fields) { head, origin in server.open(&head, from: origin, on: self) }
+        if !hasBody { call?.receiveEnd() }
+    }
+
+    /// The same for a request in no protocol.
+    ///
+    /// - Parameters:
+    ///   - message: all of the request, as the method takes it.
+    ///   - encoder: writes the response.
+    func open(_ fields: [(name: String, value: String)], _ message: [UInt8], _ encoder: LocalEncoder) {
+        call = open(fields) { head, origin in server.open(&head, for: encoder, from: origin, on: self) }
+        message.withUnsafeBytes { call?.receive($0) }
+        call?.receiveEnd()
+    }
+
+    private func open(
+        _ fields: [(name: String, value: String)], _ call: (inout RequestHead, CallOrigin) -> ServerCall?
+    ) -> ServerCall? {
         let origin = CallOrigin(server: server, loop: loop, peer: peer, mayWait: false)
         self.origin = origin
         server.metrics.connectionOpened()
         startWatching()
         var head = RequestHead()
         for (name, value) in fields { head.add(name, value, server: server) }
-        call = server.open(&head, from: origin, on: self)
-        if !hasBody { call?.receiveEnd() }
+        return call(&head, origin)
     }
 
     func receive(_ piece: [UInt8]) {

@@ -15,6 +15,23 @@ extension RPCServer {
         }
     }
 
+    /// The same for a caller within the process: the request is one message as methods take it.
+    ///
+    /// - Parameter encoder: writes the response, and takes the error.
+    package func open(
+        _ head: inout RequestHead, for encoder: LocalEncoder, from origin: CallOrigin, on stream: any CallStream
+    ) -> ServerCall? {
+        guard let method = head.method else {
+            stream.send(encoder.refuse(.unimplemented("there is no method \(head.unknownPath) at this listener")))
+            return nil
+        }
+        let request = WholeBodyDecoder(limit: limit(of: method), isCompressed: false)
+        let adapted = AdaptedCall(
+            method: method, adapter: CallProtocolAdapter(request: .wholeBody(request), response: encoder),
+            fault: head.isTooLarge ? .invalidRequest("the metadata is over the limit") : nil)
+        return open(adapted, &head, from: origin, on: stream)
+    }
+
     func open(
         _ adapted: consuming AdaptedCall, _ head: inout RequestHead, from origin: CallOrigin, on stream: any CallStream
     ) -> ServerCall {

@@ -2,7 +2,7 @@ import Basics
 import Dispatch
 import EventLoops
 import Glibc
-import HTTPCalls
+import ThreadCalls
 import HTTPServer
 import HTTPTestClient
 import Proto

@@ -3,7 +3,8 @@ import Proto
 import Testing
 import Wire
 
-@testable import Network
+@testable import EventLoops
+@testable import ThreadCalls
 @testable import RPC
 
 /// A call's exchange over HTTP/1.1 without a connection: a test is the thread.

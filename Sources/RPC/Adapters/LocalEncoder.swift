@@ -1,0 +1,31 @@
+import Platform
+import Wire
+
+/// Writes the response to a caller within the process: messages behind prefixes, and the error as it is.
+package final class LocalEncoder: ResponseEncoder, Sendable {
+    private let error = Lock<RPCError?>(nil)
+
+    package init() {}
+
+    /// Why the call failed; to be asked when the response is complete.
+    package var failure: RPCError? { error.withLock { $0 } }
+
+    package func message(_ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        ResponsePart(body: frame)
+    }
+
+    package func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
+        ResponsePart(end: .body)
+    }
+
+    package func failure(
+        _ error: RPCError, _ context: CallContext, _ state: inout ResponseState
+    ) -> ResponsePart {
+        refuse(error)
+    }
+
+    func refuse(_ error: RPCError) -> ResponsePart {
+        self.error.withLock { $0 = error }
+        return ResponsePart(end: .body)
+    }
+}
