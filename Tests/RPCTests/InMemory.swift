@@ -91,12 +91,8 @@ final class RawClient: HTTP2SessionHost {
         self.init(RPCServer(router: router, interceptors: interceptors, limits: limits, errors: .gateway))
     }
 
-    init(
-        _ server: RPCServer, from host: String = "192.0.2.1", mayWait: Bool = true,
-        settings: HTTP2Settings = HTTP2Settings()
-    ) {
-        connection = ServerConnection(
-            server: server, loop: loop, peer: PeerAddress(host: host, port: 4711), mayWait: mayWait)
+    init(_ server: RPCServer, from host: String = "192.0.2.1", settings: HTTP2Settings = HTTP2Settings()) {
+        connection = ServerConnection(server: server, loop: loop, peer: PeerAddress(host: host, port: 4711))
         session = HTTP2Session(role: .client, settings: settings, host: self)
     }
 

@@ -22,11 +22,10 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
     private var isDrained = false
     private var isSocketBlocked = false
 
-    /// - Parameter mayWait: whether calls may wait for what happens later; not where each holds a thread meanwhile.
-    package init(server: RPCServer, loop: any CallLoop, peer: PeerAddress, mayWait: Bool = true) {
+    package init(server: RPCServer, loop: any CallLoop, peer: PeerAddress) {
         self.server = server
         self.loop = loop
-        origin = CallOrigin(server: server, loop: loop, peer: peer, mayWait: mayWait)
+        origin = CallOrigin(server: server, loop: loop, peer: peer, mayWait: true)
         lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
         session = HTTP2Session(role: .server, settings: server.limits.http2, host: self)
         server.metrics.connectionOpened()
