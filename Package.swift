@@ -110,7 +110,9 @@ let package = Package(
             ]),
         module(
             "Backup", ["Accounts", "Basics", "Crypto", "Database", "ObjectStore", "Proto", "RPC", "Uploads", "Wire"]),
-        module("Console", ["Basics", "Crypto", "HTTPTypes", "Proto", "Wire"], resources: [.embedInCode("Assets")]),
+        module(
+            "Console", ["Basics", "Crypto", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"],
+            resources: [.embedInCode("Assets")]),
         module(
             "CopyJobs",
             [
@@ -143,8 +145,8 @@ let package = Package(
             "Serve",
             [
                 "Accounts", "Backup", "Basics", "Catalog", "Configuration", "Console", "CopyJobs", "Crypto", "Database",
-                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "ThreadCalls", "HTTPServer", "HTTPTypes",
-                "ObjectStore", "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer", "Uploads",
+                "DeviceClient", "DeviceInit", "EventLoops", "GatewayAPI", "HTTPServer", "HTTPTypes", "ObjectStore",
+                "Observability", "Proto", "RPC", "Sockets", "StoreProtocol", "StoreServer", "ThreadCalls", "Uploads",
                 "Webhooks", "Wire",
             ], path: "GatewayServer/Serve"),
         module(
@@ -170,7 +172,7 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "interop-server",
-            dependencies: ["EventLoops", "ThreadCalls", "HTTPServer", "HTTPTypes", "RPC", "Sockets", "Wire"],
+            dependencies: ["EventLoops", "HTTPServer", "HTTPTypes", "RPC", "Sockets", "ThreadCalls", "Wire"],
             path: "Tests/InteropServer",
             swiftSettings: strict),
         .executableTarget(
@@ -184,8 +186,8 @@ let package = Package(
         .testTarget(
             name: "NetworkTests",
             dependencies: [
-                "Basics", "EventLoops", "GatewayErrors", "ThreadCalls", "HTTPServer", "HTTPTestClient", "HTTPTypes",
-                "Proto", "RPC", "Sockets", "Wire",
+                "Basics", "EventLoops", "GatewayErrors", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC",
+                "Sockets", "ThreadCalls", "Wire",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics"]),
@@ -195,8 +197,8 @@ let package = Package(
         tests(
             "StoreServer",
             [
-                "Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "RPC", "StoreProtocol",
-                "StoreTesting",
+                "Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets",
+                "StoreProtocol", "StoreTesting",
             ]),
         tests("Accounts", ["Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient"]),
@@ -226,7 +228,7 @@ let package = Package(
         tests(
             "DeviceClient",
             ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
-        tests("Console", ["Basics", "HTTPTypes", "Proto", "Wire"]),
+        tests("Console", ["Basics", "EventLoops", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "RPC"]),
         tests("Configuration", ["CopyJobs"]),

@@ -3,6 +3,7 @@ import Crypto
 import HTTPTypes
 import Proto
 import RPC
+import ThreadCalls
 
 /// The console: what people see of the gateway in a browser, below `/console/` of the web listener.
 ///

@@ -2,6 +2,7 @@ import HTTPTypes
 import Proto
 import RPC
 import Testing
+import ThreadCalls
 
 @testable import Console
 

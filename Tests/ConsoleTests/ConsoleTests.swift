@@ -1,9 +1,11 @@
 import Basics
+import EventLoops
 import Foundation
 import HTTPTypes
 import Proto
 import RPC
 import Testing
+import ThreadCalls
 import Wire
 
 @testable import Console

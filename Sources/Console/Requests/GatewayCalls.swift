@@ -3,6 +3,7 @@ import Crypto
 import HTTPTypes
 import Proto
 import RPC
+import ThreadCalls
 import Wire
 
 /// What came of a call.

@@ -1,3 +1,4 @@
+import Basics
 import HTTPTypes
 
 /// What every request must pass before anything else looks at it.
@@ -36,7 +37,7 @@ package struct HTTPFront: Sendable {
         guard fields.fields.count <= maximumFields else { throw .tooManyFields }
         var bytes = target.utf8.count
         for field in fields.fields {
-            guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isToken) else { throw .nameNotToken }
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(\.isHTTPTokenCharacter) else { throw .nameNotToken }
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw .valueNotPrintable
             }
@@ -60,20 +61,9 @@ package struct HTTPFront: Sendable {
             return .chunked
         }
         guard let length else { return .none }
-        guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let value = Int64(length) else {
+        guard !length.isEmpty, length.utf8.allSatisfy(\.isASCIIDigit), let value = Int64(length) else {
             throw .lengthMalformed
         }
         return value == 0 ? .none : .length(value)
-    }
-
-    /// `tchar` of RFC 9110, section 5.6.2.
-    static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
     }
 }

@@ -1,7 +1,7 @@
+import Basics
 import CLinux
 import Glibc
 import HTTPTypes
-import Basics
 
 /// How far a call has come: what its event loop tells the thread of its HTTP/1.1 connection.
 final class CallProgress: Sendable {

@@ -1,3 +1,4 @@
+import EventLoops
 import HTTPTypes
 import RPC
 import Synchronization

@@ -1,3 +1,4 @@
+import EventLoops
 import HTTPTypes
 
 /// One call over HTTP/1.1, on the thread of its connection: gives the request's body to the call as it comes, and waits

@@ -1,3 +1,5 @@
+import Basics
+import EventLoops
 import HTTPTypes
 import RPC
 import Synchronization
@@ -52,14 +54,14 @@ package final class RPCRequestHandler: HTTPRequestHandler {
     /// Whether the request line and the host are such that any server would take them for the same: what stands in them
     /// becomes part of a call and of its log.
     private static func isWellFormed(_ head: HTTPRequestHead) -> Bool {
-        head.method != "CONNECT" && head.method.utf8.allSatisfy(HTTPFront.isToken)
+        head.method != "CONNECT" && head.method.utf8.allSatisfy(\.isHTTPTokenCharacter)
             && head.target.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
             && head.fields["host"].map { !$0.isEmpty && $0.utf8.allSatisfy(isOfHost) } == true
     }
 
     /// Bytes of a host with its port (RFC 3986, section 3.2).
     private static func isOfHost(_ byte: UInt8) -> Bool {
-        HTTPFront.isToken(byte) && !"#^`|".utf8.contains(byte) || "()[],;:=@".utf8.contains(byte)
+        byte.isHTTPTokenCharacter && !"#^`|".utf8.contains(byte) || "()[],;:=@".utf8.contains(byte)
     }
 
     private static func isGRPC(_ type: String) -> Bool {

@@ -15,4 +15,7 @@ extension UInt8 {
         default: nil
         }
     }
+
+    /// A character of a token (RFC 9110, section 5.6.2: `tchar`).
+    package var isHTTPTokenCharacter: Bool { isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 }

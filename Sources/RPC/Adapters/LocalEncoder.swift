@@ -1,4 +1,4 @@
-import Platform
+import Basics
 import Wire
 
 /// Writes the response to a caller within the process: messages behind prefixes, and the error as it is.

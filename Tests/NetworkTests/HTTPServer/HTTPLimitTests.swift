@@ -41,7 +41,7 @@ struct HTTPLimitTests {
     /// Waits until a limit was reached once, and no longer than the test client waits for an answer.
     private func reached(_ limit: String, _ daemon: HTTPDaemon) -> Bool {
         for _ in 0..<1000 {
-            if daemon.configuration.metrics.snapshot.limits[limit] == 1 { return true }
+            if daemon.configuration.metrics.limits[limit] == 1 { return true }
             usleep(10_000)
         }
         return false
@@ -99,11 +99,11 @@ struct HTTPLimitTests {
         for client in clients { #expect(try ask(client) == 200) }
         let third = try RawConnection(port: daemon.port)
         #expect(throws: RawConnection.Failure.self) { try ask(third) }
-        #expect(daemon.configuration.metrics.snapshot.limits == ["connections_per_address": 1])
-        #expect(daemon.configuration.metrics.snapshot.connectionsOpen == 2)
+        #expect(daemon.configuration.metrics.limits == ["connections_per_address": 1])
+        #expect(daemon.configuration.metrics.open == 2)
         // Who leaves makes room.
         clients.removeLast()
-        for _ in 0..<1000 where daemon.configuration.metrics.snapshot.connectionsOpen > 1 { usleep(10_000) }
+        for _ in 0..<1000 where daemon.configuration.metrics.open > 1 { usleep(10_000) }
         #expect(try ask(try RawConnection(port: daemon.port)) == 200)
     }
 }

@@ -4,7 +4,7 @@ import Dispatch
 import Foundation
 import Glibc
 import HTTPTestClient
-import RPC
+import Sockets
 import StoreTesting
 import Testing
 
@@ -180,7 +180,7 @@ struct BodyPipelineTests {
     @Test func requestsShareTheMemoryForBlocks() throws {
         var configuration = ObjectStore.Configuration()
         configuration.bufferBytes = Int64(4 * Self.block)
-        let metrics = ServerMetrics()
+        let metrics = ConnectionMetrics()
         let store = try TestStore(configuration) { $0.daemon.metrics = metrics }
         // One that may need three blocks, and whose client takes its time.
         let body = content(10 * Self.block)
@@ -190,7 +190,7 @@ struct BodyPipelineTests {
         #expect(try store.client(uploadID: "upload-2").put(content(Self.block + 1)).error == "503 SlowDown")
         #expect(try store.client(uploadID: "upload-2").put(content(100)).status == 200)
         #expect(try store.files().count == 2)
-        #expect(metrics.snapshot.limits == ["buffer_bytes": 1])
+        #expect(metrics.limits == ["buffer_bytes": 1])
         try large.send(body)
         #expect(try large.answer().status == 200)
         #expect(try store.client(uploadID: "upload-2").put(content(3 * Self.block)).status == 200)

@@ -4,8 +4,8 @@ import Testing
 import Wire
 
 @testable import EventLoops
-@testable import ThreadCalls
 @testable import RPC
+@testable import ThreadCalls
 
 /// A call's exchange over HTTP/1.1 without a connection: a test is the thread.
 @Suite struct ThreadCallStreamTests {

@@ -2,12 +2,12 @@ import Basics
 import Dispatch
 import EventLoops
 import Glibc
-import ThreadCalls
 import HTTPServer
 import HTTPTestClient
 import Proto
 import RPC
 import Testing
+import ThreadCalls
 import Wire
 
 /// Calls over HTTP/1.1, by a client that says exactly what a test says.

@@ -1,10 +1,10 @@
+import Basics
 import Dispatch
 import EventLoops
-import ThreadCalls
-import Platform
 import Proto
 import RPC
 import Testing
+import ThreadCalls
 import Wire
 
 @Suite struct LocalCallsTests {
