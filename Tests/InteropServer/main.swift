@@ -1,10 +1,10 @@
 import EventLoops
 import Foundation
-import ThreadCalls
 import HTTPServer
 import HTTPTypes
 import RPC
 import Sockets
+import ThreadCalls
 import Wire
 
 // Serves `grpc.testing.TestService` on two free ports of the loopback, over HTTP/2 and over HTTP/1.1, says so in the way

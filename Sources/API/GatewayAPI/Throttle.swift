@@ -2,8 +2,7 @@ import Basics
 
 /// Limits how often something may happen for each of many keys: a token bucket a key, bounded in number.
 package final class Throttle: Sendable {
-    private let burst: Int
-    private let perSecond: Double
+    private let perMinute: Int
     private let capacity: Int
     private let buckets = Lock<[String: TokenBucket]>([:])
 
@@ -12,8 +11,7 @@ package final class Throttle: Sendable {
     ///   - capacity: keys remembered at a time. Over it the full buckets are forgotten, which changes nothing, and else those
     ///     with the fewest counts: who walks through keys cannot have the counts of a key in use forgotten.
     package init(perMinute: Int, capacity: Int = 10_000) {
-        burst = perMinute
-        perSecond = Double(perMinute) / 60
+        self.perMinute = perMinute
         self.capacity = capacity
     }
 
@@ -46,7 +44,7 @@ package final class Throttle: Sendable {
         buckets.withLock { $0[key]?.giveBack() }
     }
 
-    private var full: TokenBucket { TokenBucket(burst: burst, perSecond: perSecond, ticksPerSecond: 1e6) }
+    private var full: TokenBucket { TokenBucket(burst: perMinute, refill: perMinute, period: 60e6) }
 
     private func wait(_ bucket: TokenBucket, _ now: UInt64) -> Int { Int((bucket.wait(at: now) / 1000).rounded(.up)) }
 

@@ -1,7 +1,7 @@
 import HTTPTypes
-import ThreadCalls
 import Proto
 import RPC
+import ThreadCalls
 
 /// The bytes of an archive, taken out of the messages of a Backup call.
 ///

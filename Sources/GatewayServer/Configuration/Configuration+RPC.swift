@@ -25,9 +25,9 @@ extension Configuration {
             "rpc.max_request_bytes_per_address", default: 0, in: 0...1_000_000_000, unit: "bytes")
         if requestsPerAddress > 0 { limits.maxRequestBytesPerAddress = Int(requestsPerAddress) }
         try limitResponses(&reader, &limits)
-        limits.maxHandlers = try count(&reader, "rpc.max_handlers", limits.maxHandlers, "calls under way")
+        limits.maxHandlers = try count(&reader, "rpc.max_handlers", limits.maxHandlers, "calls")
         let perAddress = try reader.integer(
-            "rpc.max_handlers_per_address", default: 0, in: 0...1_000_000_000, unit: "calls under way")
+            "rpc.max_handlers_per_address", default: 0, in: 0...1_000_000_000, unit: "calls")
         if perAddress > 0 { limits.maxHandlersPerAddress = Int(perAddress) }
         limits.waiting = try waiting(&reader)
         limits.maxConnections = try count(&reader, "rpc.max_connections", limits.maxConnections, "connections")
@@ -86,10 +86,10 @@ extension Configuration {
     private static func waiting(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WaitingLimits {
         var limits = WaitingLimits()
         limits.perConnection = try count(
-            &reader, "rpc.max_waiting_calls_per_connection", limits.perConnection, "calls under way")
+            &reader, "rpc.max_waiting_calls_per_connection", limits.perConnection, "calls")
         limits.perAddress = try count(
-            &reader, "rpc.max_waiting_calls_per_address", limits.perAddress, "calls under way")
-        limits.perListener = try count(&reader, "rpc.max_waiting_calls", limits.perListener, "calls under way")
+            &reader, "rpc.max_waiting_calls_per_address", limits.perAddress, "calls")
+        limits.perListener = try count(&reader, "rpc.max_waiting_calls", limits.perListener, "calls")
         limits.lifetime = try time(&reader, "rpc.waiting_call_seconds", limits.lifetime, from: 1)
         return limits
     }

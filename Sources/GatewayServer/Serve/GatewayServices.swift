@@ -5,12 +5,12 @@ import Console
 import DeviceClient
 import EventLoops
 import Foundation
-import ThreadCalls
 import HTTPServer
 import HTTPTypes
 import Observability
 import RPC
 import Sockets
+import ThreadCalls
 
 /// The services that a gateway is made of.
 struct GatewayServices: Sendable {

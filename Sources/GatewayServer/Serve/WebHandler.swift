@@ -1,7 +1,7 @@
 import Accounts
 import Console
-import ThreadCalls
 import HTTPTypes
+import ThreadCalls
 
 /// The web listener: calls over HTTP/1.1, the console, and the public keys of access tokens, for whoever wants to verify
 /// one.

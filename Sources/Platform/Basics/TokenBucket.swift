@@ -9,11 +9,11 @@ package struct TokenBucket: Sendable {
     ///
     /// - Parameters:
     ///   - burst: how many may happen at once; at least 0.
-    ///   - perSecond: how many in the long run; at least 0.
-    ///   - ticksPerSecond: of the times that are passed in; nanoseconds unless said otherwise.
-    package init(burst: Int, perSecond: Double, ticksPerSecond: Double = 1e9) {
+    ///   - refill: how many in the long run, in each `period`; at least 0.
+    ///   - period: in ticks of the times that are passed in; a second of nanoseconds unless said otherwise.
+    package init(burst: Int, refill: Int, period: Double = 1e9) {
         self.burst = Double(max(0, burst))
-        perTick = max(0, perSecond) / ticksPerSecond
+        perTick = Double(max(0, refill)) / period
         tokens = self.burst
     }
 

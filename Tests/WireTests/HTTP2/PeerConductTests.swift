@@ -45,7 +45,7 @@ import Wire
     }
 
     @Test func aBucketFillsToItsBrimOnly() {
-        var bucket = TokenBucket(burst: 2, perSecond: 1)
+        var bucket = TokenBucket(burst: 2, refill: 1)
         let taken = [0, 0, 0, 1, 1, 100, 100, 100].map { bucket.take(at: UInt64($0) * Self.second) }
         #expect(taken == [true, true, false, true, false, true, true, false])
     }

@@ -20,9 +20,9 @@ struct PeerConduct: Sendable {
 
     init(_ settings: HTTP2Settings) {
         controlFrames = TokenBucket(
-            burst: settings.controlFrameBurst, perSecond: Double(settings.controlFramesPerSecond))
-        resets = TokenBucket(burst: settings.resetBurst, perSecond: Double(settings.resetsPerSecond))
-        headerSections = TokenBucket(burst: settings.oversizedHeaderBurst, perSecond: 1)
+            burst: settings.controlFrameBurst, refill: settings.controlFramesPerSecond)
+        resets = TokenBucket(burst: settings.resetBurst, refill: settings.resetsPerSecond)
+        headerSections = TokenBucket(burst: settings.oversizedHeaderBurst, refill: 1)
     }
 
     /// HEADERS came, or DATA with bytes went either way.
