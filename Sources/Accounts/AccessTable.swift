@@ -1,4 +1,4 @@
-/// Who may call a method.
+/// The callers that a method admits.
 package enum Access: Sendable, Hashable {
     /// Without any token.
     case anyone

@@ -234,7 +234,7 @@ extension Accounts {
         }
     }
 
-    /// Those before the line `id`, newest first; `nil` = from the last one on.
+    /// The lines before the line `id`, newest first; `nil` = from the last one on.
     func auditLines(since: UnixTime?, before id: Int64?, limit: Int, for caller: Caller) async throws -> [AuditRecord] {
         let since = since ?? UnixTime(microseconds: 0)
         return try await database.read { connection in

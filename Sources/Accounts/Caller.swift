@@ -1,6 +1,6 @@
 import RPC
 
-/// The user behind a call, as the rules of a room need to know them: for whom they act, and what the audit log says.
+/// The user behind a call, as the rules of a capability need to know them: for whom they act, and what the audit log says.
 package struct Caller: Sendable {
     package let user: UserPrincipal
     private let action: String
@@ -19,7 +19,7 @@ package struct Caller: Sendable {
     /// Whether the call is about SYSTEM itself.
     var isSystem: Bool { user.isSystem && organization == user.home }
 
-    /// That the call did its work on `target`.
+    /// The audit line that says that the call did its work on `target`.
     package func did(to target: String) -> AuditEntry {
         AuditEntry(actor: user.auditName, organization: user.organization, action: action, target: target, peer: peer)
     }

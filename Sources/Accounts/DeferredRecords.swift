@@ -29,7 +29,7 @@ package final class DeferredRecords: Sendable {
         self.database = database
     }
 
-    /// That a key was used; what is as recent as the minute is not noted again.
+    /// Records that a key was used; a use within a minute of the recorded one is not recorded again.
     func noteUse(of key: APIKeyRecord, at now: UnixTime) {
         if let last = key.lastUsedAt, now.microseconds - last.microseconds < Self.intervalMicroseconds { return }
         if key.lastUsedAt == nil {
@@ -41,7 +41,7 @@ package final class DeferredRecords: Sendable {
         flushIfDue(at: now)
     }
 
-    /// That somebody unknown was refused.
+    /// Records that an unknown caller was refused.
     ///
     /// - Parameters:
     ///   - action: the method's name.

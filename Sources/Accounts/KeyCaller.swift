@@ -1,7 +1,7 @@
 import Database
 import RPC
 
-/// The device or site behind a call, as the rules of a room need to know it: whose the uploads are, and what the audit
+/// The device or site behind a call, as the rules of a capability need to know it: whose the uploads are, and what the audit
 /// log says.
 package struct KeyCaller: Sendable {
     package let owner: KeyOwner
@@ -18,7 +18,7 @@ package struct KeyCaller: Sendable {
         peer = context.peer.host
     }
 
-    /// That the call did its work on `target`.
+    /// The audit line that says that the call did its work on `target`.
     package func did(to target: String, in connection: Connection) throws -> AuditEntry {
         AuditEntry(
             actor: owner.principal.name,

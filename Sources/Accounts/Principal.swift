@@ -2,7 +2,7 @@ import Basics
 import GatewayAPI
 import RPC
 
-/// Who makes a call, as the database knew it when the call came.
+/// The caller of a call, as the database knew it when the call came.
 package enum Principal: Sendable, Hashable {
     case device(DevicePrincipal)
     case site(SitePrincipal)
@@ -12,7 +12,7 @@ package enum Principal: Sendable, Hashable {
 }
 
 extension Principal {
-    /// As the audit log and the server's log name it: `device:261121-000001`, `site:7`, `user:system/admin`.
+    /// The name in the audit log and in the server's log: `device:261121-000001`, `site:7`, `user:system/admin`.
     package var name: String {
         switch self {
         case .device(let device): "device:\(device.deviceID)"
@@ -132,7 +132,7 @@ package struct UserPrincipal: Sendable, Hashable {
         self.organization = organization ?? home
     }
 
-    /// As the audit log has it.
+    /// The name in the audit log.
     var auditName: String { "user:\(home.name)/\(name)" }
 
     /// The organization whose objects the user sees; `nil` = every one's, for SYSTEM that named none.
@@ -142,7 +142,7 @@ package struct UserPrincipal: Sendable, Hashable {
 }
 
 extension CallContext {
-    /// Who calls; `nil` where the access table lets anyone in.
+    /// The caller; `nil` where the access table lets anyone in.
     package var principal: Principal? {
         identity as? Principal
     }

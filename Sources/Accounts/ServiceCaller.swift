@@ -22,7 +22,7 @@ package struct ServiceCaller: Sendable {
         peer = context.peer.host
     }
 
-    /// That the call did its work on `target`.
+    /// The audit line that says that the call did its work on `target`.
     package func did(to target: String) -> AuditEntry {
         AuditEntry(
             actor: actor, organization: user?.organization, action: action, target: target, peer: peer)

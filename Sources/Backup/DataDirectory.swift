@@ -66,7 +66,7 @@ package final class DataDirectory: Sendable {
     /// For a command on what a gateway left: the folder must hold one.
     ///
     /// - Throws: ``Problem``.
-    package static func forMending(_ path: String) throws(Problem) -> DataDirectory {
+    package static func openForRepair(_ path: String) throws(Problem) -> DataDirectory {
         guard exists(path + "/gateway.db"), exists(path + "/format") else {
             throw Problem(description: "\(path) holds no gateway: there is no gateway.db and format in it")
         }

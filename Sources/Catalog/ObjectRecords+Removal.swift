@@ -89,7 +89,7 @@ extension ObjectRecords {
             """, retention.organizationID, retention.days)
     }
 
-    /// Of all organizations whose objects are not kept for ever.
+    /// The retentions of all organizations whose objects are not kept for ever.
     func retentions() throws -> [Retention] {
         try connection.query("SELECT organization_id, days FROM retention ORDER BY organization_id") {
             Retention(organizationID: $0.int64(0), days: Int32(clamping: $0.int64(1)))

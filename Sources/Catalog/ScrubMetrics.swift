@@ -5,7 +5,7 @@ package final class ScrubMetrics: Sendable {
     package struct Counts: Sendable, Hashable {
         package var bytes = 0
         package var objects = 0
-        /// That came to their end.
+        /// Passes that came to their end.
         package var passes = 0
         package var failures = 0
         /// How many objects are bad now.

@@ -3,9 +3,9 @@ import Database
 
 /// Where the scrubber stands.
 struct ScrubState: Sendable, Hashable {
-    /// Of the last object that was read; 0 = none yet.
+    /// The position of the last object that was read; 0 = none yet.
     var position: Int64
-    /// Of this pass.
+    /// The start of this pass.
     var startedAt: UnixTime
 }
 

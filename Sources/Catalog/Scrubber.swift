@@ -102,7 +102,7 @@ struct Scrubber: Sendable {
         return nil
     }
 
-    /// As long as the rate has it that so many bytes take; where that is 0, until it is something else.
+    /// Sleeps to hold the configured rate; a rate of 0 pauses scrubbing until it changes.
     private func wait(for bytes: Int) async throws {
         var rate = configuration.scrubRate
         while rate == 0 {

@@ -10,7 +10,7 @@ struct DayRecord: Sendable, Equatable {
     var requested = Amount()
 }
 
-/// So many objects of so many bytes.
+/// A number of objects and the sum of their bytes.
 struct Amount: Sendable, Equatable {
     var objects: Int64 = 0
     var bytes: Int64 = 0

@@ -4,7 +4,7 @@ package struct CopyConfiguration: Sendable {
     package var workers = 2
     /// In one job.
     package var items = 1000
-    /// Of one organization, that have not finished.
+    /// Unfinished jobs that one organization may have.
     package var jobs = 100
     /// How long an item is tried again after a failure that may pass; seconds since the first of several without any
     /// progress between them.

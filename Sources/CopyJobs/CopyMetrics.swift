@@ -3,7 +3,7 @@ import Database
 
 /// What became of jobs and items, and what waits; read at any time, by any thread.
 package final class CopyMetrics: Sendable {
-    /// Those that came to their end: since the start; the others: as they are now.
+    /// Numbers of items by state: finished ones since the start, the others as they are now.
     package struct Counts: Sendable, Hashable {
         package var jobs: [CopyJobState: Int] = [:]
         package var items: [CopyItemState: Int] = [:]

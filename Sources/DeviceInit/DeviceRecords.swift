@@ -18,7 +18,7 @@ struct DeviceRecord: Sendable {
     let initializedAt: UnixTime?
     let sdkVersion: String
     let platform: String
-    /// Of its last init; what its key did since is the key's.
+    /// The time of its last init; later activity of its key is recorded with the key.
     let lastSeenAt: UnixTime?
     /// Until when an operator lets a key in use be replaced.
     let reinitAllowedUntil: UnixTime?

@@ -184,7 +184,7 @@ struct DeviceRegistry: Sendable {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
             let device = try device(id, of: caller, in: connection)
-            // Its uploads and objects name it for as long as they live, in other rooms' tables.
+            // Its uploads and objects name it for as long as they live, in other modules' tables.
             guard device.initializedAt == nil else {
                 throw RPCError(
                     bare: .failedPrecondition,

@@ -97,8 +97,8 @@ struct Initialization: Sendable {
 
     /// The device, if the write may be tried; a refusal costs no commit.
     ///
-    /// Whoever has asked for too many unknown ids is told nothing but whether a key is given: neither by the answer nor by the
-    /// work that it takes can ids that exist be told from others.
+    /// Checks the id without telling a caller who has asked for too many unknown ids whether it exists: neither the
+    /// answer nor the work that it takes can ids that exist be told from others.
     private func admission(of call: Call, from address: String) async throws -> Admission {
         let verdict = unknownIDs.verdict(on: address, at: call.at)
         if case .refused(let wait) = verdict { throw Self.limited(wait) }

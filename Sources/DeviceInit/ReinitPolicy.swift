@@ -1,5 +1,5 @@
-/// Who may have a device's key replaced: `device_init.reinit` in the configuration. Ids can be guessed, so off loopback
-/// somebody has to decide it.
+/// The rule for replacing a device's key: `device_init.reinit` in the configuration. Ids can be guessed, so off
+/// loopback somebody has to decide it.
 package enum ReinitPolicy: String, Sendable, Hashable, CaseIterable {
     /// Anyone who names the device, at any time: what deployed clients expect.
     case open

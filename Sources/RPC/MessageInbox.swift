@@ -7,7 +7,7 @@ final class MessageInbox<Element: Sendable> {
     /// How many of `waiting` were read; they go when they are half of it, so that reading costs the same however many
     /// wait: a window holds fifty thousand empty messages.
     private var read = 0
-    /// Of the messages that wait.
+    /// Bytes of the messages that wait.
     private(set) var bytes = 0
     private var outcome: Result<Void, any Error>?
     private var reader: CheckedContinuation<Element?, any Error>?

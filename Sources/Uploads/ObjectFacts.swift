@@ -28,7 +28,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     let crc64: UInt64
     let multipartID: String?
     let contentType: String?
-    /// As ``Checksum`` describes itself; nil where no client asked for one.
+    /// The text form of ``Checksum``; nil where no client asked for one.
     let checksum: String?
     let createdAt: Int64
     let storedAt: Int64

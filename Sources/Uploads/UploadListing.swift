@@ -13,7 +13,7 @@ struct UploadListing: Sendable {
     /// An upload under way, and what the store has of it.
     struct Entry: Sendable {
         let record: UnderWayRecord
-        /// As the wall clock has it now.
+        /// The end of the session by today's wall clock.
         let sessionEndsAt: UnixTime
         let partCount: Int
         /// All bytes are there, and nobody has said so yet.

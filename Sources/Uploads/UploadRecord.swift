@@ -45,7 +45,7 @@ struct UploadLocation: Sendable, Hashable {
 struct CompletedObject: Sendable, Hashable {
     /// Bytes.
     let size: Int64
-    /// As HEAD gives it.
+    /// The entity tag that HEAD answers with.
     let etag: String
     /// 0 for an object that was put whole.
     let partCount: Int
@@ -82,6 +82,6 @@ struct UploadRecord: Sendable, Hashable {
     var abortReason: String?
     var completed: CompletedObject?
 
-    /// As the audit log has it.
+    /// The upload's name in the audit log.
     var auditName: String { "uploads/\(id)" }
 }

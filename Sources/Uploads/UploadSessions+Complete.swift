@@ -48,7 +48,8 @@ extension UploadSessions {
         if let facts { try await describe(facts) }
     }
 
-    /// Of an upload that was completed before, with the same tags: a crash may have come before they were written.
+    /// The facts of an upload that was completed before, with the same tags: a crash may have come before they were
+    /// written.
     private func facts(
         of upload: UploadRecord, _ claim: CompletionClaim, in connection: Connection
     ) throws -> ObjectFacts? {

@@ -6,17 +6,17 @@ import RPC
 
 /// The rules of dead letters: what an admin sees of them, and how they are sent again.
 struct DeadLetters: Sendable {
-    /// Of payloads in one page. One has 256 tags of 2 KiB at most.
+    /// The most bytes of payloads in one page. One payload has 256 tags of 2 KiB at most.
     private static let pageBytes = 1 << 20
-    /// That are in memory beyond a page.
+    /// Dead letters that are in memory beyond a page.
     private static let batch = 16
 
     let database: Database
     let clock: any WallClock
-    /// Those that are configured.
+    /// The names of the configured webhooks.
     let webhooks: Set<String>
-    /// Of those who send.
-    let bells: [Bell]
+    /// The signals of the senders.
+    let signals: [Signal]
 
     /// A page: so many, and no more bytes than a client's message holds.
     ///
@@ -48,7 +48,7 @@ struct DeadLetters: Sendable {
     /// - Returns: the webhooks to which it will be sent.
     func redeliver(_ eventID: String, to webhook: String, by caller: Caller) async throws -> [String] {
         let now = clock.now()
-        return try await database.write { [webhooks, bells] connection in
+        return try await database.write { [webhooks, signals] connection in
             let records = EventRecords(connection)
             let letters = try records.deadLetters(of: eventID, scope: caller.user.objectScope, webhook: webhook)
             guard !letters.isEmpty else {
@@ -61,7 +61,7 @@ struct DeadLetters: Sendable {
             for letter in letters { try records.revive(letter, at: now) }
             try Audit.record(caller.did(to: "events/\(eventID)"), at: now, in: connection)
             connection.afterCommit {
-                for bell in bells { bell.ring() }
+                for signal in signals { signal.notify() }
             }
             return letters.map(\.webhook)
         }

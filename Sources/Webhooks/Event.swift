@@ -8,7 +8,7 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
     case deviceInitialized = "device.initialized"
 }
 
-/// Something that happened, as a room tells of it.
+/// Something that happened, as a capability tells of it.
 package struct Event: Sendable {
     package let type: EventType
     /// What it happened to, e.g. `objects/FILE_ID`: events of one subject are delivered in their order.
@@ -16,7 +16,7 @@ package struct Event: Sendable {
     package let organizationID: Int64
     /// Written as JSON, its members in snake case as the fields of the `.proto` files are.
     package let data: any Encodable & Sendable
-    /// Of the call that made it happen (W3C Trace Context, section 3.2); sent as a header field.
+    /// The trace of the call that made it happen (W3C Trace Context, section 3.2); sent as a header field.
     package let traceparent: String?
 
     package init(

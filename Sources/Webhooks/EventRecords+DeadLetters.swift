@@ -44,7 +44,7 @@ extension EventRecords {
             """, position, halves.count > 1 ? String(halves[1]) : "", scope, webhook, limit, row: Self.deadLetter)
     }
 
-    /// Those of one event.
+    /// The dead letters of one event.
     func deadLetters(of eventID: String, scope: Int64?, webhook: String) throws -> [DeadLetterRecord] {
         try connection.query(
             """

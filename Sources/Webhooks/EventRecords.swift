@@ -4,8 +4,8 @@ import Database
 /// The SQL of the outbox and its tables; what becomes of the deliveries is in `EventRecords+Delivery.swift`, what is kept of
 /// them in `EventRecords+DeadLetters.swift`. Times are microseconds since 1970.
 ///
-/// Of the deliveries of one subject to one webhook the earliest that waits has a `due_at`, and no other: so none overtakes,
-/// and what is held back costs nothing while it is.
+/// The rows of events and deliveries. Among the deliveries of one subject to one webhook the earliest that waits has a
+/// `due_at`, and no other: so none overtakes, and what is held back costs nothing while it is.
 struct EventRecords {
     static let migrations = [
         Migration(

@@ -3,15 +3,15 @@ import Basics
 import Crypto
 import Database
 
-/// Where rooms write what webhooks are to be told, in the transaction of what happened: either both are there or neither.
+/// The table where capabilities write what webhooks are to be told, in the transaction of what happened: either both are there or neither.
 package struct Outbox: Sendable {
     /// Takes nothing: nobody is to be told.
-    package static let closed = Outbox(webhooks: [], identifiers: Identifiers(clock: SystemClock()), bells: [])
+    package static let closed = Outbox(webhooks: [], identifiers: Identifiers(clock: SystemClock()), signals: [])
 
     let webhooks: [Webhook]
     let identifiers: Identifiers
-    /// Of those who send, one for each webhook.
-    let bells: [Bell]
+    /// The signals of the senders, one for each webhook.
+    let signals: [Signal]
 
     /// A webhook that does not want the event costs nothing; where none does, no row is written.
     ///
@@ -31,8 +31,8 @@ package struct Outbox: Sendable {
         let payload = try EventPayload(event, id: id, organization: organization, at: now).json
         try EventRecords(connection).insert(
             event, id: id, organization: organization, payload: payload, for: receivers.map(\.name), at: now)
-        connection.afterCommit { [bells] in
-            for bell in bells { bell.ring() }
+        connection.afterCommit { [signals] in
+            for signal in signals { signal.notify() }
         }
     }
 }

@@ -1,6 +1,6 @@
 import Basics
 
-/// Who is told of events, how hard it is tried, and how long is kept what was sent.
+/// The webhooks, how they are tried, and how long what was sent is kept.
 package struct WebhookConfiguration: Sendable {
     package var webhooks: [Webhook] = []
     /// Requests under way to one webhook.

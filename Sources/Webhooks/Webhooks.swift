@@ -5,11 +5,11 @@ import Database
 import GatewayAPI
 import RPC
 
-/// What happens here, told to webhooks: an outbox that rooms write to, and who sends what is in it.
+/// Events for webhooks: an outbox that capabilities write to, and the senders of what is in it.
 package final class Webhooks: Sendable {
     package static var migrations: [Migration] { EventRecords.migrations }
 
-    /// For the rooms where something happens.
+    /// For the capabilities where something happens.
     package let outbox: Outbox
     package let metrics: EventMetrics
     private let senders: [WebhookSender]
@@ -28,11 +28,11 @@ package final class Webhooks: Sendable {
         senders = webhooks.map {
             WebhookSender($0, database: database, clock: clock, metrics: metrics, configuration: configuration)
         }
-        outbox = Outbox(webhooks: webhooks, identifiers: identifiers, bells: senders.map(\.bell))
+        outbox = Outbox(webhooks: webhooks, identifiers: identifiers, signals: senders.map(\.signal))
         retention = EventRetention(database: database, clock: clock, configuration: configuration)
         service = EventService(
             letters: DeadLetters(
-                database: database, clock: clock, webhooks: Set(webhooks.map(\.name)), bells: senders.map(\.bell)),
+                database: database, clock: clock, webhooks: Set(webhooks.map(\.name)), signals: senders.map(\.signal)),
             tokens: PageTokens(keyring: keyring))
     }
 

@@ -33,8 +33,8 @@ enum SwiftNames {
 
     private static func capitalized(_ word: String) -> String {
         if let initialism = initialisms[word.lowercased()] { return initialism }
-        let isShouted = word.count > 1 && word.allSatisfy { !$0.isLowercase }
-        return word.prefix(1).uppercased() + (isShouted ? word.dropFirst().lowercased() : String(word.dropFirst()))
+        let isAllCaps = word.count > 1 && word.allSatisfy { !$0.isLowercase }
+        return word.prefix(1).uppercased() + (isAllCaps ? word.dropFirst().lowercased() : String(word.dropFirst()))
     }
 
     private static func lowercasedFirst(_ word: String) -> String {

@@ -3,7 +3,7 @@ import Protobuf
 /// Every message and enum of the request by its full name, e.g. `.archebase.auth.v1.User`.
 struct TypeIndex {
     struct Entry {
-        /// As code anywhere in the module names it, e.g. `HealthCheckResponse.ServingStatus`.
+        /// The name in Swift code anywhere in the module, e.g. `HealthCheckResponse.ServingStatus`.
         let swiftName: String
         /// `nil` for an enum.
         let message: DescriptorProto?

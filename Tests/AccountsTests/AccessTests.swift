@@ -7,7 +7,7 @@ import Wire
 
 @testable import Accounts
 
-/// Who is let in at which door.
+/// Which principal is admitted to which method.
 @Suite struct AccessTests {
     private static let upload = DataGatewayServiceMethods.createLogicalUpload
     private static let sites = AdminAuthServiceMethods.listSites

@@ -49,8 +49,9 @@ import Wire
             StoreRefusal(status: 429, code: "", message: ""), StoreRefusal(status: 408, code: "", message: ""),
             StoreRefusal(status: 400, code: "BadDigest", message: ""),
         ]
-        for error in passing { #expect(Remedy(error) == .retry(after: nil), "\(error)") }
-        #expect(Remedy(Self.failed(.unavailable, .rateLimited, after: 1500)) == .retry(after: .milliseconds(1500)))
+        for error in passing { #expect(FailureResponse(error) == .retry(after: nil), "\(error)") }
+        #expect(
+            FailureResponse(Self.failed(.unavailable, .rateLimited, after: 1500)) == .retry(after: .milliseconds(1500)))
     }
 
     @Test func whatDoesNotPassIsNot() {
@@ -63,7 +64,7 @@ import Wire
             StoreRefusal(status: 501, code: "NotImplemented", message: ""),
             Self.failed(.failedPrecondition, nil, AuthServiceMethods.exchangeCredential),
         ]
-        for error in lasting { #expect(Remedy(error) == .none, "\(error)") }
+        for error in lasting { #expect(FailureResponse(error) == .none, "\(error)") }
     }
 
     @Test func whatIsOutOfDateIsAskedAbout() {
@@ -73,20 +74,21 @@ import Wire
             StoreRefusal(status: 404, code: "NoSuchUpload", message: ""),
             StoreRefusal(status: 404, code: "", message: ""),
         ]
-        for error in outdated { #expect(Remedy(error) == .askForRecovery, "\(error)") }
+        for error in outdated { #expect(FailureResponse(error) == .askForRecovery, "\(error)") }
     }
 
     @Test(arguments: ["SecurityTokenExpired", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied"])
     func credentialsThatAreRefusedAreReplaced(code: String) {
-        #expect(StoreRefusal(status: 403, code: code, message: "").remedy == .refreshCredentials)
-        #expect(StoreRefusal(status: 401, code: "", message: "").remedy == .refreshCredentials)
+        #expect(StoreRefusal(status: 403, code: code, message: "").retryability == .refreshCredentials)
+        #expect(StoreRefusal(status: 401, code: "", message: "").retryability == .refreshCredentials)
     }
 
     @Test func retriesEndWithTheLastFailure() async {
         var policy = RetryPolicy(patience: .zero)
         policy.base = .milliseconds(1)
         let waits = Lock(0)
-        let retrying = Retrying(policy: policy, outlook: { Remedy($0).outlook }) { _, _, _ in waits.withLock { $0 += 1 }
+        let retrying = Retrying(policy: policy, failureKind: { FailureResponse($0).failureKind }) { _, _, _ in
+            waits.withLock { $0 += 1 }
         }
         await #expect(throws: TransferFailure.connection("7")) {
             var count = 0

@@ -23,7 +23,7 @@ import Testing
     /// A connection that has shaken hands.
     private func opened(jitter: Double = 0.5) -> ConnectionLifecycle {
         var lifecycle = ConnectionLifecycle(limits(), jitter: jitter, now: start)
-        lifecycle.shookHands()
+        lifecycle.handshakeCompleted()
         return lifecycle
     }
 

@@ -69,7 +69,7 @@ import Wire
         }
     }
 
-    /// More calls wait at once than tasks are kept.
+    /// Calls that wait, more at once than tasks are kept.
     @Test func asManyTasksAsHandlersThatWait() throws {
         let gate = Gate()
         let client = RawClient(router(gate))

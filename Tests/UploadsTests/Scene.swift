@@ -15,7 +15,7 @@ final class Scene: Sendable {
     static let endpoint = "http://127.0.0.1:50080"
     static let partSize: Int64 = 65_536
     static let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
-    /// Of a key that nothing was done to, at a site of which the same is true.
+    /// The epoch of an unchanged key at an unchanged site.
     static let epoch: Int64 = (1 << 32) + 1
 
     let directory: URL

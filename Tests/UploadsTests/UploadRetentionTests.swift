@@ -25,7 +25,7 @@ struct UploadRetentionTests {
         try scene.database.readBlocking { try $0.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0 }
     }
 
-    /// As the services ask it: the key's own life is not what this is about.
+    /// Deletes the upload as the services do; the key's own life does not matter here.
     private func delete(_ uploadID: String) throws {
         let now = scene.clock.now()
         try scene.database.writeBlocking { [store = scene.store] connection in

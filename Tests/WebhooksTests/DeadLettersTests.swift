@@ -9,7 +9,7 @@ import Testing
             try scene.happens(to: "\(number)", payload: String(repeating: "x", count: size))
         }
         for delivery in try scene.due() { try scene.settle(delivery, .dead(reason: "no")) }
-        let letters = DeadLetters(database: scene.database, clock: scene.clock, webhooks: ["a"], bells: [])
+        let letters = DeadLetters(database: scene.database, clock: scene.clock, webhooks: ["a"], signals: [])
         var (counts, seen, isLast) = ([Int](), [String](), false)
         while !isLast {
             let cursor = seen.last ?? ""

@@ -31,7 +31,7 @@ import Testing
         var seen = looks.makeAsyncIterator()
         await seen.next()
         for _ in 0..<10 {
-            sender.bell.ring()
+            sender.signal.notify()
             await seen.next()
             // A look asks the same writer: one that came after another without a ring would get its turn.
             for _ in 0..<30 { try await scene.database.write { _ in } }

@@ -146,7 +146,7 @@ enum APIKeyRecords {
         try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
     }
 
-    /// Those of the organization that pass every part of the filter which is not `nil`.
+    /// The organization's keys that pass every part of the filter which is not `nil`.
     static func all(
         organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?, in connection: Connection
     ) throws -> [APIKeyRecord] {

@@ -1,7 +1,7 @@
 import Basics
 import Database
 
-/// The tables of this room. Times are microseconds since 1970; `status` is 1 enabled, 2 disabled, as on the wire.
+/// The tables of this module. Times are microseconds since 1970; `status` is 1 enabled, 2 disabled, as on the wire.
 enum AccountRecords {
     static let migrations = [
         Migration(

@@ -4,7 +4,7 @@ import Database
 
 /// What the device registry asks and tells of keys and sites, inside its own transactions.
 ///
-/// A device has at most one key. Whether the key may be used is written in this room's tables alone, so a call
+/// A device has at most one key. Whether the key may be used is written in this module's tables alone, so a call
 /// is let in or refused without a look at the device.
 package struct DeviceKeys: Sendable {
     /// Where a device stands: what its key says in every token's principal.

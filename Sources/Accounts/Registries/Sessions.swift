@@ -172,7 +172,7 @@ struct Sessions: Sendable {
 }
 
 extension UserRecord {
-    /// That they did something about their own sessions.
+    /// The audit line of something that the user did about their own sessions.
     func did(_ action: String, peer: String) -> AuditEntry {
         AuditEntry(
             actor: "user:\(organization.name)/\(name)", organization: organization, action: action,

@@ -97,7 +97,7 @@ extension AdminAuthService {
 }
 
 extension Timestamp {
-    /// As the field `expired_at`.
+    /// The value of the field `expired_at`.
     fileprivate var expiry: UnixTime {
         get throws(RPCError) {
             guard let time else { throw .invalidArgument("expired_at is no point in time") }

@@ -2,11 +2,11 @@ import Basics
 
 /// Which door a token opens. Each kind has its own `typ` and `aud`, so none passes for another (RFC 8725, section 3.11).
 enum TokenKind: String, Sendable, CaseIterable {
-    /// Of a device's or a site's API key.
+    /// Issued for a device's or a site's API key.
     case apiKey
-    /// Of a user's login.
+    /// Issued for a user's login.
     case user
-    /// Of a service account's system credential.
+    /// Issued for a service account's system credential.
     case system
 
     /// The header's `typ`.

@@ -2,7 +2,7 @@
 package enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
     case unreadable(String)
     case notAnArchive
-    /// Of a later version of the format.
+    /// The archive has a later version of the format.
     case newer
     case truncated
     /// Some bytes are not those that were written.

@@ -3,12 +3,12 @@ import Crypto
 /// Reads an archive, record after record; holds none. What it gives may still turn out to be altered: only when
 /// ``next()`` has returned nil it is what was written.
 final class ArchiveReader {
-    /// Of a record's bytes, read at a time.
+    /// How many of a record's bytes are read at a time.
     private static let piece = 1 << 18
 
     private let source: any ArchiveSource
     private let digest = IncrementalDigest(.sha256)
-    /// Of the current record.
+    /// Bytes of the current record that were not read.
     private var unread: Int64 = 0
 
     /// - Throws: ``ArchiveError``.

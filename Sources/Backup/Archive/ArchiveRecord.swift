@@ -12,7 +12,7 @@ struct ArchiveRecord: Equatable {
         case key = 0x4B
         /// An entry of ``ListedObject`` for each object.
         case list = 0x4C
-        /// Of the object whose file id is the name; JSON.
+        /// The facts of the object whose file id is the name; JSON.
         case facts = 0x46
         /// By the name of its file.
         case object = 0x4F

@@ -4,7 +4,7 @@ import Foundation
 struct Manifest: Codable, Equatable {
     /// The data directory's.
     let format: String
-    /// Of the store and its database; see `StoreIdentity`.
+    /// The id of the store and its database; see `StoreIdentity`.
     let storeID: String
     let generation: Int64
     /// RFC 3339.

@@ -7,7 +7,7 @@ import Uploads
 /// What the doctor does when it is told to.
 extension Doctor {
     /// What came of one file.
-    package struct Treated: Sendable {
+    package struct RepairResult: Sendable {
         package let fileID: String
         /// Nil where it was done.
         package let problem: String?
@@ -34,9 +34,9 @@ extension Doctor {
     /// Lists completed uploads again, in the order in which they were completed.
     ///
     /// - Parameter fileIDs: nil for all of which enough is known.
-    package func takeIn(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [Treated] {
+    package func readopt(_ fileIDs: Set<String>?, at now: UnixTime) throws -> [RepairResult] {
         try writing { database in
-            guard try isOfOneAge(database) else {
+            guard try matchesStoreGeneration(database) else {
                 throw DataDirectory.Problem(
                     description: "database and store are not of the same age: run doctor with --settle first")
             }
@@ -45,43 +45,44 @@ extension Doctor {
             let unlisted = try database.readBlocking { try self.unlisted(DoctorRecords(connection: $0)) }
             let isQuarantined = Set(quarantined.map(\.fileID))
             let all = (quarantined + unlisted).sorted { $0.at < $1.at }
-            var treated: [Treated] = []
+            var treated: [RepairResult] = []
             for file in all where fileIDs?.contains(file.fileID) ?? (file.facts != nil) {
                 guard let facts = file.facts else {
-                    treated.append(Treated(fileID: file.fileID, problem: "its upload was never completed"))
+                    treated.append(RepairResult(fileID: file.fileID, problem: "its upload was never completed"))
                     continue
                 }
                 let write: @Sendable (Connection) throws -> Void = { connection in
-                    try TakeIn(facts).perform(in: connection)
+                    try Readoption(facts).perform(in: connection)
                     let entry = AuditEntry(
                         actor: "doctor", action: "TakeIn", target: "files/\(facts.fileID)", peer: "")
                     try Audit.record(entry, at: now, in: connection)
                 }
                 do {
                     if isQuarantined.contains(file.fileID) {
-                        try store.takeIn(facts.file, database, write)
+                        try store.readopt(facts.file, database, write)
                     } else {
-                        guard try store.holds(facts.file) else { throw OfflineStore.Untakeable.isDamaged }
+                        guard try store.holds(facts.file) else { throw OfflineStore.ReadoptionError.isDamaged }
                         try database.writeBlocking { try write($0) }
                     }
-                    treated.append(Treated(fileID: file.fileID, problem: nil))
+                    treated.append(RepairResult(fileID: file.fileID, problem: nil))
                 } catch {
-                    treated.append(Treated(fileID: file.fileID, problem: "\(error)"))
+                    treated.append(RepairResult(fileID: file.fileID, problem: "\(error)"))
                 }
             }
             let known = Set(all.map(\.fileID))
             return treated
                 + (fileIDs ?? []).subtracting(known).sorted().map {
-                    Treated(fileID: $0, problem: "there is no such file to take in")
+                    RepairResult(fileID: $0, problem: "there is no such file to take in")
                 }
         }
     }
 
     /// Removes files from quarantine for good.
-    package func delete(_ fileIDs: Set<String>) throws -> [Treated] {
+    package func delete(_ fileIDs: Set<String>) throws -> [RepairResult] {
         let store = OfflineStore(directory: directory.store)
         return try fileIDs.sorted().map {
-            Treated(fileID: $0, problem: try store.deleteQuarantined($0) ? nil : "there is no such file in quarantine")
+            RepairResult(
+                fileID: $0, problem: try store.deleteQuarantined($0) ? nil : "there is no such file in quarantine")
         }
     }
 
@@ -91,7 +92,7 @@ extension Doctor {
         return try body(database)
     }
 
-    private func isOfOneAge(_ database: Database) throws -> Bool {
+    private func matchesStoreGeneration(_ database: Database) throws -> Bool {
         guard let identity = try OfflineStore(directory: directory.store).identity else { return false }
         return try database.readBlocking { try StoreIdentity.recorded(in: $0) }?.belongs(to: identity) ?? false
     }

@@ -20,7 +20,7 @@ package struct Doctor: Sendable {
     }
 
     package struct Report: Sendable {
-        /// Of the database file; empty where it is whole.
+        /// Damage of the database file; empty where there is none.
         package var damages: [String] = []
         /// Whether database and store are of the same age.
         package var belongTogether = true

@@ -14,9 +14,9 @@ package struct Restore {
     package struct Outcome: Sendable {
         /// In the archive's list.
         package var objects = 0
-        /// Of the list, whose data was in the store already.
+        /// Objects of the list whose data was in the store already.
         package var found = 0
-        /// Of the list, whose data is nowhere: the store had none when the archive was made.
+        /// Objects of the list whose data is nowhere: the store had none when the archive was made.
         package var missing = Tally()
         /// Listed, but left out: when the archive was made, their data was not what was stored or could not be read.
         package var damaged = Tally()

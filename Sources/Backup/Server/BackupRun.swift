@@ -12,7 +12,7 @@ struct BackupRun: Sendable {
         var damaged = Tally()
     }
 
-    /// Of the database, that nobody writes.
+    /// The path of a copy of the database that nothing writes.
     let copy: String
     /// `DIR/keys`.
     let keys: String

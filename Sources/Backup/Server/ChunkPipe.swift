@@ -64,7 +64,7 @@ final class ChunkPipe: ArchiveSink, Sendable {
         }
     }
 
-    /// Whoever writes is told so at its next piece; returns when that has ended.
+    /// Tells the writer at its next piece; returns when the writer has ended.
     func cancel() async {
         state.withLock { $0.isCancelled = true }
         while case .chunk? = try? await next() {}

@@ -6,7 +6,7 @@ import StoreProtocol
 /// Where an object stands, as a request named it.
 struct ObjectLocation: Sendable, Hashable {
     let bucket: String
-    /// As it is, not percent-encoded.
+    /// The key itself, not percent-encoded.
     let key: String
 
     /// - Throws: INVALID_ARGUMENT for what no object can be called.
@@ -27,7 +27,7 @@ struct ObjectLocation: Sendable, Hashable {
 
     var message: StorageObject { StorageObject(bucket: bucket, objectKey: key) }
 
-    /// As the audit log has it.
+    /// The object's name in the audit log.
     ///
     /// - Parameter access: what may be done to the object: `read`, `write`, `read-write`.
     func auditName(_ access: String) -> String { "\(access)/\(bucket)/\(key)" }

@@ -15,7 +15,7 @@ struct ObjectReading: Sendable {
     struct Contents: Sendable {
         let bytes: [UInt8]
         let contentType: String
-        /// As HEAD gives it.
+        /// The entity tag that HEAD answers with.
         let etag: String
     }
 

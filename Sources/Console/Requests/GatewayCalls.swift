@@ -9,7 +9,7 @@ import Wire
 /// What came of a call.
 enum CallOutcome<Answer> {
     case answered(Answer)
-    /// As the browser is told so.
+    /// The response that tells the browser of the refusal.
     case refused(HTTPResponse)
 }
 

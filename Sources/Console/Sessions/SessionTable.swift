@@ -1,7 +1,7 @@
 import Basics
 import Proto
 
-/// Who is signed in to the console: in memory only, bounded in number and in time.
+/// The sessions of the console: in memory only, bounded in number and in time.
 ///
 /// A session is found by the digest of its cookie, so that the table holds nothing that a browser could show.
 final class SessionTable: Sendable {

@@ -4,7 +4,7 @@ import StoreProtocol
 package struct BucketTarget: DestinationTarget {
     package let endpoint: StoreEndpoint
     package let bucket: String
-    /// Of the signature's scope.
+    /// The region in the signature's scope.
     package let region: String
     package let dialect: ClientRequest.Dialect
     package let credentials: SigningCredentials

@@ -125,5 +125,5 @@ struct BucketWriter: DestinationWriter {
         return piece
     }
 
-    private static let damaged = CopyFailure(.sourceDamaged, "the bytes are no more what was stored", .lasts)
+    private static let damaged = CopyFailure(.sourceDamaged, "the bytes are no more what was stored", .permanent)
 }

@@ -31,6 +31,6 @@ struct CopyPlace: Sendable, Hashable {
         self.region = region
     }
 
-    /// Of endpoints that are folders of this machine.
+    /// The scheme of endpoints that are folders of this machine.
     static let fileScheme = "file://"
 }

@@ -56,7 +56,7 @@ struct FolderWriter: DestinationWriter {
         let names = Self.names(of: item.key)
         let (folder, partial) = try await DiskWork.run {
             guard let folder = try Folder.open(root, folders + names.dropLast(), makes: true) else {
-                throw CopyFailure(.destinationFailed, "the folder is gone", .passes)
+                throw CopyFailure(.destinationFailed, "the folder is gone", .transient)
             }
             return (folder, try PartialFile(folder.path(of: item.partialName), synchronize: synchronize))
         }
@@ -74,7 +74,7 @@ struct FolderWriter: DestinationWriter {
                 return true
             }
             if isWhole { return }
-            if isLast { throw CopyFailure(.sourceDamaged, "the bytes are no more what was stored", .lasts) }
+            if isLast { throw CopyFailure(.sourceDamaged, "the bytes are no more what was stored", .permanent) }
         }
     }
 
@@ -86,7 +86,7 @@ struct FolderWriter: DestinationWriter {
                 try source.file.forEachBlock(of: partial.size..<end) { try partial.append($0) }
             }
             guard partial.size == end else {
-                throw CopyFailure(.sourceDamaged, "its file is shorter than it was", .lasts)
+                throw CopyFailure(.sourceDamaged, "its file is shorter than it was", .permanent)
             }
             try await progress.reached(end)
         }

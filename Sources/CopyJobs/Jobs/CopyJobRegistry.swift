@@ -82,7 +82,7 @@ struct CopyJobRegistry: Sendable {
         }
     }
 
-    /// Of all that is asked for.
+    /// A digest of all fields of the request.
     private static func digest(of request: CreateCopyJobRequest) -> [UInt8] {
         var request = request
         request.idempotencyKey = ""

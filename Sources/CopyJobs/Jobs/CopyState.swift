@@ -37,7 +37,7 @@ package enum CopyItemState: Int64, Sendable, CaseIterable {
 /// How many of a job's items are in which state, and what that makes of the job.
 struct CopyTally: Sendable, Hashable {
     private var counts: [CopyItemState: Int] = [:]
-    /// Of all items.
+    /// Bytes of all items.
     var copiedBytes: Int64 = 0
 
     subscript(state: CopyItemState) -> Int {

@@ -76,7 +76,8 @@ extension CopyRecords {
             item.errorCode, item.errorMessage)
     }
 
-    /// Those that no worker has taken yet. What one began, and will have to clear away, is due now.
+    /// Cancels the items that no worker has taken yet. Where an attempt left something to clear away, the item is due
+    /// now.
     ///
     /// - Returns: how many are canceled.
     func cancelQueued(of jobID: String) throws -> Int {

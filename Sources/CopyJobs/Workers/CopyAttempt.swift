@@ -6,7 +6,7 @@ import ObjectStore
 
 /// One worker's attempt at one item, from its claim to what becomes of it.
 struct CopyAttempt: Sendable {
-    /// As they were when the worker took the item.
+    /// The job when the worker took the item.
     let job: CopyJob
     let item: CopyItem
     /// `nil` where the configuration does not list the destination any more, or not for the organization.
@@ -37,10 +37,10 @@ struct CopyAttempt: Sendable {
     private func copy() async throws -> CopyItemState {
         guard let route else {
             throw CopyFailure(
-                .destinationNotConfigured, "the gateway's configuration lists the destination no more", .lasts)
+                .destinationNotConfigured, "the gateway's configuration lists the destination no more", .permanent)
         }
         if let objection = route.objection(to: item.key) {
-            throw CopyFailure(.destinationNotConfigured, objection, .lasts)
+            throw CopyFailure(.destinationNotConfigured, objection, .permanent)
         }
         let writer = route.writer
         let source = try await source()
@@ -98,9 +98,9 @@ struct CopyAttempt: Sendable {
                 try store.object(uploadID: item.uploadID, in: connection)
             )
         }
-        guard let object else { throw CopyFailure(.sourceNotFound, "the object was deleted", .lasts) }
+        guard let object else { throw CopyFailure(.sourceNotFound, "the object was deleted", .permanent) }
         guard let stored, !object.isBad else {
-            throw CopyFailure(.sourceDamaged, "the object's bytes are no more what was verified", .lasts)
+            throw CopyFailure(.sourceDamaged, "the object's bytes are no more what was verified", .permanent)
         }
         return CopySource(file: try FileReader(store.path(of: stored)), size: stored.size, crc64: stored.crc64)
     }
@@ -162,7 +162,7 @@ struct CopyAttempt: Sendable {
             let first = item.firstFailureAt ?? now
             item.failures += 1
             item.firstFailureAt = first
-            guard failure.outlook == .passes,
+            guard failure.failureKind == .transient,
                 let delay = policy.delay(
                     failures: item.failures, elapsed: now.duration(since: first), least: nil, random: random)
             else { return false }

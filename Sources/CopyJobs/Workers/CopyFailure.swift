@@ -22,52 +22,53 @@ struct CopyFailure: Error, Sendable, Hashable {
         case internalError = "INTERNAL_ERROR"
     }
 
-    enum Outlook: Sendable, Hashable {
-        case passes
-        case lasts
+    enum FailureKind: Sendable, Hashable {
+        case transient
+        case permanent
     }
 
     let code: Code
     /// For people; holds no secret.
     let message: String
-    let outlook: Outlook
+    let failureKind: FailureKind
 
-    init(_ code: Code, _ message: String, _ outlook: Outlook) {
+    init(_ code: Code, _ message: String, _ failureKind: FailureKind) {
         self.code = code
         self.message = message
-        self.outlook = outlook
+        self.failureKind = failureKind
     }
 
     init(_ error: any Error) {
         switch error {
         case let failure as CopyFailure: self = failure
-        case TransferFailure.connection(let reason): self.init(.destinationUnavailable, reason, .passes)
-        case TransferFailure.unusable(let reason): self.init(.destinationRefused, reason, .lasts)
+        case TransferFailure.connection(let reason): self.init(.destinationUnavailable, reason, .transient)
+        case TransferFailure.unusable(let reason): self.init(.destinationRefused, reason, .permanent)
         case let refusal as StoreRefusal: self.init(refusal)
         case let failure as FileDownload.LocalFailure:
-            self.init(.destinationFailed, failure.messageWithoutPath, .passes)
+            self.init(.destinationFailed, failure.messageWithoutPath, .transient)
         case let failure as FileReader.Failure:
             self.init(
                 failure.isMissing ? .sourceNotFound : .sourceDamaged, "the object cannot be read: \(failure.reason)",
-                .lasts)
-        default: self.init(.internalError, "the gateway failed", .passes)
+                .permanent)
+        default: self.init(.internalError, "the gateway failed", .transient)
         }
     }
 
     static let occupied = CopyFailure(
-        .destinationOccupied, "there is something that no copy of this organization wrote: use another key", .lasts)
+        .destinationOccupied, "there is something that no copy of this organization wrote: use another key", .permanent)
 
     private init(_ refusal: StoreRefusal) {
         if ["PreconditionFailed", "FileAlreadyExists"].contains(refusal.code) {
             self = .occupied
             return
         }
-        switch refusal.remedy {
-        case .retry: self.init(.destinationUnavailable, "\(refusal)", .passes)
-        case .sendAgain: self.init(.destinationFailed, "\(refusal)", .passes)
+        switch refusal.retryability {
+        case .retry: self.init(.destinationUnavailable, "\(refusal)", .transient)
+        case .sendAgain: self.init(.destinationFailed, "\(refusal)", .transient)
         // A multipart upload that somebody gave up: another one is begun.
-        case .startOver where refusal.code == "NoSuchUpload": self.init(.destinationFailed, "\(refusal)", .passes)
-        case .startOver, .refreshCredentials, .adoptTime, .none: self.init(.destinationRefused, "\(refusal)", .lasts)
+        case .startOver where refusal.code == "NoSuchUpload": self.init(.destinationFailed, "\(refusal)", .transient)
+        case .startOver, .refreshCredentials, .adoptTime, .none:
+            self.init(.destinationRefused, "\(refusal)", .permanent)
         }
     }
 }

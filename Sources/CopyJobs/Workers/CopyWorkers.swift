@@ -13,7 +13,7 @@ final class CopyWorkers: Sendable {
     private let database: Database
     private let store: ObjectStore
     private let clock: any WallClock
-    private let bell = Bell()
+    private let signal = Signal()
     /// What is being copied, by job and number.
     private let running = Lock<[String: [Int: Task<Void, any Error>]]>([:])
 
@@ -26,7 +26,7 @@ final class CopyWorkers: Sendable {
     }
 
     /// There may be something to do.
-    func wake() { bell.ring() }
+    func wake() { signal.notify() }
 
     /// Ends the attempts of a job that was canceled, and has what they left cleared away.
     func stop(job id: String) {
@@ -66,11 +66,11 @@ final class CopyWorkers: Sendable {
         while !Task.isCancelled {
             await persistently {
                 // Both asked first: what comes after it, or is due after it, wakes.
-                let (rings, now) = (self.bell.rings, self.clock.now())
+                let (notified, now) = (self.signal.count, self.clock.now())
                 if let claim = try await self.claim(at: now) {
                     await self.attend(to: claim)
                 } else {
-                    try await self.rest(since: rings, now)
+                    try await self.rest(since: notified, now)
                 }
             }
         }
@@ -87,10 +87,10 @@ final class CopyWorkers: Sendable {
         }
     }
 
-    /// Until somebody rings, or the next item that waits is due.
-    private func rest(since rings: Int, _ now: UnixTime) async throws {
+    /// Waits until it is notified, or the next item that waits is due.
+    private func rest(since notified: Int, _ now: UnixTime) async throws {
         let due = try await database.read { try CopyRecords($0).nextDue(after: now) }
-        await bell.wait(after: rings, atMost: due.map { $0.duration(since: now) })
+        await signal.wait(after: notified, atMost: due.map { $0.duration(since: now) })
     }
 
     /// The next item, which is this worker's from now on.
@@ -139,11 +139,11 @@ final class CopyWorkers: Sendable {
         }
         guard case .failure(let error) = result else { return }
         configuration.onFailure(error)
-        await takeUpAgain(job, number)
+        await requeueAfterFailure(job, number)
     }
 
     /// What became of an item could not be read or written: after a while it is anybody's again.
-    private func takeUpAgain(_ job: String, _ number: Int) async {
+    private func requeueAfterFailure(_ job: String, _ number: Int) async {
         await persistently {
             let due = self.clock.now().adding(self.configuration.pause)
             try await self.database.write { try CopyRecords($0).requeue(number, of: job, due: due) }

@@ -11,7 +11,7 @@ package struct DeviceFolder: Sendable {
         init(_ message: String) { self.message = message }
     }
 
-    /// Of a configuration; 256 tags of the greatest length fit.
+    /// The greatest size of a configuration; 256 tags of the greatest length fit.
     private static let maximumBytes = 4 << 20
 
     package let path: String

@@ -47,7 +47,7 @@ struct AttemptStore: Sendable {
         do {
             return try await operation(client(current.value, connection))
         } catch let refusal as StoreRefusal {
-            switch refusal.remedy {
+            switch refusal.retryability {
             case .adoptTime(let time):
                 clock.adopt(time)
                 return try await operation(client(current.value, connection))

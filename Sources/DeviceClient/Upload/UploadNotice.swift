@@ -2,9 +2,9 @@
 package enum UploadNotice: Sendable {
     /// - Parameter acknowledged: bytes that the store has already.
     case began(UploadState, acknowledged: Int64)
-    /// So many bytes count now, after the store was asked.
+    /// The bytes that the store has acknowledged, after it was asked.
     case standing(acknowledged: Int64, size: Int64)
-    /// So many bytes more are on their way, or fewer: those of a part that broke off count no more.
+    /// Bytes that were sent since the last notice; negative where a part broke off and its bytes count no more.
     case moved(bytes: Int64)
     /// The store acknowledged a part.
     case acknowledged(part: Int, bytes: Int64)

@@ -10,12 +10,12 @@ import StoreProtocol
 struct UploadRun: Sendable {
     /// So often the gateway is asked how the upload stands before nothing more is expected of it. What a part's
     /// acknowledgement proves, that the upload moves, sets the count back.
-    private static let maximumDetours = 3
+    private static let maxRecoveryAttempts = 3
 
     let ledger: UploadLedger
     let service: DataGatewayServiceClient<DeviceCalls>
     let clock: ServerClock
-    /// Of the store's requests; the calls see to themselves.
+    /// Retries of the store's requests; calls have retries of their own.
     let retrying: Retrying
     let parallel: Int
     let connectionOptions: HTTPConnection.Options
@@ -42,7 +42,7 @@ struct UploadRun: Sendable {
         var store: AttemptStore?
         var mustAsk = ledger.isResumed
         var wasRefused = false
-        var detours = 0
+        var recoveryAttempts = 0
         while true {
             try Task.checkCancellation()
             let before = await ledger.state.acknowledgedBytes
@@ -54,9 +54,9 @@ struct UploadRun: Sendable {
                     notice(.standing(acknowledged: state.acknowledgedBytes, size: state.source.size))
                 }
                 if let finished = try await step(&store) { return finished }
-            } catch  where Remedy(error) == .askForRecovery {
-                detours = await ledger.state.acknowledgedBytes > before ? 0 : detours + 1
-                guard detours <= Self.maximumDetours else { throw error }
+            } catch  where FailureResponse(error) == .askForRecovery {
+                recoveryAttempts = await ledger.state.acknowledgedBytes > before ? 0 : recoveryAttempts + 1
+                guard recoveryAttempts <= Self.maxRecoveryAttempts else { throw error }
                 wasRefused = (error as? CallFailure)?.method == DataGatewayServiceMethods.completeUpload
                 mustAsk = true
             }
@@ -192,14 +192,14 @@ struct UploadRun: Sendable {
                 let listed = try await trying("ListParts", store) { try await $0.parts(of: multipart) }
                 let held = try await verified(listed, known: known, state.source, attempt)
                 if held != known { try await ledger.record(.held(parts: held.values.sorted { $0.number < $1.number })) }
-            } catch let refusal as StoreRefusal where refusal.remedy == .startOver {
+            } catch let refusal as StoreRefusal where refusal.retryability == .startOver {
                 try await ledger.record(.lost)
             }
         default: break
         }
     }
 
-    /// Those of the listed parts that hold the file's bytes.
+    /// The listed parts that hold the file's bytes.
     private func verified(
         _ listed: [StorePart], known: [Int: StorePart], _ identity: SourceIdentity, _ attempt: UploadAttempt
     ) async throws -> [Int: StorePart] {

@@ -28,7 +28,7 @@ package struct Uploader: Sendable {
         case new
         /// It goes on where that stopped.
         case resuming
-        /// That is given up.
+        /// The upload that is there is given up.
         case afresh
     }
 
@@ -62,18 +62,18 @@ package struct Uploader: Sendable {
         let endpoints = try folder.endpoints() ?? Endpoints()
         let loop = EventLoop(name: "device")
         let authorities = try endpoints.authorities(options.authorities)
-        func retrying(_ outlook: @escaping @Sendable (any Error) -> Retrying.Outlook) -> Retrying {
-            Retrying(policy: options.retries, outlook: outlook) { what, reason, delay in
+        func retrying(_ failureKind: @escaping @Sendable (any Error) -> Retrying.FailureKind) -> Retrying {
+            Retrying(policy: options.retries, failureKind: failureKind) { what, reason, delay in
                 notice(.waiting(what: what, reason: reason, delay: delay))
             }
         }
         // A call for fresh credentials has been repeated by itself.
-        self.retrying = retrying { $0 is CallFailure ? .lasts : Remedy($0).outlook }
+        self.retrying = retrying { $0 is CallFailure ? .permanent : FailureResponse($0).failureKind }
         service = DataGatewayServiceClient(
             DeviceCalls(
                 gateway: GatewayChannel(to: endpoints.gateway, authorities: authorities, loop: loop),
                 auth: GatewayChannel(to: endpoints.auth, authorities: authorities, loop: loop),
-                credential: configuration.apiKey, clock: clock, retrying: retrying { Remedy($0).outlook }))
+                credential: configuration.apiKey, clock: clock, retrying: retrying { FailureResponse($0).failureKind }))
         self.folder = folder
         self.configuration = configuration
         self.options = options

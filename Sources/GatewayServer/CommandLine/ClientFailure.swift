@@ -14,6 +14,6 @@ package struct ClientFailure: Error, Hashable {
         self.status = status
     }
 
-    /// Who reads the output no further, as `head`, has what it wants.
+    /// The reader of the output has closed it, as `head` does when it has what it wants.
     package static let readerLeft = ClientFailure("nobody reads the output any more", exitCode: .success)
 }

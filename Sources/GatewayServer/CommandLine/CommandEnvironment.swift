@@ -12,7 +12,7 @@ package struct CommandEnvironment: Sendable {
     /// Writes to the terminal that standard error is, without a line break; `nil` where it is none.
     package var terminal: (@Sendable (String) -> Void)? = nil
 
-    /// Those of this process.
+    /// The environment of this process.
     package static var process: CommandEnvironment {
         CommandEnvironment(
             variables: ProcessInfo.processInfo.environment,

@@ -15,7 +15,7 @@ struct ParameterLabel: Sendable {
     var isRequired = false
     var isRepeated = false
 
-    /// As it is written, e.g. `--site SITE_ID`.
+    /// The spelling on a command line, e.g. `--site SITE_ID`.
     var spelling: String {
         kind == .option ? "\(name) \(placeholder)" : name
     }

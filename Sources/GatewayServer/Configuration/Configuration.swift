@@ -23,7 +23,7 @@ package struct Configuration: Sendable {
         package var listeners: Set<ListenerName>
     }
 
-    /// Those that are wanted.
+    /// The listeners that are to be opened.
     package var listeners: [ListenerName: PeerAddress]
     /// `nil` = cleartext everywhere.
     package var tls: TLS?
@@ -254,7 +254,7 @@ extension PeerAddress {
     private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
     private static let wildcards = ["0.0.0.0", "::"].compactMap(AddressRange.init)
 
-    /// Nobody knows where a name leads, but for the one that each machine keeps for itself.
+    /// Whether the host is a loopback address. Names are treated as non-loopback, except `localhost`.
     package var isLoopback: Bool { host == "localhost" || Self.loopback.contain(host) }
 
     var isWildcard: Bool { Self.wildcards.contain(host) }

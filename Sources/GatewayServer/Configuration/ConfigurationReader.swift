@@ -196,7 +196,7 @@ struct ConfigurationReader {
 
     func contains(_ key: String) -> Bool { given[key] != nil }
 
-    /// That the value of `key` breaks a rule.
+    /// The error that says that the value of `key` breaks a rule.
     func wrong(_ key: String, _ rule: String) -> ConfigurationError {
         switch given[key]?.source {
         case .environment(let name), .option(let name): ConfigurationError("\(key) \(rule) (\(name))")

@@ -29,13 +29,13 @@ package struct ConfigurationSetting: Sendable, Hashable {
     /// `section.name`.
     package let key: String
     let rule: Rule
-    /// As it is shown: nothing secret is in it.
+    /// The value for display; secrets are left out.
     package let value: String
     package let source: ConfigurationSource
 }
 
 extension Int64 {
-    /// As the documentation writes numbers: `67,108,864`, and powers of two from 2⁴⁰ on as such.
+    /// The number in the documentation's form: `67,108,864`, and powers of two from 2⁴⁰ on as such.
     var grouped: String {
         if self >= 1 << 40, nonzeroBitCount == 1 {
             let digits = Array("⁰¹²³⁴⁵⁶⁷⁸⁹")

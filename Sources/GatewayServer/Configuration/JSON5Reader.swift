@@ -182,7 +182,7 @@ struct JSON5Reader {
         return scalar
     }
 
-    /// So many hexadecimal digits.
+    /// Reads `count` hexadecimal digits.
     private mutating func codeUnit(_ count: Int) throws(JSON5Error) -> UInt32 {
         let start = position
         var unit: UInt32 = 0

@@ -9,9 +9,9 @@ package enum ListenerName: String, CaseIterable, Sendable {
     case web
     case ops
 
-    /// Those that speak gRPC.
+    /// The listeners that speak gRPC.
     package static let grpc: [ListenerName] = [.auth, .gateway, .admin, .internalStorage, .deviceInit]
-    /// Those that can speak TLS.
+    /// The listeners that can speak TLS.
     static let securable: [ListenerName] = grpc + [.objectStore, .web]
 
     /// What stands in the place of an address where the listener is not wanted.

@@ -43,7 +43,7 @@ struct SecretSource {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & (S_IROTH | S_IWOTH) != 0 else { return }
         Log.write(
-            "a secret is open to other users", ["place": place, "file": path, "remedy": "chmod o-rw"], level: .warning)
+            "a secret is open to other users", ["place": place, "file": path, "hint": "chmod o-rw"], level: .warning)
     }
 
     /// The first line.
@@ -55,7 +55,7 @@ struct SecretSource {
         return Secret(line)
     }
 
-    /// That it does not hold what it must.
+    /// The error that says that the source does not hold what it must.
     func wrong(_ rule: String) -> ConfigurationError {
         switch origin {
         case .file(let path): ConfigurationError("\(place).secret_file must hold \(rule) (\(path))")

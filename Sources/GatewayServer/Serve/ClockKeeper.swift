@@ -36,7 +36,7 @@ final class ClockKeeper: Sendable {
                 [
                     "step_seconds": "\(status.step)", "confirmed_in_seconds": "\(status.remaining)",
                     "consequence": "nothing is deleted for its age",
-                    "remedy": "where the clock is right: data-gateway clock confirm",
+                    "hint": "where the clock is right: data-gateway clock confirm",
                 ], level: .warning)
         }
         clockGuard.onChange { [weak self] in self?.note($0) }
@@ -112,7 +112,7 @@ final class ClockKeeper: Sendable {
                 "the clock stepped",
                 [
                     "seconds": "\(seconds)", "consequence": "nothing is deleted for its age until it is confirmed",
-                    "remedy": "where the clock is right: data-gateway clock confirm",
+                    "hint": "where the clock is right: data-gateway clock confirm",
                 ], level: .warning)
         case .stepped(let seconds, isConfirmed: true):
             Log.write("the clock stepped back to where it was", ["seconds": "\(seconds)"])

@@ -41,7 +41,7 @@ extension ConnectionPlan {
             [
                 "descriptors": "\(descriptors)", "each_grpc_listener": "\(grpc)",
                 "object_store": "\(http[0].connections)", "web": "\(http[1].connections)",
-                "remedy": "raise LimitNOFILE of the service, or lower rpc.max_connections",
+                "hint": "raise LimitNOFILE of the service, or lower rpc.max_connections",
             ], level: isShort ? .warning : .info)
     }
 }

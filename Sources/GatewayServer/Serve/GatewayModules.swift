@@ -74,7 +74,7 @@ package struct GatewayModules: Sendable {
                 "the disk is full: its reserve is released",
                 [
                     "consequence": "only deletions, sign-ins, downloads and sweeps are served",
-                    "remedy": "delete objects, or make the disk bigger",
+                    "hint": "delete objects, or make the disk bigger",
                 ], level: .warning)
         }
         database = try Database(
@@ -152,7 +152,7 @@ package struct GatewayModules: Sendable {
                 [
                     "setting": named.setting, "organization": named.name,
                     "consequence": "the setting is not for the new one",
-                    "remedy": "take the setting out, restart, and put it in again",
+                    "hint": "take the setting out, restart, and put it in again",
                 ], level: .warning)
         }
         guard try await database.read({ try Accounts.hasSeveralOrganizations(in: $0) }) else { return }
@@ -162,7 +162,7 @@ package struct GatewayModules: Sendable {
                 [
                     "destination": destination.name,
                     "consequence": "each may copy below a folder of its name only",
-                    "remedy": "say in copy.destinations whose it is: organizations",
+                    "hint": "say in copy.destinations whose it is: organizations",
                 ], level: .warning)
         }
     }

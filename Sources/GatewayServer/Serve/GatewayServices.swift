@@ -102,7 +102,7 @@ struct GatewayServices: Sendable {
             let shortage = DescriptorShortage {
                 Log.write(
                     "out of file descriptors",
-                    ["consequence": "connections wait", "remedy": "raise LimitNOFILE of the service"], level: .error)
+                    ["consequence": "connections wait", "hint": "raise LimitNOFILE of the service"], level: .error)
             }
             return try RPCListener(
                 configuration.address(name), server: servers.value[name], loops: loops.value,

@@ -14,7 +14,7 @@ struct ReconciliationReport: Sendable {
                 "store and database differ in age",
                 [
                     "consequence": "nothing is swept; was an older backup of one restored beside the other?",
-                    "remedy": "data-gateway doctor",
+                    "hint": "data-gateway doctor",
                 ], level: .warning)
         }
         guard store.isReconciled else { return }

@@ -7,7 +7,7 @@ import Observability
 struct ServiceManager: Sendable {
     /// Within which it wants a sign of life; `nil` = it does not.
     let watchdogInterval: Duration?
-    /// As `sun_path` has it: an abstract name begins with a zero byte.
+    /// The path in the form of `sun_path`: an abstract name begins with a zero byte.
     private let path: [UInt8]
 
     /// `nil` where no service manager listens.

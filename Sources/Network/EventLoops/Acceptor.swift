@@ -98,11 +98,13 @@ final class Acceptor: @unchecked Sendable {  // state belongs to its loop; check
             Self.discard(client)
             return
         }
-        var speaker: any ConnectionProtocol = ServerConnection(server: settings.server, loop: loop, peer: peer)
+        var connectionProtocol: any ConnectionProtocol = ServerConnection(
+            server: settings.server, loop: loop, peer: peer)
         if let certificates = settings.certificates {
-            speaker = TLSConnection(speaker, context: certificates.context, scratch: scratch)
+            connectionProtocol = TLSConnection(connectionProtocol, context: certificates.context, scratch: scratch)
         }
-        let connection = SocketConnection(loop: loop, socket: client, speaker: speaker) { [self] connection in
+        let connection = SocketConnection(loop: loop, socket: client, connectionProtocol: connectionProtocol) {
+            [self] connection in
             settings.limits.leave(peer.host)
             connections.removeValue(forKey: ObjectIdentifier(connection))
             if connections.isEmpty {

@@ -5,9 +5,9 @@ import RPC
 
 /// One thread with a libuv loop: the sockets that belong to it, and the handlers of their calls.
 ///
-/// As a `TaskExecutor` it runs those handlers' jobs between its callbacks, so that a call that waits for nothing costs no
-/// hop to another thread. Sendable although it has state: everything but `inbox` is touched on its own thread only, which
-/// ``preconditionCurrent()`` checks.
+/// It is a `TaskExecutor` and runs those handlers' jobs between its callbacks, so that a call that waits for nothing
+/// costs no hop to another thread. Sendable although it has state: everything but `inbox` is touched on its own thread
+/// only, which ``preconditionCurrent()`` checks.
 package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  // state belongs to its thread; checked
     private enum Work {
         case job(UnownedJob)

@@ -12,14 +12,14 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
     private let loop: EventLoop
     private let connection: ClientConnection
     /// What speaks on the socket: the connection, or TLS around it.
-    private let speaker: any ConnectionProtocol
+    private let connectionProtocol: any ConnectionProtocol
     private var socket: SocketConnection?
 
     private init(loop: EventLoop, address: PeerAddress, authorities: TLSAuthorities?) {
         self.loop = loop
         let plain = ClientConnection(loop: loop, authority: address.description, isSecure: authorities != nil)
         connection = plain
-        speaker =
+        connectionProtocol =
             authorities.map { TLSConnection(plain, authorities: $0, host: address.host, scratch: TLSScratch()) }
             ?? plain
     }
@@ -66,7 +66,9 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
             loop.run { [self] in
                 let attempt = ConnectAttempt(loop: loop) { [self] socket, status in
                     if status == 0 {
-                        self.socket = SocketConnection(loop: loop, socket: socket, speaker: speaker) { [self] _ in
+                        self.socket = SocketConnection(
+                            loop: loop, socket: socket, connectionProtocol: connectionProtocol
+                        ) { [self] _ in
                             self.socket = nil
                         }
                     }

@@ -6,7 +6,7 @@ import Wire
 final class SocketConnection {
     private let loop: EventLoop
     private let socket: UnsafeMutablePointer<uv_tcp_t>
-    private let speaker: any ConnectionProtocol
+    private let connectionProtocol: any ConnectionProtocol
     private let onClose: (SocketConnection) -> Void
     private var isFlushScheduled = false
     /// A write that the kernel did not take at once is under way; until it is done nothing is read or produced.
@@ -17,17 +17,17 @@ final class SocketConnection {
 
     /// Takes over `socket`, which is initialized and connected.
     init(
-        loop: EventLoop, socket: UnsafeMutablePointer<uv_tcp_t>, speaker: any ConnectionProtocol,
+        loop: EventLoop, socket: UnsafeMutablePointer<uv_tcp_t>, connectionProtocol: any ConnectionProtocol,
         onClose: @escaping (SocketConnection) -> Void
     ) {
         loop.preconditionCurrent()
         self.loop = loop
         self.socket = socket
-        self.speaker = speaker
+        self.connectionProtocol = connectionProtocol
         self.onClose = onClose
         // Released when the socket is closed.
         socket.pointee.data = Unmanaged.passRetained(self).toOpaque()
-        speaker.onOutput = { [unowned self] in flushSoon() }
+        connectionProtocol.onOutput = { [unowned self] in flushSoon() }
         uv_tcp_nodelay(socket, 1)
         startReading()
         flushSoon()
@@ -65,7 +65,7 @@ final class SocketConnection {
             return
         }
         do throws(ConnectionError) {
-            try speaker.receive(UnsafeRawBufferPointer(start: bytes, count: count))
+            try connectionProtocol.receive(UnsafeRawBufferPointer(start: bytes, count: count))
         } catch {
             failure = error
         }
@@ -80,11 +80,11 @@ final class SocketConnection {
         loop.flushLater(self)
     }
 
-    /// Sends all that the speaker has, as far as the kernel takes it.
+    /// Sends all that the connectionProtocol has, as far as the kernel takes it.
     func flush() {
         isFlushScheduled = false
         guard !isClosing else { return }
-        guard !speaker.isAborted else {
+        guard !connectionProtocol.isAborted else {
             close()
             return
         }
@@ -92,7 +92,7 @@ final class SocketConnection {
         let buffer = loop.writeBuffer
         var filled = 0
         do throws(ConnectionError) {
-            while let bytes = try speaker.nextOutput() {
+            while let bytes = try connectionProtocol.nextOutput() {
                 if filled + bytes.count > buffer.count {
                     guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: bytes) else { return }
                     filled = 0
@@ -111,7 +111,7 @@ final class SocketConnection {
             let rest = UnsafeRawBufferPointer(start: nil, count: 0)
             guard write(UnsafeRawBufferPointer(rebasing: buffer[..<filled]), then: rest) else { return }
         }
-        if failure != nil || speaker.isFinished { close() }
+        if failure != nil || connectionProtocol.isFinished { close() }
     }
 
     /// - Parameter next: goes out right behind `bytes` if those cannot all be written now.
@@ -131,14 +131,14 @@ final class SocketConnection {
         rest.append(contentsOf: next)
         PendingWrite.start(rest, on: stream) { [unowned self] status in finishedWriting(status) }
         isWriting = true
-        speaker.socketBlocked(true)
+        connectionProtocol.socketBlocked(true)
         uv_read_stop(stream)
         return false
     }
 
     private func finishedWriting(_ status: Int32) {
         isWriting = false
-        speaker.socketBlocked(false)
+        connectionProtocol.socketBlocked(false)
         guard !isClosing else { return }
         guard status == 0 else {
             close()
@@ -150,10 +150,10 @@ final class SocketConnection {
 
     // MARK: the end
 
-    /// Begins the speaker's orderly end.
+    /// Begins the connectionProtocol's orderly end.
     func shutDown() {
         loop.preconditionCurrent()
-        speaker.shutDown()
+        connectionProtocol.shutDown()
     }
 
     func close() {
@@ -164,7 +164,7 @@ final class SocketConnection {
             guard let context = handle?.pointee.data else { return }
             Unmanaged<SocketConnection>.fromOpaque(context).takeRetainedValue().closed()
         }
-        speaker.connectionLost(failure)
+        connectionProtocol.connectionLost(failure)
     }
 
     private func closed() {

@@ -22,7 +22,7 @@ final class TLSConnection: ConnectionProtocol {
     private let outgoing: OpaquePointer
     private let scratch: TLSScratch
     private var isOpen = false
-    private var hasSaidGoodbye = false
+    private var sentCloseNotify = false
 
     var onOutput: () -> Void {
         get { inner.onOutput }
@@ -103,9 +103,9 @@ final class TLSConnection: ConnectionProtocol {
         if !isOpen, SSL_is_server(ssl) == 0, SSL_in_before(ssl) == 1 { _ = try shakeHands() }
         if isOpen, BIO_ctrl_pending(outgoing) == 0 {
             ERR_clear_error()
-            if try !sealOutput(), !hasSaidGoodbye, inner.isFinished {
+            if try !sealOutput(), !sentCloseNotify, inner.isFinished {
                 // close_notify: what was sent was all (RFC 8446, section 6.1).
-                hasSaidGoodbye = true
+                sentCloseNotify = true
                 SSL_shutdown(ssl)
             }
         }

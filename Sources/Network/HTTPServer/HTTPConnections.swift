@@ -5,7 +5,7 @@ import HTTPTypes
 final class HTTPConnections: Sendable {
     private struct Open {
         var connections: [ObjectIdentifier: HTTPConnection] = [:]
-        /// As it is limited; see `AddressRange.countedAsOne`.
+        /// Connections by address, as it is limited; see `AddressRange.countedAsOne`.
         var byAddress: [String: Int] = [:]
     }
 

@@ -12,9 +12,9 @@ import Synchronization
 /// serves, and lives, until it is stopped.
 package final class HTTPDaemon: Sendable {
     package struct Configuration: Sendable {
-        package var front = HTTPFront()
+        package var validator = RequestValidator()
         package var maximumConnections: UInt32 = 256
-        /// More are closed at once; `nil` = no bound of its own.
+        /// The most connections of one address; further ones are closed at once; `nil` = no bound of its own.
         package var maximumConnectionsPerAddress: Int?
         /// Addresses that stand for many, and so have no such bound: proxies.
         package var proxies: [AddressRange] = []

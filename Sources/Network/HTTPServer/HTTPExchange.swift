@@ -98,9 +98,9 @@ final class HTTPExchange {
         let (fields, method, version) = (section.fields, String(cString: method), String(cString: version))
         isHead = method == "HEAD"
         began = .now
-        let framing = Result { () throws(HTTPFront.Refusal) in
+        let framing = Result { () throws(RequestValidator.Refusal) in
             guard section.isExact else { throw .notAsSent }
-            return try daemon.configuration.front.admit(target: target, fields: fields, version: version)
+            return try daemon.configuration.validator.admit(target: target, fields: fields, version: version)
         }
         let head = HTTPRequestHead(
             method: method, target: target, fields: fields, framing: (try? framing.get()) ?? .none,

@@ -9,9 +9,9 @@ package struct HTTPRequestRecord: Sendable {
     package let peer: String
     package let requestID: String
     package let trace: TraceContext?
-    /// Of the answer; `nil` where there was none.
+    /// The status of the answer; `nil` where there was none.
     package internal(set) var status: Int?
-    /// Of the bodies.
+    /// Bytes of the bodies.
     package internal(set) var bytesReceived: Int64 = 0
     package internal(set) var bytesSent: Int64 = 0
     /// From the header's arrival to the answer's last byte.

@@ -8,7 +8,7 @@ final class CallProgress: Sendable {
     struct State {
         /// The response's, once it is there.
         var head: (status: Int, fields: HTTPFields)?
-        /// Of the response, not taken yet.
+        /// Bytes of the response that were not taken yet.
         var body: [UInt8] = []
         /// Bytes of the request that wait for the call.
         var unsent = 0

@@ -69,7 +69,7 @@ package final class RPCRequestHandler: HTTPRequestHandler {
         return name == "application/grpc" || name.hasPrefix("application/grpc+")
     }
 
-    /// Fields that concern HTTP/1.1's connection alone (RFC 9113, section 8.2.2), or that the front has dealt with.
+    /// Fields that concern HTTP/1.1's connection alone (RFC 9113, section 8.2.2), or that the request validator has dealt with.
     private static let hopByHop: Set<String> = [
         "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade", "te", "trailer", "host",
         "http2-settings", "content-length", "expect", "x-request-id",

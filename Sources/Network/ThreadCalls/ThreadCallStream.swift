@@ -176,7 +176,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {
     private func startWatching() {
         var lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)
         // The request is there, and a call is all that there will be.
-        lifecycle.shookHands()
+        lifecycle.handshakeCompleted()
         lifecycle.streamsChanged(1, at: loop.now)
         self.lifecycle = lifecycle
         scheduleTick(after: lifecycle.tickInterval)

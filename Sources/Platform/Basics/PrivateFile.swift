@@ -15,7 +15,7 @@ package enum PrivateFile {
 
         package var description: String { reason }
 
-        /// That of the latest call, from `errno`.
+        /// The failure of the latest call, from `errno`.
         package static func last() -> Failure { Failure(errno) }
 
         /// Names the file as well.

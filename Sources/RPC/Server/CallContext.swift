@@ -28,7 +28,8 @@ package final class CallContext: @unchecked Sendable {
     package internal(set) var mayWait = true
     /// What it has moved; whole when the call has ended.
     package internal(set) var traffic = CallTraffic()
-    /// Who calls: what an interceptor found out, read through an extension of the room that knows the type.
+    /// The caller's identity, found out by an interceptor and read through an extension of the module that knows the
+    /// type.
     package var identity: (any Sendable)?
     /// On whose behalf the handler works; `nil` = nobody's that is known.
     package var workOwner: WorkOwner?
@@ -67,7 +68,7 @@ package struct CallTraffic: Sendable, Hashable {
     /// Messages that came and went.
     package var messagesReceived = 0
     package var messagesSent = 0
-    /// Of their bodies, as they are on the wire, in bytes.
+    /// Bytes of the bodies, as they are on the wire.
     package var bytesReceived = 0
     package var bytesSent = 0
     /// From the header section's end to the status, in nanoseconds.

@@ -78,7 +78,7 @@ package struct ConnectionLifecycle: Sendable {
     }
 
     /// The first frames came, and were right.
-    package mutating func shookHands() {
+    package mutating func handshakeCompleted() {
         if case .handshaking = state { state = .open }
     }
 

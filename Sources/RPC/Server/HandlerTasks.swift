@@ -8,7 +8,7 @@ package final class HandlerTasks: @unchecked Sendable {
     /// Tasks that are kept without a call.
     static let maxParked = 64
 
-    /// Of the loop, which owns this.
+    /// The executor of the loop, which owns this.
     private unowned let executor: any TaskExecutor
     /// Calls in line: the first ones last in `front`, the others behind them in `back`.
     private var front: [ServerCall] = []

@@ -96,7 +96,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package func outputPending() { onOutput() }
 
-    package func receivedSettings() { lifecycle.shookHands() }
+    package func receivedSettings() { lifecycle.handshakeCompleted() }
 
     package func receivedPingAcknowledgement(_ number: UInt8) {
         guard number == Ping.drain.rawValue, isDraining else { return }

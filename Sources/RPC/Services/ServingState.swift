@@ -24,7 +24,8 @@ package final class ServingState: Sendable {
         for watcher in watchers { watcher.yield(false) }
     }
 
-    /// As `stopServing`, and for good: who watches is told, and the watch ends, for it would hold up the end of the server.
+    /// Ends serving for good, after what `stopServing` does: watchers are told, and each watch ends, for it would hold
+    /// up the end of the server.
     package func end() {
         stopServing()
         let watchers = state.withLock { state in

@@ -9,17 +9,17 @@ package final class Connection {
     enum Mode {
         case writer
         case reader
-        /// Of a file that nobody writes: no lock is taken, and no file appears beside it.
+        /// A file that nothing writes: no lock is taken, and no file appears beside it.
         case immutable
     }
 
-    /// More distinct texts than this are not expected; over it all are forgotten, so a generated filter costs no memory.
+    /// The number of statements that are kept; beyond it all are dropped, so that generated filters cost no memory.
     private static let cachedStatements = 256
 
     /// For a lock that another connection holds; milliseconds.
     private static let patience: Int32 = 5000
     /// For readers of the log, while every write waits; milliseconds.
-    private static let restartPatience: Int32 = 25
+    private static let restartBusyTimeout: Int32 = 25
 
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
@@ -196,7 +196,7 @@ package final class Connection {
             case .restarting: SQLITE_CHECKPOINT_RESTART
             case .truncating: SQLITE_CHECKPOINT_TRUNCATE
             }
-        if kind == .restarting { sqlite3_busy_timeout(handle, Self.restartPatience) }
+        if kind == .restarting { sqlite3_busy_timeout(handle, Self.restartBusyTimeout) }
         defer { if kind == .restarting { sqlite3_busy_timeout(handle, Self.patience) } }
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error(code) }

@@ -114,8 +114,8 @@ package final class Database: Sendable {
         return try result.get()
     }
 
-    /// As ``write(_:)``, for a write that nobody waits for. Calls `reply` exactly once: on the writer's thread after the
-    /// commit, or at once when the write is refused; it must be quick.
+    /// The same as ``write(_:)``, for a write that no caller waits for. Calls `reply` exactly once: on the writer's
+    /// thread after the commit, or at once when the write is refused; it must be quick.
     package func submit<T: Sendable>(
         isolation: Isolation = .serializable, for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T,

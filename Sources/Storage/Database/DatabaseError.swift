@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Everything that can go wrong in this room.
+/// Everything that can go wrong with the database.
 package enum DatabaseError: Error, Sendable, Equatable {
     /// Too many writes wait already. Passing: try again.
     case overloaded

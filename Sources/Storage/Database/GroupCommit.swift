@@ -4,7 +4,7 @@
 /// transaction, the neighbours' rows with it (tried on 3.40.1). So nobody is answered before COMMIT returned, and when
 /// the engine undid a batch each of its writes is run once more, alone, and fails or succeeds for itself.
 struct GroupCommit {
-    /// Nobody can say what the file holds: an fsync failed.
+    /// The outcome of a commit is unknown: an fsync failed.
     struct Uncertain: Error {
         let cause: DatabaseError
         /// The writes of the batch that nobody has told yet.

@@ -1,7 +1,7 @@
 /// One step of the schema, applied once, in a transaction of its own, and then never edited: what it got wrong the
 /// next one mends.
 package struct Migration: Sendable {
-    /// The room and a number, e.g. `accounts-1`.
+    /// The module and a number, e.g. `accounts-1`.
     package let name: String
     /// Statements, ended by semicolons.
     package let sql: String
@@ -32,7 +32,7 @@ extension Connection {
         }
     }
 
-    /// Those of `migrations` that the file has not seen, in their order.
+    /// The migrations that the file has not had, in their order.
     ///
     /// - Throws: `newerSchema` when the file records one that is not among them.
     package func pending(_ migrations: [Migration]) throws -> [Migration] {

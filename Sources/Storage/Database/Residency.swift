@@ -2,7 +2,7 @@ import Glibc
 
 /// Which pages of a file the page cache has: mincore(2) on a mapping of it.
 final class Residency {
-    /// Of the file; bytes.
+    /// The size of the file in bytes.
     let size: Int
     private let mapping: UnsafeMutableRawPointer?
     private let pageSize = sysconf(Int32(_SC_PAGESIZE))

@@ -3,8 +3,8 @@ import Dispatch
 
 /// The writes that wait for the writer's thread, and the copies that somebody wants. Bounded; any thread may add.
 ///
-/// Nobody takes the writer from the others: a turn takes as many writes of each owner as of any other, before it takes more of
-/// one, and an owner has a quarter of the places at most.
+/// A queue in which no owner takes the writer from the others: a turn takes as many writes of each owner as of any
+/// other, before it takes more of one, and an owner has a quarter of the places at most.
 final class WriteQueue: Sendable {
     /// What the writer's thread does next.
     struct Turn {

@@ -1,7 +1,7 @@
 import Database
 import Dispatch
 
-/// Finished objects as rooms above read them, without a client's request.
+/// Finished objects as capabilities read them, without a client's request.
 extension ObjectStore {
     /// One at a time, so that the memory for what is being read is bounded by one of them.
     private static let reading = DispatchQueue(label: "store.contents")

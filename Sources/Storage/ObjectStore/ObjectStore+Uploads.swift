@@ -1,6 +1,6 @@
 import Database
 
-/// What the rooms above ask about an upload, each inside a transaction of their own.
+/// Questions of the capabilities about an upload, each inside a transaction of theirs.
 extension ObjectStore {
     /// All that the store holds of an upload, with its parts counted.
     package func snapshot(uploadID: String, in connection: Connection) throws -> StoreSnapshot {

@@ -25,7 +25,7 @@ package final class ObjectStore: Sendable {
         var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
         /// Memory for the bodies that are being received, of all requests together; bytes.
         package var bufferBytes: Int64 = 256 << 20
-        /// Of operators' own tools; their ids differ.
+        /// Keys of operators' own tools; their ids differ.
         package var staticKeys: [StaticKey] = []
         var calls = FileCalls()
         /// What holds the bytes, for tests that put another engine in the place of the directory.

@@ -15,7 +15,7 @@ package struct OfflineStore: Sendable {
     }
 
     /// Why a file stays in quarantine.
-    package enum Untakeable: Error, Sendable, CustomStringConvertible {
+    package enum ReadoptionError: Error, Sendable, CustomStringConvertible {
         case isThere
         case isDamaged
 
@@ -73,16 +73,16 @@ package struct OfflineStore: Sendable {
     /// Puts a quarantined file at its path and has `body` write the rows that speak of it; where that throws, or the bytes
     /// are not those that were stored, it is put back. After a crash in between the next start does that.
     ///
-    /// - Throws: ``Untakeable``, and what `body` throws.
-    package func takeIn(
+    /// - Throws: ``ReadoptionError``, and what `body` throws.
+    package func readopt(
         _ file: StoredFile, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
     ) throws {
-        guard try !holdsFile(file.fileID) else { throw Untakeable.isThere }
+        guard try !holdsFile(file.fileID) else { throw ReadoptionError.isThere }
         // A discard of the upload that its rows once were must not find it there.
         try database.writeBlocking { try StoreRecords($0).removed([file.fileID]) }
         try data.takeFromQuarantine(file.fileID)
         do {
-            guard try holds(file) else { throw Untakeable.isDamaged }
+            guard try holds(file) else { throw ReadoptionError.isDamaged }
             try database.writeBlocking { try body($0) }
         } catch DatabaseError.writerEnded {
             // The rows may be there: the next start puts the file where they say that it is.

@@ -3,7 +3,7 @@ import Crypto
 import Database
 import Glibc
 
-/// That a database and a data directory belong together and are of the same age.
+/// Proof that a database and a data directory belong together and are of the same age.
 ///
 /// Both hold one random id and a number that every start raises, in the database first. An older backup of one beside
 /// the other shows as another number, a disk that is not mounted as none. Files without a row, and rows without a file,

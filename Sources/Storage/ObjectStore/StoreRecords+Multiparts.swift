@@ -25,8 +25,8 @@ extension StoreRecords {
             row: Self.multipart)
     }
 
-    /// Those of an upload that were neither completed nor ended, with the number of their parts, in the order in which
-    /// they were begun.
+    /// The upload's multipart uploads that were neither completed nor ended, with the number of their parts, in the
+    /// order in which they were begun.
     func openMultiparts(uploadID: String) throws -> [(multipart: StoreSnapshot.Multipart, isLost: Bool)] {
         try connection.query(
             """
@@ -72,7 +72,7 @@ extension StoreRecords {
         return (oldest.filter { !$0.hasPart } + oldest.filter(\.hasPart)).prefix(surplus).map(\.id)
     }
 
-    /// Of static keys, with neither a beginning nor a part since then.
+    /// Multipart uploads of static keys, with neither a beginning nor a part since then.
     func directMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) throws -> [String] {
         let limit = try permit.now().adding(seconds: -seconds)
         let idle = try connection.query(

@@ -20,7 +20,7 @@ extension StoreRecords {
             row: Self.object)
     }
 
-    /// Those with keys from `first` on and below `end`, in the order of their bytes.
+    /// The objects with keys from `first` on and below `end`, in the order of their bytes.
     func objects(bucket: String, from first: String, below end: String, limit: Int) throws -> [StoredObject] {
         try connection.query(
             """

@@ -46,7 +46,7 @@ package struct StoredObject: Sendable, Equatable {
     /// The store's UploadId; nil for an object that was put whole.
     package let multipartID: String?
     package let contentType: String?
-    /// Of the bytes, or of the parts' checksums; nil where no client asked for one.
+    /// The checksum of the bytes, or of the parts' checksums; nil where no client asked for one.
     package let checksum: Checksum?
 
     package init(

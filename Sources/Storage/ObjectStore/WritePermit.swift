@@ -1,8 +1,8 @@
 import Basics
 import Database
 
-/// That a request may write, as decided at its header; asked again inside the commit, since the upload may have been
-/// aborted, superseded or completed while the body arrived.
+/// Permission for a request to write, as decided at its header; asked again inside the commit, since the upload may
+/// have been aborted, superseded or completed while the body arrived.
 package struct WritePermit: Sendable {
     let claims: CredentialClaims
     let policy: any AccessPolicy

@@ -9,7 +9,7 @@ struct ProvenRequest: Sendable {
     let target: RequestTarget
     let operation: StoreOperation
     let claims: CredentialClaims
-    /// Of the signature; the claims have an end of their own.
+    /// The end of the signature; the claims have an end of their own.
     let expiresAt: UnixTime
 }
 
@@ -33,7 +33,7 @@ final class ProvenRequests: Sendable {
     /// Bytes; a longer target is proven each time.
     static let maximumTarget = 4096
 
-    /// Of one generation; there are two.
+    /// The size of one generation; there are two.
     private let capacity: Int
     private let generations = Lock(Generations())
 

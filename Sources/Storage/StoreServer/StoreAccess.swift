@@ -4,12 +4,12 @@ import ObjectStore
 import StoreProtocol
 import XML
 
-/// Who sends a request, and what they may do to an object: decided when its header has arrived. A body that takes longer
-/// than the credentials live is let through.
+/// The sender of a request, and what they may do to an object: decided when its header has arrived. A body that takes
+/// longer than the credentials live is let through.
 struct StoreAccess {
     let claims: CredentialClaims
     let decision: AccessDecision
-    /// Of the body's chunks, where they are signed.
+    /// The signatures of the body's chunks, where they are signed.
     let chunkSignatures: ChunkSignatures?
 
     /// What may be done in the name of claims whose secret was proven.
@@ -55,8 +55,8 @@ struct StoreAccess {
 }
 
 extension Authentication {
-    /// Of the temporary credentials that signed the request. The reason of a refusal is told only after the signature has
-    /// proven the secret.
+    /// The claims of the temporary credentials that signed the request. The reason of a refusal is told only after the
+    /// signature has proven the secret.
     func claims(
         of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Int64?
     ) throws(StoreError) -> (claims: CredentialClaims, secret: Secret) {
@@ -79,7 +79,7 @@ extension Authentication {
         return issued
     }
 
-    /// That `secret` signed the request, and that it still counts.
+    /// Proves that `secret` signed the request, and that the signature is still valid.
     ///
     /// Times are those of our clock. The date that a client signs is not policed unless a limit is set: a robot whose
     /// clock is wrong must be able to upload.

@@ -2,13 +2,13 @@ import Basics
 
 /// An event that one webhook is to be told of, and what came of it so far.
 struct Delivery: Sendable, Hashable {
-    /// Of the event, in the order of the commits.
+    /// The event's position in the order of the commits.
     let position: Int64
     let eventID: String
     let subject: String
     let payload: String
     let traceparent: String?
-    /// That failed.
+    /// Attempts that failed.
     let attempts: Int
     let firstFailedAt: UnixTime?
 }

@@ -3,7 +3,7 @@ import HTTPClient
 
 /// What an attempt's answer means. Pure: time and lot come in.
 struct DeliveryRules: Sendable {
-    /// Of what is kept and shown of an error.
+    /// The characters of an error that are kept and shown.
     private static let longestReason = 256
 
     let policy: RetryPolicy

@@ -8,11 +8,11 @@ import HTTPClient
 actor WebhookSender {
     /// After trouble with the database.
     private static let pause = Duration.seconds(1)
-    /// Of an answer, which nobody reads.
+    /// The bytes of an answer that are received; they are not used.
     private static let longestAnswer = 64 << 10
 
     let webhook: Webhook
-    nonisolated let bell = Bell()
+    nonisolated let signal = Signal()
     private let database: Database
     private let clock: any WallClock
     private let rules: DeliveryRules
@@ -46,22 +46,22 @@ actor WebhookSender {
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
                 // Asked first: what comes after it wakes at once.
-                let rings = bell.rings
+                let notified = signal.count
                 let (begun, wait) = await takeDue()
                 for (delivery, connection) in begun {
                     group.addTask { await self.deliver(delivery, over: connection) }
                 }
-                await bell.wait(after: rings, atMost: wait)
+                await signal.wait(after: notified, atMost: wait)
             }
         }
     }
 
-    /// What begins now, each with a connection of its own, and how long there is nothing to do then; nil = until the bell.
+    /// What begins now, each with a connection of its own, and how long there is nothing to do then; nil = until the signal.
     private func takeDue() async -> (begun: [(Delivery, HTTPConnection)], wait: Duration?) {
         let quiet = quietUntil - .now
         if quiet > .zero { return ([], quiet) }
         let free = pace.slots - underWay.count
-        // Whatever ends rings.
+        // The end of an attempt notifies.
         guard free > 0 else { return ([], nil) }
         let now = clock.now()
         let (name, limit) = (webhook.name, underWay.count + free)
@@ -103,7 +103,7 @@ actor WebhookSender {
         }
         underWay.remove(delivery.position)
         idle.append(connection)
-        bell.ring()
+        signal.notify()
     }
 
     private func send(

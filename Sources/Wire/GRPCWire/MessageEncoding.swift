@@ -14,8 +14,8 @@ public enum MessageEncoding: String, Sendable, CaseIterable {
         case tooLong(limit: Int)
     }
 
-    /// Those of a list that we have, the best first: `gzip, br;q=0.5`. What has the weight 0 is not taken (RFC 9110,
-    /// section 12.5.3); other weights do not count.
+    /// The encodings of a list that are supported, the best first: `gzip, br;q=0.5`. A weight of 0 excludes one (RFC
+    /// 9110, section 12.5.3); other weights do not count.
     public static func accepted(_ list: String) -> [MessageEncoding] {
         let names = list.lowercased().split(separator: ",").filter { !$0.hasSuffix(";q=0") }
         let known = names.compactMap {

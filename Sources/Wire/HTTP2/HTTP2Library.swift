@@ -18,7 +18,8 @@ enum HTTP2Library {
             let header = frame.pointee
             guard header.hd.type == UInt8(NGHTTP2_HEADERS.rawValue), header.headers.cat == NGHTTP2_HCAT_REQUEST
             else {
-                session.headed = HTTP2Session.stream(handle, header.hd.stream_id).map(Unmanaged.passUnretained)
+                session.streamReceivingHeaders = HTTP2Session.stream(handle, header.hd.stream_id).map(
+                    Unmanaged.passUnretained)
                 return 0
             }
             session.isWithinHeaderSection = true
@@ -34,7 +35,7 @@ enum HTTP2Library {
             guard let context else { return 0 }
             // Called for each field: counting references would cost more than the rest of it.
             Unmanaged<HTTP2Session>.fromOpaque(context)._withUnsafeGuaranteedRef { session in
-                session.headed?._withUnsafeGuaranteedRef { stream in
+                session.streamReceivingHeaders?._withUnsafeGuaranteedRef { stream in
                     stream.receive(
                         name: UnsafeBufferPointer(start: name, count: nameCount),
                         value: UnsafeBufferPointer(start: value, count: valueCount))
@@ -78,7 +79,7 @@ enum HTTP2Library {
         return table
     }()
 
-    /// As `callbacks`.
+    /// Set up once, then only read; the same holds for `callbacks`.
     nonisolated(unsafe) static let options: OpaquePointer? = {
         var table: OpaquePointer?
         nghttp2_option_new(&table)

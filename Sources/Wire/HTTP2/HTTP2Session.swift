@@ -37,14 +37,14 @@ public final class HTTP2Session {
     private let settings: HTTP2Settings
     /// Owns this session, and so outlives it.
     private unowned(unsafe) let host: any HTTP2SessionHost
-    private var conduct: PeerConduct
+    private var conduct: PeerAbuseDetector
     /// Server: what the client has opened; a client opens its streams itself.
     private var opened: OpenedStreams?
     private var heads = FrameHeads(preface: 24)
     /// RST_STREAM came, and a frame behind it may be for a stream that it has closed.
     private var isAfterReset = false
     /// The stream whose header section arrives, while it is open; nghttp2 lets no other frame come between.
-    var headed: Unmanaged<HTTP2Stream>?
+    var streamReceivingHeaders: Unmanaged<HTTP2Stream>?
     /// A header section has begun and has not ended.
     public internal(set) var isWithinHeaderSection = false
     /// Bytes of bodies that went into DATA frames so far.
@@ -57,7 +57,7 @@ public final class HTTP2Session {
     public init(role: Role, settings: HTTP2Settings = HTTP2Settings(), host: any HTTP2SessionHost) {
         self.settings = settings
         self.host = host
-        conduct = PeerConduct(settings)
+        conduct = PeerAbuseDetector(settings)
         opened = role == .server ? OpenedStreams() : nil
         var created: OpaquePointer?
         let status =
@@ -251,23 +251,25 @@ public final class HTTP2Session {
 
     /// The peer may have sent more on the stream before it hears of our RST_STREAM.
     func sentReset(_ id: Int32) {
-        if !(Self.stream(session, id)?.hasReceivedEnd ?? false) { opened?.forgive(id) }
+        if !(Self.stream(session, id)?.hasReceivedEnd ?? false) { opened?.recordReset(id) }
     }
 
     func peerOpens(_ id: Int32) -> Bool {
-        headed = nil
+        streamReceivingHeaders = nil
         guard let stream = host.openStream() else { return false }
         opened?.isTaken()
         stream.id = id
         nghttp2_session_set_stream_user_data(session, id, retain(stream))
-        headed = Unmanaged.passUnretained(stream)
+        streamReceivingHeaders = Unmanaged.passUnretained(stream)
         return true
     }
 
     func closed(_ stream: HTTP2Stream, code: UInt32) {
         nghttp2_session_set_stream_user_data(session, stream.id, nil)
         // Other streams end while a header section arrives, too.
-        if headed?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() { headed = nil }
+        if streamReceivingHeaders?.toOpaque() == Unmanaged.passUnretained(stream).toOpaque() {
+            streamReceivingHeaders = nil
+        }
         stream.closed(code: code)
         stream.dropUnsent()
         release(stream)
@@ -284,7 +286,7 @@ public final class HTTP2Session {
     /// To be called where a header section was refused for its size.
     public func peerSentOversizedHeaders() { judge(conduct.oversizedHeaders(at: host.now)) }
 
-    private func judge(_ excess: PeerConduct.Excess?) {
+    private func judge(_ excess: PeerAbuseDetector.Excess?) {
         guard let excess else { return }
         nghttp2_session_terminate_session(session, HTTP2ErrorCode.enhanceYourCalm.rawValue)
         host.exceeded(excess.rawValue)

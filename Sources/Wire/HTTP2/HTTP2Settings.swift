@@ -16,7 +16,7 @@ public struct HTTP2Settings: Sendable {
     /// Streams that a peer may make us reset at once, and in the long run.
     public var resetBurst = 200
     public var resetsPerSecond = 20
-    /// Header sections over their limit that are refused one by one; then the connection is, one a second forgiven.
+    /// Header sections over their limit that are refused one by one; then the connection is, one a second recentlyReset.
     public var oversizedHeaderBurst = 20
 
     public init() {}

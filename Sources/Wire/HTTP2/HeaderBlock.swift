@@ -7,7 +7,7 @@ import CNghttp2
 public final class HeaderBlock: Sendable {
     /// Never changed after `init`, and freed by `deinit` only.
     nonisolated(unsafe) let fields: UnsafeMutableBufferPointer<nghttp2_nv>
-    /// As `fields`.
+    /// The memory behind `fields`, with the same lifetime.
     private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
     private let isPermanent: Bool
 

@@ -7,7 +7,7 @@
 /// everything is ignored.
 struct OpenedStreams {
     /// Streams, and ranges of skipped identifiers, that are remembered.
-    static let maxForgiven = 256
+    static let maxRecentlyReset = 256
     static let maxSkipped = 16
 
     /// The highest identifier that was used; -1 = none.
@@ -17,16 +17,16 @@ struct OpenedStreams {
     private var isUntaken = false
     /// Identifiers that the client went past.
     private var skipped: [Range<Int32>] = []
-    private var forgiven: [Int32] = []
-    /// Of identifiers up to here it is forgotten which were forgiven.
-    private var horizon: Int32 = 0
+    private var recentlyReset: [Int32] = []
+    /// The highest stream identifier evicted from `recentlyReset`; frames at or below it are ignored.
+    private var lastEvicted: Int32 = 0
 
     /// HEADERS came.
     ///
     /// - Returns: whether they open a stream; `false` also for identifiers that no client may use, which nghttp2 refuses.
     mutating func opens(_ id: Int32) -> Bool {
         guard id > last, id & 1 == 1 else { return false }
-        forgiveUntaken()
+        recordUnopened()
         if id > last + 2 {
             if skipped.count == Self.maxSkipped { skipped.removeFirst() }
             skipped.append(last + 1..<id)
@@ -40,24 +40,24 @@ struct OpenedStreams {
     mutating func isTaken() { isUntaken = false }
 
     /// We reset the stream while the client could still send on it.
-    mutating func forgive(_ id: Int32) {
-        guard !forgiven.contains(id) else { return }
-        if forgiven.count == Self.maxForgiven { horizon = max(horizon, forgiven.removeFirst()) }
-        forgiven.append(id)
+    mutating func recordReset(_ id: Int32) {
+        guard !recentlyReset.contains(id) else { return }
+        if recentlyReset.count == Self.maxRecentlyReset { lastEvicted = max(lastEvicted, recentlyReset.removeFirst()) }
+        recentlyReset.append(id)
     }
 
     /// HEADERS or DATA came for a stream that is not open.
     ///
     /// - Returns: the connection's error; `nil` where the frame is to be ignored, or nghttp2 finds the fault itself.
     mutating func fault(_ id: Int32) -> HTTP2ErrorCode? {
-        forgiveUntaken()
-        guard id & 1 == 1, id <= last, id > horizon, !forgiven.contains(id) else { return nil }
+        recordUnopened()
+        guard id & 1 == 1, id <= last, id > lastEvicted, !recentlyReset.contains(id) else { return nil }
         return skipped.contains { $0.contains(id) } ? .protocolError : .streamClosed
     }
 
-    private mutating func forgiveUntaken() {
+    private mutating func recordUnopened() {
         guard isUntaken else { return }
         isUntaken = false
-        forgive(last)
+        recordReset(last)
     }
 }

@@ -35,6 +35,6 @@ package protocol HTTPBodySource: AnyObject {
     ///
     /// - Returns: how many there were; 0 at the end; `nil` when the answer breaks off, which the client sees.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int?
-    /// Nobody will read any more; called once, also after the end.
+    /// The reader has left; called once, also after the end.
     func close()
 }

@@ -1,6 +1,6 @@
 import Crypto
 
-/// A request as it stands when its header has arrived and has passed ``HTTPFront``; its body has not been read.
+/// A request as it stands when its header has arrived and has passed ``RequestValidator``; its body has not been read.
 package struct HTTPRequestHead: Sendable {
     /// How the body that follows is delimited (RFC 9112, section 6.3).
     package enum Framing: Sendable, Equatable {

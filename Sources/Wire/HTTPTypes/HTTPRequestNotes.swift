@@ -8,7 +8,7 @@ package final class HTTPRequestNotes: @unchecked Sendable {
     package var operation: String?
     /// In which protocol on top of HTTP, e.g. `oss`.
     package var dialect: String?
-    /// Who asked, as the log names them.
+    /// The caller's name in the log.
     package var principal: String?
     /// What it was about, e.g. `uploads/ID`.
     package var target: String?

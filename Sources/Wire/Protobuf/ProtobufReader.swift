@@ -1,6 +1,6 @@
 /// A cursor over the bytes of one message, and the only place where decoding touches memory unchecked.
 ///
-/// Whoever makes one keeps the bytes alive for as long as it is used (`Message.init(decoding:)` does). After a throw
+/// The owner keeps the bytes alive for as long as the reader is used (`Message.init(decoding:)` does). After a throw
 /// the reader must not be used again.
 public struct ProtobufReader: ~Copyable {
     /// How deep messages and groups may nest; what other implementations allow too.

@@ -55,7 +55,7 @@ enum ValueTag {
     static let bool: UInt32 = 4 << 3 | WireType.varint
     static let structure: UInt32 = 5 << 3 | WireType.delimited
     static let list: UInt32 = 6 << 3 | WireType.delimited
-    /// Of a Struct's map and of a ListValue's values.
+    /// The tag of a Struct's map entries and of a ListValue's values.
     static let entries: UInt32 = 1 << 3 | WireType.delimited
     static let key: UInt32 = 1 << 3 | WireType.delimited
     static let value: UInt32 = 2 << 3 | WireType.delimited

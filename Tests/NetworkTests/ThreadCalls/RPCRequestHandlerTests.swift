@@ -108,7 +108,7 @@ import Wire
         }
     }
 
-    /// More than the windows and the daemon's memory hold at once.
+    /// A message larger than the windows and the daemon's memory hold at once.
     @Test func aLargeMessageGoesBothWays() throws {
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)

@@ -20,7 +20,7 @@ struct SignatureVectors: Decodable {
 
         var testDescription: String { "\(client) \(version) \(mode) \(method) \(target.prefix(40))" }
 
-        /// As it was signed, but for what is given.
+        /// The request as it was signed, with the given changes.
         func request(
             method: String? = nil, target: String? = nil, host: String? = nil, fields: [String: String] = [:]
         ) throws -> SignedRequest {

@@ -17,7 +17,7 @@ struct StoreClient {
     var credentials: TemporaryCredentials
     let clock: ManualClock
     var dialect = Dialect.oss
-    /// Of the scope.
+    /// The region in the signature's scope.
     var region = ""
 
     var path: String { "/\(claims.bucket)/\(claims.key)" }

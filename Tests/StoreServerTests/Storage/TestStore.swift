@@ -15,7 +15,7 @@ final class TestStore {
     final class Policy: AccessPolicy {
         let decision = Lock(AccessDecision.allowed(partSize: TestStore.partSize, needsActivity: false))
         let touched = Lock<[String]>([])
-        /// More bytes than these are too many; nil = none are.
+        /// The bytes that may still be written; nil = no limit.
         let bytesLeft = Lock<Int64?>(nil)
 
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
@@ -62,7 +62,7 @@ final class TestStore {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    /// As a new process would: nothing is kept but the folder and the database.
+    /// Restarts the store in a new state: only the folder and the database are kept.
     ///
     /// - Parameters:
     ///   - isClean: whether the process before it stopped, or was killed.

@@ -35,7 +35,7 @@ struct Facts {
     let objects: [Object]
     /// In the catalog: files by upload, and the bytes of their tags.
     let listed: [(uploadID: String, fileID: String, tagBytes: Int64)]
-    /// As quotas have it.
+    /// The usage by which quotas count.
     let deviceUsage: Usage
     let siteUsage: Usage
     /// What the audit log says more than once and may say once.

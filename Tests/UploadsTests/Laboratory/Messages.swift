@@ -30,7 +30,7 @@ enum Call {
         }
     }
 
-    /// Of the gateway's service; what it is for the store's matters to nobody.
+    /// The method of the gateway's service; the store's requests do not use it.
     var method: MethodDescriptor {
         switch self {
         case .create: DataGatewayServiceMethods.createLogicalUpload
@@ -77,16 +77,16 @@ enum Reply {
 struct Message {
     enum Content {
         case request(Request)
-        /// Of a request whose beginning has arrived: the end of its body.
+        /// The rest of a request whose beginning has arrived: the end of its body.
         case rest(Call)
         case reply(Reply)
     }
 
     static let lifetimeSeconds: Int64 = 600
 
-    /// Of the request; its reply has the same.
+    /// The number of the request; its reply has the same.
     let call: Int
-    /// Of this copy.
+    /// The number of this copy.
     let id: Int
     let sentAt: UnixTime
     /// It does not arrive before so many events have happened.

@@ -24,7 +24,7 @@ enum Sabotage: CaseIterable {
 }
 
 extension SimulatedGateway {
-    /// As `answer`, where something is wrong.
+    /// Does what `answer` does, with the given sabotage.
     func answer(_ request: Request, under sabotage: Sabotage?) async throws -> Reply {
         if sabotage == .completionForgotten, case .complete = request.call { return .completed }
         let reply = await answer(request)

@@ -34,11 +34,11 @@ struct SimulatedDevice {
 
     private struct Run {
         var state: UploadState
-        /// Those at hand, and which they are.
+        /// The credentials at hand, and their number.
         var credentials: (value: TemporaryCredentials, number: Int)?
         var mustAsk: Bool
         var wasRefused = false
-        var detours = 0
+        var recoveryAttempts = 0
         /// Acknowledged bytes when the step began.
         var before: Int64 = 0
         /// To be sent, in this order.
@@ -50,7 +50,7 @@ struct SimulatedDevice {
         var parts: [PartRange] = []
     }
 
-    private static let maximumDetours = 3
+    private static let maxRecoveryAttempts = 3
 
     let file: SimulatedFile
     /// Parts that it sends at once.
@@ -290,8 +290,8 @@ struct SimulatedDevice {
 
     private mutating func fail(_ ask: Ask, _ error: any Error) throws {
         if let refusal = error as? StoreRefusal {
-            if case .list = ask.call, refusal.remedy == .startOver { return try record(.lost) }
-            if refusal.remedy == .refreshCredentials, !ask.isSecondTry, let attempt = ask.call.attempt {
+            if case .list = ask.call, refusal.retryability == .startOver { return try record(.lost) }
+            if refusal.retryability == .refreshCredentials, !ask.isSecondTry, let attempt = ask.call.attempt {
                 var again = ask
                 again.isSecondTry = true
                 if run?.credentials?.number == ask.credentials {
@@ -309,15 +309,16 @@ struct SimulatedDevice {
         if case .recovery = ask.call, (error as? CallFailure)?.detail == .uploadNotFound {
             throw Complaint(text: "the gateway does not know an upload that it issued")
         }
-        switch Remedy(error) {
+        switch FailureResponse(error) {
         case .retry: run?.outbox.append(Ask(call: ask.call))
         case .askForRecovery:
             guard var current = run else { return }
-            current.detours = current.state.acknowledgedBytes > current.before ? 0 : current.detours + 1
+            current.recoveryAttempts =
+                current.state.acknowledgedBytes > current.before ? 0 : current.recoveryAttempts + 1
             if case .complete = ask.call { current.wasRefused = true } else { current.wasRefused = false }
             current.mustAsk = true
             (current.outbox, current.waiting, current.blocked, current.parts) = ([], [:], [], [])
-            run = current.detours > Self.maximumDetours ? nil : current
+            run = current.recoveryAttempts > Self.maxRecoveryAttempts ? nil : current
         case .none: run = nil
         }
     }

@@ -25,7 +25,7 @@ final class SimulatedGateway {
     private var caller: Caller
     /// Requests whose bodies are on their way, by message.
     private var bodies: [Int: (body: Body, call: Call)] = [:]
-    /// Those of killed processes: the ends of their requests, which would clean up, never come.
+    /// The bodies of killed processes: the ends of their requests, which would clean up, never come.
     private var killed: [Body] = []
 
     init(_ world: World, _ device: Caller, _ file: SimulatedFile) throws {
@@ -33,7 +33,7 @@ final class SimulatedGateway {
         caller = try device.at(service())
     }
 
-    /// As `kill -9` and a start: what was in memory is gone, and the store is reconciled.
+    /// Ends the process as `kill -9` does, and starts one: memory is gone, and the store is reconciled.
     func restart() throws {
         killed += bodies.values.map(\.body)
         bodies = [:]

@@ -15,7 +15,7 @@ final class World {
     let configuration: UploadConfiguration
     /// Nothing is given up here: what was completed all the same would leave no room for the file's next upload.
     let isTight: Bool
-    /// Of the process that serves now.
+    /// The store of the process that serves now.
     private(set) var store: ObjectStore
     private var devices = 0
 

@@ -42,7 +42,7 @@ import Wire
 
     @Test func whatCrossesOurResetIsIgnored() {
         var streams = opened(1, 3)
-        streams.forgive(1)
+        streams.recordReset(1)
         #expect(faults(streams, 1, 3) == [nil, .streamClosed])
     }
 
@@ -53,19 +53,19 @@ import Wire
         #expect(faults(streams, 1, 3, 5) == [.streamClosed, nil, nil])
     }
 
-    /// Of the oldest it is forgotten what they were: then everything is ignored, as nghttp2 does.
+    /// The oldest are forgotten: then everything is ignored, as nghttp2 does.
     @Test func memoryIsBounded() {
         var streams = OpenedStreams()
-        let count = Int32(OpenedStreams.maxForgiven + 1)
+        let count = Int32(OpenedStreams.maxRecentlyReset + 1)
         for id in stride(from: 1, to: 4 * count, by: 4) {
             _ = streams.opens(id)
-            streams.forgive(id)
+            streams.recordReset(id)
         }
         let last = 4 * count - 3
         // 3 was skipped, but so was much after it.
         #expect(faults(streams, 1, 3, 5, last - 2, last) == [nil, .streamClosed, nil, .protocolError, nil])
-        streams.forgive(3)
-        streams.forgive(7)
+        streams.recordReset(3)
+        streams.recordReset(7)
         #expect(faults(streams, 1, 3, 5, 7) == [nil, nil, nil, nil])
     }
 }

@@ -25,7 +25,7 @@ struct MalformedInputTests {
         #expect(error(Scalars.self, [0x20]) == .truncated)
     }
 
-    /// More bytes than needed are allowed, and a 32-bit field takes the low 32 bits.
+    /// Accepts more bytes than needed, and takes the low 32 bits for a 32-bit field.
     @Test func overlongVarints() throws {
         #expect(try Scalars(decoding: [0x18, 0x85, 0x80, 0x80, 0x00]).int32Value == 5)
         #expect(try Scalars(decoding: [0x68, 0x80, 0x80, 0x80, 0x01]).boolValue)

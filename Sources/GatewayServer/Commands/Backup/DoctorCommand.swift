@@ -45,7 +45,7 @@ struct DoctorCommand: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         var isInOrder = false
         let code = await environment.report(asJSON: json) {
-            let doctor = Doctor(try DataDirectory.forMending(directory), migrations: GatewayModules.migrations)
+            let doctor = Doctor(try DataDirectory.openForRepair(directory), migrations: GatewayModules.migrations)
             let treatment = try treat(doctor, at: environment.clock.now())
             let report = try doctor.examine(checksums: checksums)
             isInOrder = report.isInOrder && treatment.problems.isEmpty
@@ -58,7 +58,7 @@ struct DoctorCommand: Command {
         var treatment = DoctorReply.Treatment()
         if settles { treatment.quarantined = try doctor.settle() }
         if !taken.isEmpty {
-            treatment.taken = try doctor.takeIn(taken.contains("all") ? nil : Set(taken), at: now)
+            treatment.taken = try doctor.readopt(taken.contains("all") ? nil : Set(taken), at: now)
         }
         if !deleted.isEmpty { treatment.deleted = try doctor.delete(Set(deleted)) }
         return treatment

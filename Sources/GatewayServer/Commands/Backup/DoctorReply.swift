@@ -8,10 +8,10 @@ struct DoctorReply {
     struct Treatment {
         /// Nil where it was not asked for.
         var quarantined: Int?
-        var taken: [Doctor.Treated] = []
-        var deleted: [Doctor.Treated] = []
+        var taken: [Doctor.RepairResult] = []
+        var deleted: [Doctor.RepairResult] = []
 
-        var problems: [Doctor.Treated] { (taken + deleted).filter { $0.problem != nil } }
+        var problems: [Doctor.RepairResult] { (taken + deleted).filter { $0.problem != nil } }
     }
 
     private let report: Doctor.Report
@@ -70,7 +70,7 @@ struct DoctorReply {
     }
 }
 
-extension Doctor.Treated {
+extension Doctor.RepairResult {
     fileprivate var json: JSONValue {
         .object([
             .init(name: "file_id", value: .string(fileID)),

@@ -88,10 +88,10 @@ struct Download: Command {
     private func retrying(_ reporter: TransferReporter) -> Retrying {
         Retrying(policy: RetryPolicy()) { error in
             switch error {
-            case TransferFailure.connection: .passes(after: nil)
-            case let refusal as StoreRefusal where refusal.remedy == .retry: .passes(after: nil)
-            case let failure as ClientFailure where failure.exitCode == .unreachable: .passes(after: nil)
-            default: .lasts
+            case TransferFailure.connection: .transient(after: nil)
+            case let refusal as StoreRefusal where refusal.retryability == .retry: .transient(after: nil)
+            case let failure as ClientFailure where failure.exitCode == .unreachable: .transient(after: nil)
+            default: .permanent
             }
         } notice: { what, reason, delay in
             let failure = ClientFailure(reason, file: what, hint: "trying again")

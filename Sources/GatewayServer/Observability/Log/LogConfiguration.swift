@@ -19,7 +19,7 @@ package enum LogLevel: String, Sendable, CaseIterable, Comparable {
 
 /// How a line is written.
 package enum LogFormat: String, Sendable, CaseIterable {
-    /// As text where standard error is a terminal, else as JSON.
+    /// Text where standard error is a terminal, else JSON.
     case auto
     case json
     case text

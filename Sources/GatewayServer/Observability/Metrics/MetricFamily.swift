@@ -10,7 +10,7 @@ package struct MetricFamily: Sendable {
         /// Behind the family's name: `_bucket`.
         var suffix = ""
         var labels: MetricLabels
-        /// As it is written.
+        /// The value in Prometheus' text format.
         var value: String
     }
 
@@ -34,7 +34,7 @@ extension MetricFamily {
     }
 }
 
-/// Who counts something that operators see.
+/// A part of the gateway that counts something for operators.
 package protocol MetricSource: Sendable {
     var families: [MetricFamily] { get }
 }

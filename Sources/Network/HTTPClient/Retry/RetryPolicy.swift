@@ -4,7 +4,7 @@ package struct RetryPolicy: Sendable, Hashable {
     package var base: Duration = .milliseconds(500)
     /// The longest wait of all.
     package var cap: Duration = .seconds(30)
-    /// So many failures are allowed in any case, however long each took: an attempt may be an hour of sending.
+    /// Failures that are allowed in any case, however long each took: an attempt may be an hour of sending.
     package var attempts = 6
     /// How long after the first failure a further attempt may begin.
     package var patience: Duration = .seconds(300)

@@ -1,22 +1,22 @@
 /// Tries again what may succeed later.
 package struct Retrying: Sendable {
     /// Whether a failure passes, and when at the earliest.
-    package enum Outlook: Sendable, Hashable {
-        case passes(after: Duration?)
-        case lasts
+    package enum FailureKind: Sendable, Hashable {
+        case transient(after: Duration?)
+        case permanent
     }
 
     private let policy: RetryPolicy
-    private let outlook: @Sendable (any Error) -> Outlook
+    private let failureKind: @Sendable (any Error) -> FailureKind
     private let notice: @Sendable (_ what: String, _ reason: any Error, _ delay: Duration) -> Void
 
     /// - Parameter notice: called before each wait.
     package init(
-        policy: RetryPolicy, outlook: @escaping @Sendable (any Error) -> Outlook,
+        policy: RetryPolicy, failureKind: @escaping @Sendable (any Error) -> FailureKind,
         notice: @escaping @Sendable (_ what: String, _ reason: any Error, _ delay: Duration) -> Void
     ) {
         self.policy = policy
-        self.outlook = outlook
+        self.failureKind = failureKind
         self.notice = notice
     }
 
@@ -29,7 +29,7 @@ package struct Retrying: Sendable {
             do {
                 return try await body()
             } catch {
-                guard case .passes(let least) = outlook(error) else { throw error }
+                guard case .transient(let least) = failureKind(error) else { throw error }
                 let now = ContinuousClock.now
                 let first = firstFailure ?? now
                 firstFailure = first

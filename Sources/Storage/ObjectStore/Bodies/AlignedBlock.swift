@@ -3,7 +3,7 @@ import Synchronization
 
 /// Memory for one block of a body, placed as direct writing needs it.
 ///
-/// Whoever holds a block is the only one that changes it; those it is handed to next only read, until all have left.
+/// A block of memory that only its holder changes; those it is handed to next only read, until all have left.
 final class AlignedBlock: @unchecked Sendable {  // Written by its holder alone; see above.
     /// Bytes. A disk takes blocks of this size at full speed, and a few of them for each request cost little memory.
     static let size = 1 << 20
@@ -18,7 +18,7 @@ final class AlignedBlock: @unchecked Sendable {  // Written by its holder alone;
     /// the write-back of the page that both share would put back what was there before the direct write.
     static func requiredAlignment(pageSize: Int) -> Int { max(4096, pageSize) }
 
-    /// So many are going to read it.
+    /// Announces `count` readers.
     func enter(_ count: Int) {
         readers.store(count, ordering: .relaxed)
     }

@@ -15,7 +15,7 @@ final class BodyPipeline {
     typealias Permit = @Sendable (() throws -> Void) throws -> Void
 
     private static let blocksInFlight = 2
-    /// That a body can have in use at a time: one that fills, and those under way.
+    /// The most blocks that a body has in use at a time: one that fills, and those under way.
     static let blocks = blocksInFlight + 1
 
     private struct Cancelled: Error {}
@@ -55,7 +55,7 @@ final class BodyPipeline {
     private let flight: Flight
     private var block: AlignedBlock?
     private var filled = 0
-    /// Of all that was appended; bytes.
+    /// Bytes that were appended.
     private(set) var count: Int64 = 0
 
     /// - Parameters:

@@ -1,7 +1,7 @@
 import Basics
 import Database
 
-/// What the rooms that own uploads and principals say about credentials whose signature was right.
+/// The decision of the modules that own uploads and principals about credentials whose signature was right.
 ///
 /// Asked once for every request, when its header arrives: one indexed read, no write.
 package protocol AccessPolicy: Sendable {
@@ -16,8 +16,8 @@ package protocol AccessPolicy: Sendable {
 }
 
 package enum AccessDecision: Sendable, Equatable {
-    /// As far as the claims reach. `partSize` is the one issued with the upload, in bytes; 0 = none was, a part may have
-    /// any. `needsActivity`: the upload was never touched before, or a minute ago at least.
+    /// The request is allowed as far as the claims reach. `partSize` is the one issued with the upload, in bytes; 0 =
+    /// none was, a part may have any. `needsActivity`: the upload was never touched before, or a minute ago at least.
     case allowed(partSize: Int64, needsActivity: Bool)
     /// The upload was completed: HEAD, GET, ListParts, and the Complete that already succeeded.
     case readOnly(needsActivity: Bool)

@@ -18,8 +18,8 @@ package struct CredentialClaims: Sendable, Equatable {
         package static let write = Operations(rawValue: 2)
     }
 
-    /// Who asked for the credentials. `epoch` is that of the key or user when they were issued; whatever disables,
-    /// holds or rotates it raises the epoch, so that a difference means that the credentials are dead.
+    /// The party that asked for the credentials. `epoch` is that of the key or user when they were issued; whatever
+    /// disables, holds or rotates it raises the epoch, so that a difference means that the credentials are dead.
     package enum Subject: Sendable, Equatable {
         case apiKey(id: String, epoch: Int64)
         case user(id: Int64, epoch: Int64)
@@ -27,7 +27,7 @@ package struct CredentialClaims: Sendable, Equatable {
         case system(userID: Int64, epoch: Int64)
         /// The same for a program that a certificate vouched for; nothing but time ends it.
         case certificate
-        /// Of the configuration; such claims are made for each request, and never issued.
+        /// A key of the configuration; such claims are made for each request, and never issued.
         case staticKey(id: String)
 
         /// The owner under which it waits.
@@ -40,7 +40,7 @@ package struct CredentialClaims: Sendable, Equatable {
             }
         }
 
-        /// As the log names it.
+        /// The subject's name in the log.
         package var name: String {
             switch self {
             case .apiKey(let id, _): "api_key:\(id)"
@@ -60,7 +60,7 @@ package struct CredentialClaims: Sendable, Equatable {
     package let expiresAt: UnixTime
     package let subject: Subject
 
-    /// As the log names what they reach.
+    /// The resource that the claims reach, in the log.
     package var target: String { "uploads/\(uploadID)" }
 
     package init(

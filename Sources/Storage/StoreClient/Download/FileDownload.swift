@@ -154,7 +154,7 @@ package struct FileDownload: Sendable {
         throw .unusable("the object store did not answer with the bytes from \(start) on")
     }
 
-    /// Of a Content-Range (RFC 9110, section 14.4).
+    /// The total size in a Content-Range (RFC 9110, section 14.4).
     private static func total(_ range: String) -> Int64? {
         range.split(separator: "/").last.flatMap { Int64($0) }
     }

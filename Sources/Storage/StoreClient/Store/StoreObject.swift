@@ -3,7 +3,7 @@ import StoreProtocol
 /// An object of an object store, and where that is.
 package struct StoreObject: Sendable {
     package let endpoint: StoreEndpoint
-    /// Of the signature's scope; empty where none is known.
+    /// The region in the signature's scope; empty where none is known.
     package let region: String
     package let bucket: String
     package let key: String

@@ -10,9 +10,9 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     /// Bytes of an error document that is read; those of S3 and OSS have less than 2 KiB.
     private static let maximumDocumentBytes = HTTPConnection.maximumKeptError
 
-    /// Of HTTP.
+    /// The status of HTTP.
     package let status: Int
-    /// Of the error document, e.g. `NoSuchUpload`; empty where there was none.
+    /// The code in the error document, e.g. `NoSuchUpload`; empty where there was none.
     package let code: String
     /// For people.
     package let message: String
@@ -44,7 +44,7 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     /// What a client does about it; from what deployed clients of OSS do.
-    package enum Remedy: Sendable, Hashable {
+    package enum Retryability: Sendable, Hashable {
         /// The same again, later.
         case retry
         /// The same, signed at that time, once.
@@ -58,7 +58,7 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         case none
     }
 
-    package var remedy: Remedy {
+    package var retryability: Retryability {
         if let serverTime { return .adoptTime(serverTime) }
         return switch (status, code) {
         case (_, "SecurityTokenExpired"), (_, "InvalidAccessKeyId"), (_, "SignatureDoesNotMatch"),

@@ -24,7 +24,7 @@ package struct Checksum: Equatable, Sendable, LosslessStringConvertible {
         self.init(algorithm, bytes, partCount: partCount)
     }
 
-    /// As S3 writes it.
+    /// The checksum in S3's notation.
     package var value: String { Base64.encode(bytes) + (partCount == 0 ? "" : "-\(partCount)") }
 
     package var description: String { "\(algorithm.rawValue):\(value)" }
@@ -34,9 +34,9 @@ package struct Checksum: Equatable, Sendable, LosslessStringConvertible {
 package struct MultipartChecksum: Equatable, Sendable, LosslessStringConvertible {
     /// S3's names.
     package enum Kind: String, Sendable {
-        /// Of the parts' checksums, in their order.
+        /// A checksum over the parts' checksums, in their order.
         case composite = "COMPOSITE"
-        /// Of the object's bytes, combined from the parts'.
+        /// A checksum of the object's bytes, combined from the parts'.
         case fullObject = "FULL_OBJECT"
     }
 

@@ -20,7 +20,7 @@ package struct StoreEndpoint: Sendable, Equatable {
         }
     }
 
-    /// As it was given, without a final slash.
+    /// The endpoint as it was given, without a final slash.
     package let text: String
     /// Without port.
     package let host: String

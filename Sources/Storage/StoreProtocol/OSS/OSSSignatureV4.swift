@@ -10,8 +10,9 @@ struct OSSSignatureV4: SignatureScheme {
     /// Lower case, sorted; signed beside those that always are.
     let signedFields: [String]
 
-    /// Of a presigned URL also the one that leaves the content type open: curl, browsers and most libraries send one of
-    /// their own choice, and whoever presigned may not have known it. Where a type was signed, only that one matches.
+    /// The signatures that prove the request. A presigned URL has a second one, which leaves the content type open:
+    /// curl, browsers and most libraries send one of their own choice, and whoever presigned may not have known it.
+    /// Where a type was signed, only that one matches.
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]] {
         var canonical = [canonicalRequest(request)]
         if request.target.has("x-oss-signature"), request.fields["content-type"] != nil {

@@ -4,7 +4,7 @@ import XML
 package struct CompletionList: Equatable {
     package struct Part: Equatable {
         package let number: Int
-        /// As it was sent, unescaped; compare it by ``ETag/matches(_:_:)``.
+        /// The entity tag as it was sent, unescaped; compare it by ``ETag/matches(_:_:)``.
         package let etag: String
         /// In base64; S3's clients name one.
         package var checksums: [ChecksumAlgorithm: String] = [:]
@@ -12,7 +12,7 @@ package struct CompletionList: Equatable {
 
     package let parts: [Part]
 
-    /// More bytes than 10,000 parts can need.
+    /// A size that the document of 10,000 parts does not reach.
     package static let maximumBytes = 4 << 20
 
     /// - Throws: `malformedXML`, also where elements are nested deeper than the document's own.

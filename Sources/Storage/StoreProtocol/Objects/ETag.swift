@@ -17,12 +17,12 @@ package enum ETag {
         }
     }
 
-    /// Of a part, or of an object that was put whole: the MD5.
+    /// The tag of a part, or of an object that was put whole: the MD5.
     package static func whole(md5: [UInt8], _ form: Form) -> String {
         "\"\(form.text(md5))\""
     }
 
-    /// Of an object made of parts: the MD5 over the parts' MD5s, and their number.
+    /// The tag of an object made of parts: the MD5 over the parts' MD5s, and their number.
     package static func multipart(partMD5s: [[UInt8]], _ form: Form) -> String {
         let digest = Digest.md5(partMD5s.flatMap { form == .oss ? Array(form.text($0).utf8) : $0 })
         return "\"\(form.text(digest))-\(partMD5s.count)\""

@@ -6,7 +6,7 @@ package struct ObjectListQuery: Equatable {
     /// Behind every key that begins with what it is appended to.
     private static let last = "\u{10FFFF}"
 
-    /// Of `list-type`: 1 or 2.
+    /// The value of `list-type`: 1 or 2.
     package let version: Int
     package let prefix: String
     /// Keys that share what stands before it, behind the prefix, are told as one; empty = none.
@@ -15,7 +15,7 @@ package struct ObjectListQuery: Equatable {
     package let limit: Int
     /// The list begins behind this, as the client said it.
     package let start: String
-    /// Of version 2, as it was sent.
+    /// The continuation token of version 2, as it was sent.
     package let token: String?
     /// Whether keys are percent-encoded in the answer.
     package let encodesKeys: Bool

@@ -8,7 +8,7 @@ package struct Authentication {
     /// Nil where none came: there are no credentials without one here.
     package let securityToken: String?
     package let signature: [UInt8]
-    /// Of a presigned URL.
+    /// The end of a presigned URL.
     package let expiresAt: UnixTime?
     /// When the client says it signed; nil for a presigned URL of OSS's version 1, which does not say.
     package let signedAt: UnixTime?

@@ -1,7 +1,7 @@
 /// What a body must be, as its request says, and what is to be computed of it. Used by one thread at a time.
 package final class BodyChecks {
     package let contentMD5: [UInt8]?
-    /// Of the body as it was signed.
+    /// The SHA-256 of the body as it was signed.
     package let sha256: [UInt8]?
     /// Computed and kept; nil = none.
     package private(set) var algorithm: ChecksumAlgorithm?

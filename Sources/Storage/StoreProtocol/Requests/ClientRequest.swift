@@ -11,7 +11,7 @@ package struct ClientRequest: Sendable, Equatable {
 
     package let method: String
     package let url: String
-    /// Those that were given, and those of the signature.
+    /// The fields that were given, and those of the signature.
     package let fields: HTTPFields
 
     /// To OSS, the bucket goes into the path where the endpoint is an address (or this machine), otherwise before the
@@ -51,7 +51,7 @@ package struct ClientRequest: Sendable, Equatable {
 }
 
 extension StoreEndpoint {
-    /// As clients send it: the port is left out where it is the scheme's own.
+    /// The field `Host` in the form that clients send: the port is left out where it is the scheme's own.
     fileprivate var hostField: String {
         let standard = isSecure ? ":443" : ":80"
         return authority.hasSuffix(standard) ? String(authority.dropLast(standard.count)) : authority

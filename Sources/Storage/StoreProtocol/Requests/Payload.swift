@@ -4,7 +4,7 @@ import HTTPTypes
 /// A request's body as it is to be taken.
 package struct Payload {
     package enum Framing {
-        /// As HTTP delimits it.
+        /// The body in HTTP's own framing.
         case plain
         /// In chunks of S3's, inside of what HTTP delimits.
         case chunks(AWSChunkReader)

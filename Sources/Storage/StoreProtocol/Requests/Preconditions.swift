@@ -4,7 +4,7 @@ import HTTPTypes
 /// The conditions that a GET or HEAD names (RFC 9110, section 13).
 package struct Preconditions {
     package enum Outcome: Equatable {
-        /// As if no condition had been there.
+        /// The request goes on.
         case met
         /// 304: what the client has is still the same.
         case notModified

@@ -10,7 +10,7 @@ package protocol StoreDialect: Sendable {
     var etags: ETag.Form { get }
     /// The field that names an answer.
     var requestIDField: String { get }
-    /// Of the documents; nil for none.
+    /// The XML namespace of the documents; nil for none.
     var namespace: String? { get }
 
     /// Reads who sent a request, and does not believe it yet.

@@ -66,7 +66,7 @@ package enum StoreOperation: Equatable {
         }
     }
 
-    /// As both dialects' documentation calls it.
+    /// The operation's name in both dialects' documentation.
     package var name: String {
         switch self {
         case .putObject: "PutObject"

@@ -14,7 +14,7 @@ package final class AWSChunkReader {
         case ended
     }
 
-    /// More than a size, a signature and their names need, or a trailer's field.
+    /// The longest line: a size, a signature and their names, or a trailer's field.
     private static let maximumLine = 1024
 
     /// What the body must be; a checksum in the trailer is told to it.
@@ -115,7 +115,7 @@ package final class AWSChunkReader {
         trailerLines = "\(trailer):\(halves[1])\n"
     }
 
-    /// Of a chunk's `;chunk-signature=…`.
+    /// The signature in a chunk's `;chunk-signature=…`.
     private static func signature(in extensions: Substring) -> Substring? {
         let name = ";chunk-signature="
         return extensions.hasPrefix(name) ? extensions.dropFirst(name.count) : nil

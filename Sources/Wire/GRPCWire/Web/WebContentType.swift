@@ -6,7 +6,8 @@ public struct WebContentType: Sendable, Hashable {
         case connectUnary
         /// Messages behind prefixes like gRPC's (Connect protocol, "Streaming-Request").
         case connectStream
-        /// As in gRPC, the trailers in a last message (gRPC-Web, "Protocol differences vs gRPC over HTTP2").
+        /// The trailers come in a last message, in gRPC's framing (gRPC-Web, "Protocol differences vs gRPC over
+        /// HTTP2").
         case grpcWeb
         /// The same in base64, for browsers that read text only.
         case grpcWebText

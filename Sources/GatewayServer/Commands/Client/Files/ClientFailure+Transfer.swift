@@ -22,7 +22,7 @@ extension ClientFailure {
             self.init("\(file): \(message)", exitCode: plain.exitCode, status: plain.status)
         case TransferFailure.connection(let reason):
             self.init("\(file): the object store is not available: \(reason); \(hint)", exitCode: .unreachable)
-        case let refusal as StoreRefusal where refusal.remedy == .retry:
+        case let refusal as StoreRefusal where refusal.retryability == .retry:
             self.init("\(file): the object store is not available: \(refusal); \(hint)", exitCode: .unreachable)
         case let change as SourceChange:
             self.init(

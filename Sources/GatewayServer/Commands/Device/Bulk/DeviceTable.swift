@@ -31,7 +31,7 @@ struct TableProblem: Error, Sendable, Hashable {
     /// Without a full stop.
     let message: String
 
-    /// As compilers write it, so that editors find the place.
+    /// The problem in the form that compilers use, so that editors find the place.
     func text(in file: String) -> String {
         "\(file):\(line): \(column.isEmpty ? "" : "\(column): ")\(message)"
     }
@@ -41,9 +41,9 @@ struct TableProblem: Error, Sendable, Hashable {
 struct DeviceTable: Sendable {
     static let columns = ["device_id", "suite", "display_name", "description", "tags"]
     private static let tagPrefix = "tag:"
-    /// More would fill the memory of who imports them; nobody has them.
+    /// The most devices in one table: more would fill the memory of the importing process.
     private static let maximumDevices = 100_000
-    /// More nobody reads.
+    /// The most problems that are reported.
     private static let maximumProblems = 1000
 
     private(set) var lines: [DeviceLine] = []

@@ -4,7 +4,7 @@ import Wire
 
 @testable import HTTP2
 
-@Suite struct PeerConductTests {
+@Suite struct PeerAbuseDetectorTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func settings() -> HTTP2Settings {
@@ -18,7 +18,7 @@ import Wire
     }
 
     @Test func aBurstIsTakenAndAFloodIsNot() {
-        var conduct = PeerConduct(settings())
+        var conduct = PeerAbuseDetector(settings())
         // The first is free: data flowed, the handshake.
         let verdicts = (0..<12).map { _ in conduct.controlFrame(at: Self.second) }
         #expect(verdicts.prefix(11).allSatisfy { $0 == nil })
@@ -28,7 +28,7 @@ import Wire
     }
 
     @Test func pingsBetweenDataAreNoFlood() {
-        var conduct = PeerConduct(settings())
+        var conduct = PeerAbuseDetector(settings())
         for _ in 0..<1000 {
             conduct.dataFlowed()
             let verdict = conduct.controlFrame(at: Self.second)
@@ -37,7 +37,7 @@ import Wire
     }
 
     @Test func resetsAndHeaderSections() {
-        var conduct = PeerConduct(settings())
+        var conduct = PeerAbuseDetector(settings())
         let resets = (0..<6).map { _ in conduct.madeUsReset(at: 0) }
         #expect(resets == [nil, nil, nil, nil, nil, .resets])
         let headers = (0..<4).map { _ in conduct.oversizedHeaders(at: 0) }

@@ -6,7 +6,7 @@ import HTTPTypes
 /// libmicrohttpd 0.9.75 takes requests that another server on the way could read differently (request smuggling), so
 /// the rules of RFC 9112 that matter are checked here, over the header as it was sent. A refusal is answered with 400
 /// and the connection is closed, since its framing cannot be trusted any more.
-package struct HTTPFront: Sendable {
+package struct RequestValidator: Sendable {
     package enum Refusal: Error, Sendable, Equatable {
         /// What the library hands out is not all that came: lines are folded, end with a bare LF, or hold a NUL.
         case notAsSent

@@ -6,7 +6,7 @@ import StoreProtocol
 
 /// Lists a completed upload again whose database is older than it: its object, its rows in the store, and its upload, so
 /// that its client, whatever it still has to ask, hears what it would have heard before.
-package struct TakeIn: Sendable {
+package struct Readoption: Sendable {
     /// Why it cannot be.
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case unknownOrganization(Int64)

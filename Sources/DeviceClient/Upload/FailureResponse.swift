@@ -7,7 +7,7 @@ import Wire
 
 /// What is done about a failure, whoever it is from: UNAVAILABLE, DEADLINE_EXCEEDED and INTERNAL pass, as do a
 /// connection that breaks and the store's 408, 429 and 5xx; nothing else does.
-enum Remedy: Equatable {
+enum FailureResponse: Equatable {
     /// The same again, not before so long.
     case retry(after: Duration?)
     /// The gateway is asked how the upload stands: what is known here is out of date.
@@ -18,7 +18,7 @@ enum Remedy: Equatable {
         switch error {
         case TransferFailure.connection: self = .retry(after: nil)
         case let refusal as StoreRefusal:
-            switch refusal.remedy {
+            switch refusal.retryability {
             case .retry, .sendAgain: self = .retry(after: nil)
             case .startOver: self = .askForRecovery
             case .adoptTime, .refreshCredentials, .none: self = .none
@@ -40,7 +40,7 @@ enum Remedy: Equatable {
         }
     }
 
-    var outlook: Retrying.Outlook {
-        if case .retry(let after) = self { .passes(after: after) } else { .lasts }
+    var failureKind: Retrying.FailureKind {
+        if case .retry(let after) = self { .transient(after: after) } else { .permanent }
     }
 }

@@ -5,7 +5,7 @@ import Basics
 /// What nghttp2 does not bound itself: PING, SETTINGS, PRIORITY and empty DATA floods (CVE-2019-9512, -9515, -9513,
 /// -9518), and streams that a peer makes *us* reset (CVE-2025-8671), which its limit on resets received does not count.
 /// A peer whose calls move data is never punished for its PINGs: clients measure the connection with them.
-struct PeerConduct: Sendable {
+struct PeerAbuseDetector: Sendable {
     /// What a peer did too often.
     enum Excess: String, Sendable, CaseIterable {
         case controlFrames = "control_frames"

@@ -6,7 +6,7 @@ import Testing
 @testable import Uploads
 
 /// A completed upload in a database that is older than its completion.
-@Suite struct TakeInTests {
+@Suite struct ReadoptionTests {
     private let newer: Scene
     private let older: Scene
 
@@ -27,8 +27,8 @@ import Testing
         return (request, try #require(newer.store.facts(of: fileID).flatMap { ObjectFacts($0) }))
     }
 
-    private func takeIn(_ facts: ObjectFacts) throws {
-        try older.database.writeBlocking { try TakeIn(facts).perform(in: $0) }
+    private func readopt(_ facts: ObjectFacts) throws {
+        try older.database.writeBlocking { try Readoption(facts).perform(in: $0) }
     }
 
     /// The upload as the older database has it: begun.
@@ -68,7 +68,7 @@ import Testing
             let upload = try begin(request)
             if parts > 0 { try older.initiate(upload.id, parts: 1) }
         }
-        for _ in 0..<2 { try takeIn(facts) }
+        for _ in 0..<2 { try readopt(facts) }
         #expect(try listed(older) == listed(newer))
         #expect(try older.snapshot(request.uploadID) == newer.snapshot(request.uploadID))
         #expect(try usage(older) == usage(newer))
@@ -89,7 +89,7 @@ import Testing
         let upload = try begin(request)
         let restarted = try await older.device().create(restartFrom: upload.id)
         try older.store(restarted.uploadID)
-        try takeIn(facts)
+        try readopt(facts)
         #expect(try older.record(restarted.uploadID).state == .superseded)
         #expect(try older.record(upload.id).state == .completed)
         #expect(try older.snapshot(restarted.uploadID).object == nil)
@@ -103,7 +103,7 @@ import Testing
         let device = try older.device()
         let restarted = try await device.create(restartFrom: upload.id)
         try await device.complete(try older.store(restarted.uploadID))
-        try takeIn(facts)
+        try readopt(facts)
         #expect(try older.record(restarted.uploadID).state == .completed)
         #expect(try older.record(upload.id).state == .superseded)
         #expect(try listed(older).count == 2)
@@ -115,7 +115,7 @@ import Testing
             try connection.execute("DELETE FROM sites WHERE organization_id = 2")
             try connection.execute("DELETE FROM organizations WHERE id = 2")
         }
-        #expect(throws: TakeIn.Refusal.unknownOrganization(2)) { try takeIn(facts) }
+        #expect(throws: Readoption.Refusal.unknownOrganization(2)) { try readopt(facts) }
         #expect(try listed(older).isEmpty)
     }
 

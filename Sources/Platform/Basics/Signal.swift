@@ -1,7 +1,7 @@
 /// Wakes those who wait for something to do.
-package final class Bell: Sendable {
+package final class Signal: Sendable {
     private struct State {
-        var rings = 0
+        var count = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var nextID = 0
     }
@@ -10,32 +10,32 @@ package final class Bell: Sendable {
 
     package init() {}
 
-    /// How often it rang: to be asked before looking whether there is something to do.
-    package var rings: Int { state.withLock { $0.rings } }
+    /// How often it notified: to be asked before looking whether there is something to do.
+    package var count: Int { state.withLock { $0.count } }
 
-    package func ring() {
+    package func notify() {
         let waiting = state.withLock { state in
-            state.rings += 1
+            state.count += 1
             defer { state.waiting = [:] }
             return state.waiting
         }
         for continuation in waiting.values { continuation.resume() }
     }
 
-    /// Returns when it rings, at once where it did so after `rings` was asked, or when the task is cancelled.
+    /// Returns when it notifies, at once where it did so after `count` was asked, or when the task is cancelled.
     ///
     /// - Parameter limit: after which it returns in any case; `nil` = never. Nobody else is woken then.
-    package func wait(after rings: Int, atMost limit: Duration? = nil) async {
-        guard let limit else { return await waitForRing(after: rings) }
+    package func wait(after count: Int, atMost limit: Duration? = nil) async {
+        guard let limit else { return await waitForNotification(after: count) }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.waitForRing(after: rings) }
+            group.addTask { await self.waitForNotification(after: count) }
             group.addTask { try? await Task.sleep(for: limit) }
             await group.next()
             group.cancelAll()
         }
     }
 
-    private func waitForRing(after rings: Int) async {
+    private func waitForNotification(after count: Int) async {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
@@ -43,7 +43,7 @@ package final class Bell: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    if state.rings != rings || Task.isCancelled { return true }
+                    if state.count != count || Task.isCancelled { return true }
                     state.waiting[id] = continuation
                     return false
                 }

@@ -2,8 +2,8 @@ import HTTPServer
 import HTTPTypes
 import Testing
 
-struct HTTPFrontTests {
-    private static let refusals: [(HTTPFields, HTTPFront.Refusal)] = [
+struct RequestValidatorTests {
+    private static let refusals: [(HTTPFields, RequestValidator.Refusal)] = [
         (["Content-Length": "1", "content-length": "1"], .repeated("content-length")),
         (["Content-Length": "1", "Transfer-Encoding": "chunked"], .lengthBesideTransferEncoding),
         (["Transfer-Encoding": "gzip, chunked"], .transferEncodingUnknown),
@@ -20,7 +20,7 @@ struct HTTPFrontTests {
         (["Expect": "200-maybe"], .expectationUnknown),
     ]
 
-    private let front = HTTPFront()
+    private let front = RequestValidator()
 
     private func admit(_ fields: HTTPFields, target: String = "/b/k") throws -> HTTPRequestHead.Framing {
         var all = fields
@@ -37,14 +37,14 @@ struct HTTPFrontTests {
     }
 
     @Test(arguments: refusals)
-    func refuses(fields: HTTPFields, refusal: HTTPFront.Refusal) {
+    func refuses(fields: HTTPFields, refusal: RequestValidator.Refusal) {
         #expect(throws: refusal) { try admit(fields) }
     }
 
     @Test func countsBytes() throws {
         // "host", "store", "x", "/b/k"
         #expect(try admit(["x": String(repeating: "a", count: (16 << 10) - 14)]) == .none)
-        #expect(throws: HTTPFront.Refusal.tooLarge) {
+        #expect(throws: RequestValidator.Refusal.tooLarge) {
             try admit(["x": String(repeating: "a", count: (16 << 10) - 13)])
         }
     }
@@ -56,13 +56,13 @@ struct HTTPFrontTests {
         }
         #expect(try admit(fields) == .none)
         fields.append("x-99", "")
-        #expect(throws: HTTPFront.Refusal.tooManyFields) { try admit(fields) }
+        #expect(throws: RequestValidator.Refusal.tooManyFields) { try admit(fields) }
     }
 
     @Test func takesOriginFormAndAHostOnly() {
-        #expect(throws: HTTPFront.Refusal.targetNotOrigin) { try admit([:], target: "http://store/b") }
-        #expect(throws: HTTPFront.Refusal.targetNotOrigin) { try admit([:], target: "") }
-        #expect(throws: HTTPFront.Refusal.hostMissing) {
+        #expect(throws: RequestValidator.Refusal.targetNotOrigin) { try admit([:], target: "http://store/b") }
+        #expect(throws: RequestValidator.Refusal.targetNotOrigin) { try admit([:], target: "") }
+        #expect(throws: RequestValidator.Refusal.hostMissing) {
             try front.admit(target: "/", fields: [:], version: "HTTP/1.1")
         }
         #expect(throws: Never.self) { try front.admit(target: "/", fields: [:], version: "HTTP/1.0") }
