@@ -39,7 +39,7 @@ import Testing
                 certificates: try GatewayCertificates(configuration))
         }
 
-        /// Nobody listens, and the data directory is free.
+        /// Checks that nothing listens, and that the data directory is free.
         ///
         /// - Parameter failed: what did not start.
         func expectNothingLeft(_ failed: String = "") {

@@ -76,7 +76,7 @@ struct GatewayCalls: Sendable {
 extension HTTPRequestHead {
     /// Fields of the browser's request that the call has, too: nothing of the session goes on.
     private static let kept: Set<String> = ["x-organization", "x-forwarded-for", "traceparent"]
-    /// Those that concern Connect, of a browser's own call.
+    /// The fields of a browser's own call that concern Connect.
     private static let keptOfConnect: Set<String> = ["connect-protocol-version", "connect-timeout-ms"]
 
     /// The call has a line in the log, under the request's name: one is enough.
@@ -93,7 +93,7 @@ extension HTTPRequestHead {
             socket: socket)
     }
 
-    /// Who sent this request, as the caller of a call of the console's.
+    /// The sender of this request as the caller of a call that the console makes.
     fileprivate func caller(_ token: Secret?) -> LocalCalls.Caller {
         LocalCalls.Caller(peer: peer, fields: callFields(Self.kept, token), socket: socket)
     }

@@ -32,7 +32,7 @@ struct ServeCommand: Command {
 }
 
 extension ServeOptions {
-    /// Those that say how the gateway is configured.
+    /// The parameters that say how the gateway is configured.
     static var configurationParameters: [Parameter<Self>] {
         [.option("--config", "FILE", \.configurationPath, "The configuration, JSON5")]
             + ListenerName.allCases.map { listener in

@@ -7,6 +7,6 @@ package protocol LocalMessages: AnyObject {
     /// - Throws: why the call failed.
     func next() throws(RPCError) -> [UInt8]?
 
-    /// Nobody will ask for more: a call under way is cancelled.
+    /// Ends the messages: a call under way is cancelled.
     func close()
 }

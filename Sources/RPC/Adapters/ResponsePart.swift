@@ -1,7 +1,7 @@
 /// A part of a response, as it goes to the client.
 package struct ResponsePart: Sendable {
     package enum End: Sendable {
-        /// More follows.
+        /// Another part follows.
         case none
         /// The header section is all of the response.
         case head

@@ -2,7 +2,7 @@
 package enum Hold: Sendable {
     /// Others may hold the row as well, and nobody changes it.
     case shared
-    /// Nobody else holds the row, or changes it.
+    /// No other transaction holds the row, or changes it.
     case exclusive
 }
 

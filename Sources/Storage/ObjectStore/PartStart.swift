@@ -8,7 +8,7 @@ package final class PartStart {
     private let writes: WritesInFlight
     let multipartID: String
     let number: Int
-    /// Of the body, in bytes; nil where it is not declared.
+    /// The length of the body in bytes; nil where it is not declared.
     let length: Int64?
     let claim: WritesInFlight.Claim
     /// Nil while nothing was read, and where there is none.

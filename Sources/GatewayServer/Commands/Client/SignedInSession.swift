@@ -1,7 +1,7 @@
 import Basics
 import RPC
 
-/// Who is signed in, where, and with which tokens: what `data-gateway login` leaves for the commands after it.
+/// A signed-in user, the gateway, and the tokens: what `data-gateway login` leaves for the commands after it.
 struct SignedInSession: Codable, Sendable, Hashable {
     /// Where the tokens come from, `HOST:PORT`.
     var authServer: String
