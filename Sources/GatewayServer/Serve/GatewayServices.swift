@@ -67,8 +67,14 @@ struct GatewayServices: Sendable {
                     ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
         }
+        // One for all listeners: they run out together, and the log says so once.
+        let shortage = DescriptorShortage {
+            Log.write(
+                "out of file descriptors",
+                ["consequence": "connections wait", "hint": "raise LimitNOFILE of the service"], level: .error)
+        }
         let grpc = ListenerName.grpc.filter { configuration.listeners[$0] != nil }.map { name in
-            (name, Self.listener(name, configuration, servers, loops, certificates))
+            (name, Self.listener(name, configuration, servers, loops, certificates, shortage))
         }
         let grpcListeners = Dictionary(uniqueKeysWithValues: grpc)
         let web = Self.web(configuration, certificates) {
@@ -96,15 +102,10 @@ struct GatewayServices: Sendable {
 
     private static func listener(
         _ name: ListenerName, _ configuration: Configuration, _ servers: ValueService<CallServers>,
-        _ loops: ValueService<[EventLoop]>, _ certificates: GatewayCertificates
+        _ loops: ValueService<[EventLoop]>, _ certificates: GatewayCertificates, _ shortage: DescriptorShortage
     ) -> ValueService<RPCListener> {
         ValueService("\(name.rawValue) listener") {
-            let shortage = DescriptorShortage {
-                Log.write(
-                    "out of file descriptors",
-                    ["consequence": "connections wait", "hint": "raise LimitNOFILE of the service"], level: .error)
-            }
-            return try RPCListener(
+            try RPCListener(
                 configuration.address(name), server: servers.value[name], loops: loops.value,
                 certificates: certificates[name], shortage: shortage)
         } close: {

@@ -37,7 +37,9 @@ package struct RequestValidator: Sendable {
         guard fields.fields.count <= maximumFields else { throw .tooManyFields }
         var bytes = target.utf8.count
         for field in fields.fields {
-            guard !field.name.isEmpty, field.name.utf8.allSatisfy(\.isHTTPTokenCharacter) else { throw .nameNotToken }
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy({ $0.isHTTPTokenCharacter }) else {
+                throw .nameNotToken
+            }
             guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw .valueNotPrintable
             }
@@ -61,7 +63,7 @@ package struct RequestValidator: Sendable {
             return .chunked
         }
         guard let length else { return .none }
-        guard !length.isEmpty, length.utf8.allSatisfy(\.isASCIIDigit), let value = Int64(length) else {
+        guard !length.isEmpty, length.utf8.allSatisfy({ $0.isASCIIDigit }), let value = Int64(length) else {
             throw .lengthMalformed
         }
         return value == 0 ? .none : .length(value)

@@ -54,7 +54,7 @@ package final class RPCRequestHandler: HTTPRequestHandler {
     /// Whether the request line and the host are such that any server would take them for the same: what stands in them
     /// becomes part of a call and of its log.
     private static func isWellFormed(_ head: HTTPRequestHead) -> Bool {
-        head.method != "CONNECT" && head.method.utf8.allSatisfy(\.isHTTPTokenCharacter)
+        head.method != "CONNECT" && head.method.utf8.allSatisfy({ $0.isHTTPTokenCharacter })
             && head.target.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
             && head.fields["host"].map { !$0.isEmpty && $0.utf8.allSatisfy(isOfHost) } == true
     }

@@ -69,6 +69,6 @@ package struct RFC3339: Sendable, Hashable {
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
-        digits.allSatisfy(\.isASCIIDigit) ? digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
+        digits.allSatisfy({ $0.isASCIIDigit }) ? digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) } : nil
     }
 }

@@ -21,7 +21,8 @@ enum TimeText {
     static func parseTimestamp(_ text: String) -> (seconds: Int64, nanos: Int32)? {
         // Upper-case letters and at most nine digits of a fraction, stricter than RFC 3339.
         guard !text.utf8.contains(where: { $0 == UInt8(ascii: "t") || $0 == UInt8(ascii: "z") }),
-            text.utf8.drop(while: { $0 != UInt8(ascii: ".") }).dropFirst().prefix(while: \.isASCIIDigit).count <= 9,
+            text.utf8.drop(while: { $0 != UInt8(ascii: ".") }).dropFirst().prefix(while: { $0.isASCIIDigit }).count
+                <= 9,
             let time = RFC3339.parse(text), timestampSeconds ~= time.second.seconds
         else { return nil }
         return (time.second.seconds, time.nanoseconds)
@@ -30,7 +31,7 @@ enum TimeText {
     static func parseDuration(_ text: String) -> (seconds: Int64, nanos: Int32)? {
         var text = text.utf8[...]
         let isNegative = take("-", of: &text)
-        let whole = text.prefix(while: \.isASCIIDigit)
+        let whole = text.prefix(while: { $0.isASCIIDigit })
         guard let seconds = Int64(Substring(whole)) else { return nil }
         text = text.dropFirst(whole.count)
         guard let nanos = parseFraction(&text), take("s", of: &text), text.isEmpty else { return nil }

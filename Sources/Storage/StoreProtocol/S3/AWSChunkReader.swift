@@ -76,7 +76,7 @@ package final class AWSChunkReader {
         switch state {
         case .size:
             let digits = line.prefix { $0 != ";" }
-            guard (1...16).contains(digits.utf8.count), digits.allSatisfy(\.isHexDigit),
+            guard (1...16).contains(digits.utf8.count), digits.allSatisfy({ $0.isHexDigit }),
                 let size = Int64(digits, radix: 16), size <= left
             else { throw Self.malformed }
             left -= size
