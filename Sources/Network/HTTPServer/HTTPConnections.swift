@@ -4,7 +4,7 @@ import HTTPTypes
 /// The connections that a daemon has open.
 final class HTTPConnections: Sendable {
     private struct Open {
-        var connections: [ObjectIdentifier: HTTPConnection] = [:]
+        var connections: [ObjectIdentifier: DaemonConnection] = [:]
         /// Connections by address, as it is limited; see `AddressRange.countedAsOne`.
         var byAddress: [String: Int] = [:]
     }
@@ -16,7 +16,7 @@ final class HTTPConnections: Sendable {
         return open.withLock { $0.byAddress[address] ?? 0 }
     }
 
-    func add(_ connection: HTTPConnection) {
+    func add(_ connection: DaemonConnection) {
         let address = AddressRange.countedAsOne(connection.host)
         open.withLock { open in
             open.connections[ObjectIdentifier(connection)] = connection
@@ -25,7 +25,7 @@ final class HTTPConnections: Sendable {
     }
 
     /// To be called before the library closes the socket: nobody touches it once this has returned.
-    func remove(_ connection: HTTPConnection) {
+    func remove(_ connection: DaemonConnection) {
         let address = AddressRange.countedAsOne(connection.host)
         open.withLock { open in
             guard open.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }

@@ -114,7 +114,7 @@ package final class HTTPDaemon: Sendable {
         options.completed = { context, connection, exchange, end in
             guard let context, let ended = exchange?.pointee else { return }
             exchange?.pointee = nil
-            if let connection { HTTPConnection.of(connection)?.enter(.waiting, isNew: true) }
+            if let connection { DaemonConnection.of(connection)?.enter(.waiting, isNew: true) }
             Unmanaged<HTTPExchange>.fromOpaque(ended).takeRetainedValue().ended(
                 isWhole: end == .REQUEST_TERMINATED_COMPLETED_OK)
             Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue().inFlight.leave()
@@ -122,7 +122,7 @@ package final class HTTPDaemon: Sendable {
         options.admit = { context, address, _ in
             guard let context, let address else { return .NO }
             let daemon = Unmanaged<HTTPDaemon>.fromOpaque(context).takeUnretainedValue()
-            return daemon.admits(HTTPConnection.host(of: address)) ? .YES : .NO
+            return daemon.admits(DaemonConnection.host(of: address)) ? .YES : .NO
         }
         options.connection = { context, connection, held, event in
             guard let context, let connection, let held else { return }
@@ -131,7 +131,7 @@ package final class HTTPDaemon: Sendable {
                 held.pointee = Unmanaged.passRetained(daemon.opened(connection)).toOpaque()
             } else if let ended = held.pointee {
                 held.pointee = nil
-                daemon.closed(Unmanaged<HTTPConnection>.fromOpaque(ended).takeRetainedValue())
+                daemon.closed(Unmanaged<DaemonConnection>.fromOpaque(ended).takeRetainedValue())
             }
         }
         guard let daemon = microhttpd_start(&options) else {
@@ -154,17 +154,17 @@ package final class HTTPDaemon: Sendable {
         return false
     }
 
-    private func opened(_ native: OpaquePointer) -> HTTPConnection {
+    private func opened(_ native: OpaquePointer) -> DaemonConnection {
         let rule = TransferRule(
             minimumRate: configuration.minimumRate, grace: configuration.slowGrace,
             headerTimeout: configuration.headerTimeout, now: .now)
-        let connection = HTTPConnection(native, identity: configuration.certificates?.identity, rule: rule)
+        let connection = DaemonConnection(native, identity: configuration.certificates?.identity, rule: rule)
         connections.add(connection)
         configuration.metrics.connectionOpened()
         return connection
     }
 
-    private func closed(_ connection: HTTPConnection) {
+    private func closed(_ connection: DaemonConnection) {
         connections.remove(connection)
         configuration.metrics.connectionClosed()
     }

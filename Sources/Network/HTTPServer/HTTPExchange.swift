@@ -37,7 +37,7 @@ final class HTTPExchange {
         _ connection: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
         piece: UnsafeRawBufferPointer
     ) -> MHD_Result {
-        let progress = HTTPConnection.of(connection)
+        let progress = DaemonConnection.of(connection)
         record?.bytesReceived += Int64(piece.count)
         // Until here, the header section was arriving.
         if case .head = phase { progress?.enter(.busy, isNew: true) } else { progress?.enter(.busy) }
@@ -104,7 +104,7 @@ final class HTTPExchange {
         }
         let head = HTTPRequestHead(
             method: method, target: target, fields: fields, framing: (try? framing.get()) ?? .none,
-            peer: HTTPConnection.of(connection)?.host ?? "",
+            peer: DaemonConnection.of(connection)?.host ?? "",
             isSecure: daemon.isSecure, socket: microhttpd_socket(connection))
         record = HTTPRequestRecord(head)
         if case .failure = framing {
@@ -148,7 +148,7 @@ final class HTTPExchange {
     private func send(_ response: HTTPResponse, on connection: OpaquePointer) -> MHD_Result {
         guard
             let native = response.native(
-                omittingBody: isHead, isSecure: daemon.isSecure, connection: HTTPConnection.of(connection))
+                omittingBody: isHead, isSecure: daemon.isSecure, connection: DaemonConnection.of(connection))
         else { return .NO }
         defer { MHD_destroy_response(native) }
         record?.status = response.status

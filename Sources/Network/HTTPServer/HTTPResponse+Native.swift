@@ -6,7 +6,7 @@ extension HTTPResponse {
     /// This answer as libmicrohttpd's object, which the caller destroys; nil when it could not be made.
     ///
     /// - Parameter connection: where it goes; no time passes for the client while a body is waited for.
-    func native(omittingBody isHead: Bool, isSecure: Bool, connection: HTTPConnection?) -> OpaquePointer? {
+    func native(omittingBody isHead: Bool, isSecure: Bool, connection: DaemonConnection?) -> OpaquePointer? {
         let made = isHead ? Self.lengthOnly(contentLength) : body.native(isSecure: isSecure, connection: connection)
         guard let native = made else { return nil }
         // The library takes no empty value, which says nothing anyhow.
@@ -41,7 +41,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Body {
-    fileprivate func native(isSecure: Bool, connection: HTTPConnection?) -> OpaquePointer? {
+    fileprivate func native(isSecure: Bool, connection: DaemonConnection?) -> OpaquePointer? {
         switch self {
         case .bytes(let bytes):
             return Self.native(bytes)
@@ -72,7 +72,7 @@ extension HTTPResponse.Body {
         return response
     }
 
-    private static func native(_ source: any HTTPBodySource, _ connection: HTTPConnection?) -> OpaquePointer? {
+    private static func native(_ source: any HTTPBodySource, _ connection: DaemonConnection?) -> OpaquePointer? {
         let unknownLength = UInt64(bitPattern: -1)
         return MHD_create_response_from_callback(
             unknownLength, 16 << 10,
@@ -101,9 +101,9 @@ extension HTTPResponse.Body {
 /// A source of whichever class, where a pointer has to hold it.
 private final class HTTPBodySourceBox {
     let source: any HTTPBodySource
-    private let connection: HTTPConnection?
+    private let connection: DaemonConnection?
 
-    init(_ source: any HTTPBodySource, _ connection: HTTPConnection?) {
+    init(_ source: any HTTPBodySource, _ connection: DaemonConnection?) {
         self.source = source
         self.connection = connection
     }

@@ -54,7 +54,7 @@ struct Initialize: Command {
                 into a folder of its own (--device-dir)
                 """)
         }
-        let configuration = try await Initialization(
+        let configuration = try await DeviceInitialization(
             folder, endpoints: try place.endpoints(over: folder.endpoints() ?? Endpoints()),
             authorities: environment.authorities
         ).run(

@@ -4,7 +4,7 @@ import RPC
 import Wire
 
 /// A device that fetches its key.
-package struct Initialization: Sendable {
+package struct DeviceInitialization: Sendable {
     private let folder: DeviceFolder
     private let endpoints: Endpoints
     private let service: DeviceInitServiceClient<GatewayChannel>

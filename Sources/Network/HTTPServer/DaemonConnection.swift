@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// One connection of an ``HTTPDaemon``, from its acceptance to its end: whose it is, and how it gets on.
-final class HTTPConnection: Sendable {
+final class DaemonConnection: Sendable {
     /// The peer's numeric address; empty where the system did not tell it.
     let host: String
     /// What the connection shows, where it speaks TLS; kept for as long as it lives.
@@ -25,8 +25,8 @@ final class HTTPConnection: Sendable {
     }
 
     /// The one that was made when `native` started.
-    static func of(_ native: OpaquePointer) -> HTTPConnection? {
-        microhttpd_held(native).map { Unmanaged<HTTPConnection>.fromOpaque($0).takeUnretainedValue() }
+    static func of(_ native: OpaquePointer) -> DaemonConnection? {
+        microhttpd_held(native).map { Unmanaged<DaemonConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// The numeric host of a peer's address; empty where it has none.
