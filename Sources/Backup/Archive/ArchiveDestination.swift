@@ -7,7 +7,7 @@ import Synchronization
 /// The file that a backup is written to: `FILE.partial`, until all of it is on the disk.
 ///
 /// Sendable although it has state: one call uses it, message after message.
-package final class ArchiveDestination: @unchecked Sendable {
+package final class ArchiveDestination: @unchecked Sendable {  // used by one task at a time
     private let path: String
     private let partial: String
     private let descriptor: Int32

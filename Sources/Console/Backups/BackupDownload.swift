@@ -6,7 +6,7 @@ import ThreadCalls
 /// The bytes of an archive, taken out of the messages of a Backup call.
 ///
 /// Sendable although it has state: that is touched on the thread of its connection only.
-final class BackupDownload: HTTPBodySource, @unchecked Sendable {
+final class BackupDownload: HTTPBodySource, @unchecked Sendable {  // used by its connection's thread alone
     private let messages: any LocalMessages
     private var rest: ArraySlice<UInt8> = []
     /// The archive's summary has come: all of it is there.

@@ -7,7 +7,7 @@ struct Signals: Sendable {
     let reloads: AsyncStream<Void>
     private let terminations: AsyncStream<Void>
     /// Safe: set once, and only held after that.
-    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
+    private nonisolated(unsafe) let sources: [any DispatchSourceSignal]  // only kept alive
 
     init() {
         // A peer that hangs up is an error of its connection, not of the process.

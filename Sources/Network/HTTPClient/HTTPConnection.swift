@@ -31,7 +31,7 @@ package final class HTTPConnection: Sendable {
     private let queue = DispatchQueue(label: "http-connection")
     private let options: Options
     /// Used on the queue only; ended with the connection, when nothing is on the queue any more.
-    private nonisolated(unsafe) let handle: OpaquePointer?
+    private nonisolated(unsafe) let handle: OpaquePointer?  // used on the queue only
 
     package init(_ options: Options = Options()) {
         self.options = options

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Sendable although it has state: `isCancelled` is atomic, the rest is touched on the connection's queue only, from
 /// `configure` to `finish`.
-final class HTTPExchangeState: @unchecked Sendable {
+final class HTTPExchangeState: @unchecked Sendable {  // used on the connection's queue only
     private let request: HTTPRequest
     private let receiver: HTTPReceiver?
     private let sent: (@Sendable (Int) -> Void)?

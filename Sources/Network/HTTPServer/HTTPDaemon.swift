@@ -196,6 +196,6 @@ package final class HTTPDaemon: Sendable {
 }
 
 /// The library's handle. Sendable: libmicrohttpd locks what its threads share, and one owner at a time holds it.
-private struct NativeDaemon: @unchecked Sendable {
+private struct NativeDaemon: @unchecked Sendable {  // libmicrohttpd locks inside
     let pointer: OpaquePointer
 }

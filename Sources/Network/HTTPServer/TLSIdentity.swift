@@ -6,7 +6,7 @@ import Sockets
 /// that every listener shows what was read and checked once.
 package final class TLSIdentity: Sendable {
     /// Set up by `init`, then only read; GnuTLS signs with a key from any number of threads.
-    nonisolated(unsafe) let pointer = UnsafeMutablePointer<microhttpd_identity>.allocate(capacity: 1)
+    nonisolated(unsafe) let pointer = UnsafeMutablePointer<microhttpd_identity>.allocate(capacity: 1)  // only read
 
     /// For ``TLSCertificates``, whose companion it is.
     package static func companion(_ context: TLSContext) throws(TLSError) -> any Sendable { try TLSIdentity(context) }

@@ -4,7 +4,7 @@ import Dispatch
 /// Calls something again and again, on a queue of its own, until it is stopped.
 final class Watch: Sendable {
     /// Sendable: Dispatch's sources may be used by any thread.
-    private struct Source: @unchecked Sendable {
+    private struct Source: @unchecked Sendable {  // Dispatch locks inside
         let timer: any DispatchSourceTimer
     }
 

@@ -102,7 +102,7 @@ package final class TLSAuthorities: Sendable {
 /// An `SSL_CTX`.
 package final class TLSContext: Sendable {
     /// Set up by `init`, then only read; OpenSSL counts its references with atomics.
-    package nonisolated(unsafe) let handle: OpaquePointer
+    package nonisolated(unsafe) let handle: OpaquePointer  // only read
 
     init(_ files: TLSCertificates.Files) throws(TLSError) {
         ERR_clear_error()

@@ -5,7 +5,7 @@ import HTTPTypes
 /// for the response; a handler that is behind holds the thread, and so the client, and the other way round.
 ///
 /// Sendable although it has state: that is touched on the thread of its connection only.
-final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {
+final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  // used by its connection's thread alone
     /// Bytes of the request that may wait for the handler before the client has to.
     private static let highWater = 64 * 1024
 

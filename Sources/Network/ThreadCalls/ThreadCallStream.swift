@@ -6,7 +6,7 @@ import RPC
 /// comes from the thread goes to the call, what the call answers waits for the thread.
 ///
 /// Sendable although it has state: that is touched on its loop only, but for `init`.
-final class ThreadCallStream: CallStream, @unchecked Sendable {
+final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belongs to its loop
     /// Bytes of the response that lie ready for the thread; what is beyond counts as unsent, and holds the handler.
     private static let window = 256 << 10
 

@@ -6,7 +6,7 @@ import Synchronization
     /// sanitizer sees. The contended path of `Mutex` is a bare futex call, which it takes for no synchronization at all.
     ///
     /// `@unchecked Sendable`: the value is reached under the mutex only.
-    package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+    package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // under the mutex
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private let value: UnsafeMutablePointer<Value>
 

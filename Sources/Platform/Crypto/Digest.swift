@@ -27,9 +27,9 @@ package enum HashFunction: Sendable {
 
     // Looked up once: what OpenSSL's older names stand for is searched for under a lock at each use, which takes longer
     // than to hash a short text. `nonisolated(unsafe)`: nothing changes behind the pointers.
-    private nonisolated(unsafe) static let fetchedMD5 = fetch(.md5)
-    private nonisolated(unsafe) static let fetchedSHA1 = fetch(.sha1)
-    private nonisolated(unsafe) static let fetchedSHA256 = fetch(.sha256)
+    private nonisolated(unsafe) static let fetchedMD5 = fetch(.md5)  // only read
+    private nonisolated(unsafe) static let fetchedSHA1 = fetch(.sha1)  // only read
+    private nonisolated(unsafe) static let fetchedSHA256 = fetch(.sha256)  // only read
 
     private static func fetch(_ function: HashFunction) -> OpaquePointer {
         guard let algorithm = EVP_MD_fetch(nil, function.name, nil) else {
@@ -100,8 +100,8 @@ package enum HMAC {
     package static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] { authenticate(key, message, .sha256) }
 
     // As the hash functions, looked up once. `nonisolated(unsafe)`: they are only copied.
-    private nonisolated(unsafe) static let sha1Template = template(.sha1)
-    private nonisolated(unsafe) static let sha256Template = template(.sha256)
+    private nonisolated(unsafe) static let sha1Template = template(.sha1)  // only copied
+    private nonisolated(unsafe) static let sha256Template = template(.sha256)  // only copied
 
     private static func template(_ function: HashFunction) -> OpaquePointer {
         guard let context = ossl_hmac(function.name) else { preconditionFailure("OpenSSL has no HMAC") }

@@ -4,7 +4,7 @@ import COpenSSL
 package final class ES256Key: Sendable {
     /// An EVP_PKEY. OpenSSL counts its references with atomics and it is never changed after it was made,
     /// so any thread may sign and verify with it.
-    private nonisolated(unsafe) let key: OpaquePointer
+    private nonisolated(unsafe) let key: OpaquePointer  // only read
 
     /// Makes a new key pair.
     package init() {

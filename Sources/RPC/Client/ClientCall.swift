@@ -4,7 +4,7 @@ import Wire
 /// One call at the client: gathers the reply's messages, and the status at its end.
 ///
 /// Sendable although it has state: that is touched on its connection's loop only, where its reader runs too.
-final class ClientCall: HTTP2Stream, @unchecked Sendable {
+final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to its loop
     private weak var connection: ClientConnection?
     private let inbox = MessageInbox<[UInt8]>()
     private var deframer = MessageDeframer(limit: ClientConnection.maxMessageSize)

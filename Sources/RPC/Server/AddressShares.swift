@@ -6,7 +6,7 @@ import HTTPTypes
 /// What addresses count as one is `AddressRange.countedAsOne`'s to say.
 final class AddressShares: Sendable {
     /// Sendable: the reference is read and replaced under the table's lock only.
-    private struct Entry: @unchecked Sendable {
+    private struct Entry: @unchecked Sendable {  // under the lock
         weak var share: AddressShare?
     }
 

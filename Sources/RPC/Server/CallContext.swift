@@ -7,7 +7,7 @@ import Wire
 ///
 /// Sendable although some properties can be set: interceptors do so before the handler is started, the call and its
 /// handler while that runs, all on the call's loop.
-package final class CallContext: @unchecked Sendable {
+package final class CallContext: @unchecked Sendable {  // state belongs to the call's loop
     package let method: MethodDescriptor
     /// The client's header fields, without those that gRPC itself uses and `user-agent`.
     package let metadata: Metadata

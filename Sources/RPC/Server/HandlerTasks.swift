@@ -4,7 +4,7 @@
 /// the other. Only a handler that waits for something keeps its task: by then another was woken for the calls behind it.
 ///
 /// Sendable although it has state: that is touched on the loop only.
-package final class HandlerTasks: @unchecked Sendable {
+package final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
     /// Tasks that are kept without a call.
     static let maxParked = 64
 
@@ -73,7 +73,7 @@ package final class HandlerTasks: @unchecked Sendable {
 /// One of them.
 ///
 /// Sendable although it has state: that is touched on the loop only.
-final class HandlerTask: @unchecked Sendable {
+final class HandlerTask: @unchecked Sendable {  // state belongs to its loop
     private let tasks: HandlerTasks
     private var task: Task<Void, Never>?
     private var sleep: UnsafeContinuation<Bool, Never>?

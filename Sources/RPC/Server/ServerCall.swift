@@ -4,7 +4,7 @@ import Wire
 /// section to its status. A subclass for each form of method takes the messages and runs the handler.
 ///
 /// Sendable although it has state: that is touched on its loop only, where its handler runs too.
-package class ServerCall: @unchecked Sendable {
+package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     final let context: CallContext
     private final let origin: CallOrigin
     private final let server: RPCServer

@@ -29,7 +29,7 @@ final class StreamingMethod<Input: Message, Output: Message>: Method {
 /// Joins the call's stream to the handler's sequence and writer; flow control is the back-pressure both ways.
 ///
 /// Sendable although it has state: that is touched on the call's loop only, where the handler runs too.
-private final class StreamingCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {
+private final class StreamingCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {  // as ServerCall
     private struct Request: Sendable {
         let message: Input
         let wasCompressed: Bool

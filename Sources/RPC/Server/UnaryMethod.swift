@@ -30,7 +30,7 @@ final class UnaryMethod<Input: Message, Output: Message>: Method {
 /// Decodes the message where it lies, and starts the handler when the client has sent all.
 ///
 /// Sendable as every call: its state is touched on the call's loop only.
-private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {
+private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {  // as ServerCall
     private let handler: @Sendable (Input, CallContext) async throws -> Output
     /// What came; not an optional, whose metadata would be looked up at every use.
     private var input = Input()

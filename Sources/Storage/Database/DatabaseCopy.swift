@@ -11,7 +11,7 @@ import Synchronization
 /// connection writes meanwhile goes into both files.
 ///
 /// `@unchecked Sendable`: once it was submitted, the writer's thread alone touches its state, but for the flag.
-final class DatabaseCopy: @unchecked Sendable {
+final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
     /// Less than a millisecond's work: writes wait no longer than that.
     private static let pages: Int32 = 200
 

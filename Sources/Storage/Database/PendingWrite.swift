@@ -14,7 +14,7 @@ protocol PendingWrite: Sendable {
 }
 
 /// `@unchecked Sendable`: the submitting thread only creates it; after that the writer's thread alone touches it.
-final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {
+final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {  // handed to the writer's thread whole
     let mayUseReserve: Bool
     private let body: @Sendable (Connection) throws -> Value
     private let reply: @Sendable (Result<Value, any Error>) -> Void

@@ -6,7 +6,7 @@ import Basics
 /// no read ever waits for a read.
 final class ReaderPool: Sendable {
     /// `@unchecked Sendable`: a parked connection is the pool's alone, and is handed to one thread at a time.
-    private struct Parked: @unchecked Sendable {
+    private struct Parked: @unchecked Sendable {  // a parked connection is the pool's alone
         let connection: Connection
     }
 

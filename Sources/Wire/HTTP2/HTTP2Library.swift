@@ -3,7 +3,7 @@ import CNghttp2
 /// nghttp2's tables of callbacks and options, made once; the callbacks find their session in its user data.
 enum HTTP2Library {
     /// Never changed after it was made; nghttp2 only reads it.
-    nonisolated(unsafe) static let callbacks: OpaquePointer? = {
+    nonisolated(unsafe) static let callbacks: OpaquePointer? = {  // only read
         var table: OpaquePointer?
         nghttp2_session_callbacks_new(&table)
         nghttp2_session_callbacks_set_on_begin_frame_callback(table) { handle, header, context in
@@ -80,7 +80,7 @@ enum HTTP2Library {
     }()
 
     /// Set up once, then only read; the same holds for `callbacks`.
-    nonisolated(unsafe) static let options: OpaquePointer? = {
+    nonisolated(unsafe) static let options: OpaquePointer? = {  // only read
         var table: OpaquePointer?
         nghttp2_option_new(&table)
         // Windows open when a message was taken, not when its bytes came: that is the back-pressure.

@@ -36,7 +36,7 @@ public final class HTTP2Session {
     private let session: OpaquePointer
     private let settings: HTTP2Settings
     /// Owns this session, and so outlives it.
-    private unowned(unsafe) let host: any HTTP2SessionHost
+    private unowned(unsafe) let host: any HTTP2SessionHost  // the host owns the session
     private var conduct: PeerAbuseDetector
     /// Server: what the client has opened; a client opens its streams itself.
     private var opened: OpenedStreams?

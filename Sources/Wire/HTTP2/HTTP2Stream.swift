@@ -7,7 +7,7 @@ open class HTTP2Stream {
     /// The stream identifier; 0 until a client's request was submitted.
     public internal(set) final var id: Int32 = 0
     /// `nil` once the stream is closed; then nothing can be sent any more. The session clears it before it goes away.
-    final unowned(unsafe) var session: HTTP2Session?
+    final unowned(unsafe) var session: HTTP2Session?  // the session clears it
     /// Whether the peer has sent all that it will.
     public internal(set) final var hasReceivedEnd = false
     /// Server: whether the client may go on with its request when the response is complete. Where it may not, the stream
@@ -15,7 +15,7 @@ open class HTTP2Stream {
     public final var lingers = false
     /// Neighbours in the session's list of open streams.
     final var next: HTTP2Stream?
-    final unowned(unsafe) var previous: HTTP2Stream?
+    final unowned(unsafe) var previous: HTTP2Stream?  // the session clears it
 
     /// Bytes that wait to be sent, the first of them partly gone.
     private final var outgoing: [UInt8] = []

@@ -6,9 +6,9 @@ import CNghttp2
 /// place instead of copying it.
 public final class HeaderBlock: Sendable {
     /// Never changed after `init`, and freed by `deinit` only.
-    nonisolated(unsafe) let fields: UnsafeMutableBufferPointer<nghttp2_nv>
+    nonisolated(unsafe) let fields: UnsafeMutableBufferPointer<nghttp2_nv>  // only read
     /// The memory behind `fields`, with the same lifetime.
-    private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
+    private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>  // only read
     private let isPermanent: Bool
 
     /// - Parameter pairs: names in lower case; pseudo-header fields first.

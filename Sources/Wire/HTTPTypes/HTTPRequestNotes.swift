@@ -1,7 +1,7 @@
 /// What a handler says of a request, as it finds it out.
 ///
 /// Sendable although it has state: that is touched on the thread of the request's connection only.
-package final class HTTPRequestNotes: @unchecked Sendable {
+package final class HTTPRequestNotes: @unchecked Sendable {  // used by its connection's thread alone
     /// The request is a call of a `RPCServer`, where it is counted and logged.
     package var isCall = false
     /// What was asked for, as one of a few words, e.g. `UploadPart`.

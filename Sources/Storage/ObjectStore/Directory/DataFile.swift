@@ -4,7 +4,7 @@ import Glibc
 
 /// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
 /// Used by one thread at a time, and Sendable for that: who writes hands it over with the bytes.
-final class DataFile: BodySink, StoredBytes, @unchecked Sendable {
+final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by one thread at a time
     enum Access {
         case reading
         case writing

@@ -161,6 +161,6 @@ package struct FileDownload: Sendable {
 }
 
 /// What the reply's header section said; written before its body is received, on the same thread, and read after.
-private final class Arrival: @unchecked Sendable {
+private final class Arrival: @unchecked Sendable {  // written before it is read, on one thread
     var object: FileDownload.Description?
 }

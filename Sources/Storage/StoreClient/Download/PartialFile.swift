@@ -5,7 +5,7 @@ import HTTPClient
 /// A file that is not whole yet, and what is to be compared when it is.
 ///
 /// Sendable although it has state: one exchange, or one copy, at a time writes to it.
-package final class PartialFile: @unchecked Sendable {
+package final class PartialFile: @unchecked Sendable {  // used by one task at a time
     package typealias Failure = FileDownload.LocalFailure
 
     private let path: String
