@@ -6,20 +6,20 @@ package enum Timestamps {
     package static func http(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
         let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][civil.weekdayFromThursday]
-        let date = "\(padded(civil.day)) \(months[civil.month - 1]) \(padded(civil.year, to: 4))"
-        return "\(weekday), \(date) \(clock(civil, ":")) GMT"
+        let date = "\(civil.day.padded(to: 2)) \(months[civil.month - 1]) \(civil.year.padded(to: 4))"
+        return "\(weekday), \(date) \(civil.clock()) GMT"
     }
 
     /// `2013-05-24T00:00:00.000Z`; the fraction is always there, and clients need it.
     package static func xml(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
-        return "\(padded(civil.year, to: 4))-\(padded(civil.month))-\(padded(civil.day))T\(clock(civil, ":")).000Z"
+        return "\(civil.date())T\(civil.clock()).000Z"
     }
 
     /// `20130524T000000Z`, as signatures have it.
     package static func basic(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
-        return "\(padded(civil.year, to: 4))\(padded(civil.month))\(padded(civil.day))T\(clock(civil, ""))Z"
+        return "\(civil.date(separator: ""))T\(civil.clock(separator: ""))Z"
     }
 
     /// A `Date`, or any other time that HTTP has in a field; `nil` for what is not in the preferred form.
@@ -52,17 +52,8 @@ package enum Timestamps {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func padded(_ number: Int, to digits: Int = 2) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
-    }
-
-    private static func clock(_ civil: CivilTime, _ separator: String) -> String {
-        [civil.hour, civil.minute, civil.second].map { padded($0) }.joined(separator: separator)
-    }
-
     private static func number(_ text: Substring, digits: Int) -> Int? {
-        guard text.utf8.count == digits, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard text.utf8.count == digits, text.utf8.allSatisfy({ $0.isASCIIDigit }) else { return nil }
         return Int(text)
     }
 }

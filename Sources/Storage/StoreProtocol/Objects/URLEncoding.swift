@@ -1,3 +1,5 @@
+import Basics
+
 /// Percent-encoding (RFC 3986, section 2.1) as the signatures define it: everything but the unreserved characters, in
 /// upper-case hex, over the UTF-8 bytes.
 package enum URLEncoding {
@@ -28,29 +30,13 @@ package enum URLEncoding {
                 decoded.append(byte)
                 continue
             }
-            guard let high = bytes.next().flatMap(digit), let low = bytes.next().flatMap(digit) else { return nil }
+            guard let high = bytes.next()?.hexDigitValue, let low = bytes.next()?.hexDigitValue else { return nil }
             decoded.append(high << 4 | low)
         }
         return String(validating: decoded, as: UTF8.self)
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-            UInt8(ascii: "~"):
-            true
-        default:
-            false
-        }
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        byte.isASCIIAlphanumeric || "-_.~".utf8.contains(byte)
     }
 }
