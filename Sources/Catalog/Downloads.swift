@@ -30,7 +30,7 @@ struct Downloads: Sendable {
         let expiresAt = UnixTime(seconds: now.seconds + lifetime)
         let files = try objects.map { object in
             let claims = CredentialClaims(
-                uploadID: object.uploadID, bucket: object.bucket, key: object.key, operations: .read,
+                uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,
                 expiresAt: expiresAt, subject: .user(id: user.userID, epoch: user.epoch))
             let request = try store.presignedGet(claims, at: endpoint, lifetime: lifetime)
             return (id: object.fileID, request: request)
@@ -38,8 +38,8 @@ struct Downloads: Sendable {
         // Before anybody can read: a download that the log does not have must not happen.
         try await database.write(mayUseReserve: true) { connection in
             try Audit.record(caller.did(to: fileIDs, of: "files"), at: now, in: connection)
-            for (organizationID, objects) in Dictionary(grouping: objects, by: \.organizationID) {
-                let amount = Amount(objects: Int64(objects.count), bytes: objects.reduce(0) { $0 + $1.size })
+            for (organizationID, objects) in Dictionary(grouping: objects, by: \.owner.organizationID) {
+                let amount = Amount(objects: Int64(objects.count), bytes: objects.reduce(0) { $0 + $1.content.size })
                 try StatisticsRecords(connection).addRequested(amount, organizationID: organizationID, at: now)
             }
         }

@@ -78,8 +78,10 @@ extension ObjectDetails {
     init(_ details: ObjectDetailsRecord) {
         let object = details.object
         self.init(
-            object: DataObject(object), tags: details.tags, deviceID: object.deviceID ?? "", siteID: object.siteID,
-            organization: details.organization, uploadID: object.uploadID, bucket: object.bucket, objectKey: object.key)
+            object: DataObject(object), tags: details.tags, deviceID: object.owner.deviceID ?? "",
+            siteID: object.owner.siteID,
+            organization: details.organization, uploadID: object.uploadID, bucket: object.content.bucket,
+            objectKey: object.content.key)
     }
 }
 

@@ -29,7 +29,7 @@ extension ObjectRecords {
         let stop = search.visited.isEmpty ? nil : try lastVisited(search)
         let (sql, arguments) = search.page(downTo: stop)
         let rows = try connection.query(sql, arguments: arguments) { row in
-            (position: row.int64(0), object: Self.object(row))
+            (position: row.int64("position"), object: Self.object(row))
         }
         guard rows.count > query.size else { return ObjectPage(objects: rows.map(\.object), next: stop) }
         return ObjectPage(objects: rows.prefix(query.size).map(\.object), next: rows[query.size - 1].position)
@@ -38,7 +38,7 @@ extension ObjectRecords {
     /// Where the search has looked at all the rows that it may; `nil` where it comes to the end before.
     private func lastVisited(_ search: PageSearch) throws -> Int64? {
         try connection.query(search.visited, arguments: search.visitedArguments) { row in
-            row.int(0) == search.visits ? row.optionalInt64(1) : nil
+            row.int("visited") == search.visits ? row.optionalInt64("lowest") : nil
         }.first ?? nil
     }
 }
@@ -84,7 +84,7 @@ struct PageSearch {
             SELECT d.position FROM \(table) d \(driving.isEmpty ? "" : "WHERE \(driving.joined(separator: " AND "))")
             ORDER BY d.position DESC LIMIT \(arguments.bind(visits))
             """
-        visited = others.isEmpty ? "" : "SELECT count(*), min(c.position) FROM (\(candidates)) c"
+        visited = others.isEmpty ? "" : "SELECT count(*) AS visited, min(c.position) AS lowest FROM (\(candidates)) c"
         visitedArguments = arguments.values
     }
 

@@ -27,13 +27,15 @@ extension ObjectRecords {
     ///
     /// - Parameter actor: who wants it gone, as the audit log names them.
     func bury(_ object: CatalogObject, by actor: String, reason: String, at now: UnixTime) throws {
+        let owner = object.owner
         try connection.execute(
             """
             INSERT INTO deleted_objects (file_id, object_id, upload_id, organization_id, site_id, device_id, size, etag,
                 verified_at, deleted_at, deleted_by, reason)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-            """, object.fileID, object.id, object.uploadID, object.organizationID, object.siteID, object.deviceID,
-            object.size, object.etag, object.verifiedAt.microseconds, now.microseconds, actor, reason)
+            """, object.fileID, object.id, object.uploadID, owner.organizationID, owner.siteID, owner.deviceID,
+            object.content.size, object.content.etag, object.times.verifiedAt.microseconds, now.microseconds, actor,
+            reason)
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }
 
@@ -64,15 +66,16 @@ extension ObjectRecords {
     func countExpired(organizationID: Int64, before limit: UnixTime) throws -> (objects: Int64, bytes: Int64) {
         try connection.first(
             """
-            SELECT count(*), coalesce(sum(size), 0) FROM objects WHERE organization_id = $1 AND verified_at < $2
+            SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects
+            WHERE organization_id = $1 AND verified_at < $2
             """, organizationID, limit.microseconds
-        ) { ($0.int64(0), $0.int64(1)) } ?? (0, 0)
+        ) { ($0.int64("objects"), $0.int64("bytes")) } ?? (0, 0)
     }
 
     /// - Returns: 0 where objects are kept.
     func retentionDays(organizationID: Int64) throws -> Int32 {
         try connection.first("SELECT days FROM retention WHERE organization_id = $1", organizationID) {
-            Int32(clamping: $0.int64(0))
+            Int32(clamping: $0.int64("days"))
         } ?? 0
     }
 
@@ -92,7 +95,7 @@ extension ObjectRecords {
     /// The retentions of all organizations whose objects are not kept for ever.
     func retentions() throws -> [Retention] {
         try connection.query("SELECT organization_id, days FROM retention ORDER BY organization_id") {
-            Retention(organizationID: $0.int64(0), days: Int32(clamping: $0.int64(1)))
+            Retention(organizationID: $0.int64("organization_id"), days: Int32(clamping: $0.int64("days")))
         }
     }
 
@@ -108,6 +111,6 @@ extension ObjectRecords {
             WHERE o.bad_at IS NOT NULL AND o.position < $2 AND o.organization_id = coalesce($1, o.organization_id)
             ORDER BY o.position DESC LIMIT $3
             """, scope, after ?? .max, limit
-        ) { ($0.int64(0), Self.object($0)) }
+        ) { ($0.int64("position"), Self.object($0)) }
     }
 }

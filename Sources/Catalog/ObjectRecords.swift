@@ -1,52 +1,4 @@
-import Basics
 import Database
-
-/// A verified object, as the catalog keeps it. It takes its owner from the upload, and keeps it wherever the device moves.
-package struct CatalogObject: Sendable, Hashable {
-    /// 36 characters, as `Identifiers` makes them.
-    package let id: String
-    /// What clients ask for it by; also the name of its data file in the store.
-    package let fileID: String
-    package let uploadID: String
-    package let organizationID: Int64
-    package let siteID: Int64
-    package let suiteID: Int64?
-    /// `nil` = uploaded by the site itself.
-    package let deviceID: String?
-    package let bucket: String
-    package let key: String
-    /// In bytes.
-    package let size: Int64
-    /// Exactly as HEAD gives it, with quotes.
-    package let etag: String
-    package let createdAt: UnixTime
-    package let uploadedAt: UnixTime
-    package let verifiedAt: UnixTime
-    /// Its bytes are no more what was verified.
-    package let isBad: Bool
-
-    package init(
-        id: String, fileID: String, uploadID: String, organizationID: Int64, siteID: Int64, suiteID: Int64?,
-        deviceID: String?, bucket: String, key: String, size: Int64, etag: String, createdAt: UnixTime,
-        uploadedAt: UnixTime, verifiedAt: UnixTime, isBad: Bool = false
-    ) {
-        self.id = id
-        self.fileID = fileID
-        self.uploadID = uploadID
-        self.organizationID = organizationID
-        self.siteID = siteID
-        self.suiteID = suiteID
-        self.deviceID = deviceID
-        self.bucket = bucket
-        self.key = key
-        self.size = size
-        self.etag = etag
-        self.createdAt = createdAt
-        self.uploadedAt = uploadedAt
-        self.verifiedAt = verifiedAt
-        self.isBad = isBad
-    }
-}
 
 /// An object and what is known of it beside.
 struct ObjectDetailsRecord: Sendable {
@@ -147,16 +99,17 @@ package struct ObjectRecords {
 
     /// The object is in ListObjects from this transaction's commit on.
     package func insert(_ object: CatalogObject, tags: [String: String]) throws {
+        let (owner, content, times) = (object.owner, object.content, object.times)
         let position = try connection.first(
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
                 object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING position
-            """, object.id, object.fileID, object.uploadID, object.organizationID, object.siteID, object.suiteID,
-            object.deviceID, object.bucket, object.key, object.size, object.etag, object.createdAt.microseconds,
-            object.uploadedAt.microseconds, object.verifiedAt.microseconds,
+            """, object.id, object.fileID, object.uploadID, owner.organizationID, owner.siteID, owner.suiteID,
+            owner.deviceID, content.bucket, content.key, content.size, content.etag, times.createdAt.microseconds,
+            times.uploadedAt.microseconds, times.verifiedAt.microseconds,
             tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
-        ) { $0.int64(0) }
+        ) { $0.int64("position") }
         for (key, value) in tags {
             try connection.execute(
                 "INSERT INTO object_tags (position, key, value) VALUES ($1, $2, $3)", position, key, value)
@@ -180,14 +133,14 @@ package struct ObjectRecords {
     func details(fileID: String, scope: Int64?) throws -> ObjectDetailsRecord? {
         let found = try connection.first(
             """
-            SELECT \(Self.columns), n.name FROM objects o JOIN organizations n ON n.id = o.organization_id
+            SELECT \(Self.columns), n.name AS organization FROM objects o JOIN organizations n ON n.id = o.organization_id
             WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id)
             """, fileID, scope
-        ) { (position: $0.int64(0), object: Self.object($0), organization: $0.text(16)) }
+        ) { (position: $0.int64("position"), object: Self.object($0), organization: $0.text("organization")) }
         guard let found else { return nil }
         let tags = try connection.query(
             "SELECT key, value FROM object_tags WHERE position = $1", found.position
-        ) { ($0.text(0), $0.text(1)) }
+        ) { ($0.text("key"), $0.text("value")) }
         return ObjectDetailsRecord(
             object: found.object, tags: Dictionary(uniqueKeysWithValues: tags), organization: found.organization)
     }
@@ -206,15 +159,22 @@ package struct ObjectRecords {
 
     static let columns = """
         o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
-        o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL
+        o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad
         """
 
     static func object(_ row: Row) -> CatalogObject {
-        CatalogObject(
-            id: row.text(1), fileID: row.text(2), uploadID: row.text(3), organizationID: row.int64(4),
-            siteID: row.int64(5), suiteID: row.optionalInt64(6), deviceID: row.optionalText(7), bucket: row.text(8),
-            key: row.text(9), size: row.int64(10), etag: row.text(11), createdAt: UnixTime(microseconds: row.int64(12)),
-            uploadedAt: UnixTime(microseconds: row.int64(13)), verifiedAt: UnixTime(microseconds: row.int64(14)),
-            isBad: row.bool(15))
+        var object = CatalogObject(
+            id: row.text("id"), fileID: row.text("file_id"), uploadID: row.text("upload_id"),
+            owner: ObjectOwner(
+                organizationID: row.int64("organization_id"), siteID: row.int64("site_id"),
+                suiteID: row.optionalInt64("suite_id"), deviceID: row.optionalText("device_id")),
+            content: CatalogObject.Content(
+                bucket: row.text("bucket"), key: row.text("object_key"), size: row.int64("size"),
+                etag: row.text("etag")),
+            times: CatalogObject.Times(
+                createdAt: row.time("created_at"), uploadedAt: row.time("uploaded_at"),
+                verifiedAt: row.time("verified_at")))
+        object.isBad = row.bool("is_bad")
+        return object
     }
 }

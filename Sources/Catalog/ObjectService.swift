@@ -31,8 +31,9 @@ struct ObjectService: DataGatewayObjectServiceHandler {
 extension DataObject {
     init(_ object: CatalogObject) {
         self.init(
-            objectID: object.id, fileID: object.fileID, status: object.isBad ? .bad : .verified, sizeBytes: object.size,
-            createdAtUnix: object.createdAt.seconds, uploadedAtUnix: object.uploadedAt.seconds,
-            verifiedAtUnix: object.verifiedAt.seconds, etag: object.etag)
+            objectID: object.id, fileID: object.fileID, status: object.isBad ? .bad : .verified,
+            sizeBytes: object.content.size,
+            createdAtUnix: object.times.createdAt.seconds, uploadedAtUnix: object.times.uploadedAt.seconds,
+            verifiedAtUnix: object.times.verifiedAt.seconds, etag: object.content.etag)
     }
 }

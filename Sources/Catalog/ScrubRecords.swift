@@ -31,7 +31,7 @@ struct ScrubRecords {
     /// `nil` before the first pass.
     func state() throws -> ScrubState? {
         try connection.first("SELECT position, started_at FROM scrub_state") {
-            ScrubState(position: $0.int64(0), startedAt: UnixTime(microseconds: $0.int64(1)))
+            ScrubState(position: $0.int64("position"), startedAt: $0.time("started_at"))
         }
     }
 
@@ -47,7 +47,7 @@ struct ScrubRecords {
     func next(after position: Int64) throws -> (position: Int64, object: CatalogObject)? {
         try connection.first(
             "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position > $1 ORDER BY o.position LIMIT 1", position
-        ) { ($0.int64(0), ObjectRecords.object($0)) }
+        ) { ($0.int64("position"), ObjectRecords.object($0)) }
     }
 
     /// - Returns: whether the object is there, and was not marked so.
@@ -58,6 +58,6 @@ struct ScrubRecords {
     }
 
     func countBad() throws -> Int {
-        try connection.first("SELECT count(*) FROM objects WHERE bad_at IS NOT NULL") { $0.int(0) } ?? 0
+        try connection.first("SELECT count(*) AS bad FROM objects WHERE bad_at IS NOT NULL") { $0.int("bad") } ?? 0
     }
 }

@@ -72,7 +72,7 @@ struct Scrubber: Sendable {
                 metrics.update { $0.failures += 1 }
                 configuration.onScrubFailure(failure)
             }
-            bytes += next.object.size
+            bytes += next.object.content.size
             objects += 1
             if bytes >= Self.bytesBetweenSaves || objects >= Self.objectsBetweenSaves {
                 try await save(state)
@@ -122,7 +122,7 @@ struct Scrubber: Sendable {
             if hasChanged {
                 var entry = AuditEntry.byGateway(
                     trouble == nil ? "MarkVerified" : "MarkBad", on: "objects/\(object.fileID)")
-                entry.organization = try Accounts.organization(object.organizationID, in: connection)
+                entry.organization = try Accounts.organization(object.owner.organizationID, in: connection)
                 try Audit.record(entry, at: now, in: connection)
             }
             return (hasChanged, try records.countBad())

@@ -88,26 +88,29 @@ struct StatisticsRecords {
     func stored(before day: Int64, scope: Int64?) throws -> Amount {
         try connection.first(
             """
-            SELECT coalesce(sum(arrived_objects - deleted_objects), 0), coalesce(sum(arrived_bytes - deleted_bytes), 0)
+            SELECT coalesce(sum(arrived_objects - deleted_objects), 0) AS objects,
+                coalesce(sum(arrived_bytes - deleted_bytes), 0) AS bytes
             FROM object_days WHERE organization_id = coalesce($1, organization_id) AND day < $2
             """, scope, day
-        ) { Amount(objects: $0.int64(0), bytes: $0.int64(1)) } ?? Amount()
+        ) { Amount(objects: $0.int64("objects"), bytes: $0.int64("bytes")) } ?? Amount()
     }
 
     /// The days from `first` on something happened on, in order.
     func days(from first: Int64, scope: Int64?) throws -> [DayRecord] {
         try connection.query(
             """
-            SELECT day, sum(arrived_objects), sum(arrived_bytes), sum(deleted_objects), sum(deleted_bytes),
-                sum(requested_objects), sum(requested_bytes)
+            SELECT day, sum(arrived_objects) AS arrived_objects, sum(arrived_bytes) AS arrived_bytes,
+                sum(deleted_objects) AS deleted_objects, sum(deleted_bytes) AS deleted_bytes,
+                sum(requested_objects) AS requested_objects, sum(requested_bytes) AS requested_bytes
             FROM object_days WHERE organization_id = coalesce($1, organization_id) AND day >= $2
             GROUP BY day ORDER BY day
             """, scope, first
         ) { row in
             DayRecord(
-                day: row.int64(0), arrived: Amount(objects: row.int64(1), bytes: row.int64(2)),
-                deleted: Amount(objects: row.int64(3), bytes: row.int64(4)),
-                requested: Amount(objects: row.int64(5), bytes: row.int64(6)))
+                day: row.int64("day"),
+                arrived: Amount(objects: row.int64("arrived_objects"), bytes: row.int64("arrived_bytes")),
+                deleted: Amount(objects: row.int64("deleted_objects"), bytes: row.int64("deleted_bytes")),
+                requested: Amount(objects: row.int64("requested_objects"), bytes: row.int64("requested_bytes")))
         }
     }
 }

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Catalog
 import GatewayAPI
 import RPC
 
@@ -25,7 +26,7 @@ struct CallRate: Sendable {
     /// Counts a call.
     ///
     /// - Throws: RATE_LIMITED, with the time after which to try again; clients do.
-    func admit(_ owner: UploadOwner) throws(RPCError) {
+    func admit(_ owner: ObjectOwner) throws(RPCError) {
         let wait =
             if let deviceID = owner.deviceID {
                 devices.take(deviceID, at: clock.now())

@@ -1,3 +1,4 @@
+import Catalog
 import Database
 
 /// What a device, or a site with all its devices, has at the gateway.
@@ -41,7 +42,7 @@ extension QuotaConfiguration {
     /// What the owner, or the site where the upload belongs, would have too much of; `nil` where there is room.
     ///
     /// - Parameter change: what is about to come to its usage.
-    func excess(of owner: UploadOwner, in connection: Connection, after change: (inout Usage) -> Void) throws -> String?
+    func excess(of owner: ObjectOwner, in connection: Connection, after change: (inout Usage) -> Void) throws -> String?
     {
         let records = UsageRecords(connection)
         if let deviceID = owner.deviceID, device != QuotaLimits() {

@@ -61,9 +61,7 @@ package struct Readoption: Sendable {
     private var upload: UploadRecord {
         UploadRecord(
             id: facts.uploadID, logicalID: facts.logicalUploadID,
-            owner: UploadOwner(
-                organizationID: facts.organizationID, siteID: facts.siteID, suiteID: facts.suiteID,
-                deviceID: facts.deviceID),
+            owner: owner,
             location: UploadLocation(
                 bucket: facts.bucket, endpoint: facts.endpoint, region: facts.region, backend: facts.backend,
                 key: facts.objectKey, partSize: facts.partSize),
@@ -76,13 +74,20 @@ package struct Readoption: Sendable {
                 tagsDigest: CompletionClaim.digest(of: facts.tags)))
     }
 
+    private var owner: ObjectOwner {
+        ObjectOwner(
+            organizationID: facts.organizationID, siteID: facts.siteID, suiteID: facts.suiteID,
+            deviceID: facts.deviceID)
+    }
+
     private var object: CatalogObject {
         CatalogObject(
-            id: facts.objectID, fileID: facts.fileID, uploadID: facts.uploadID, organizationID: facts.organizationID,
-            siteID: facts.siteID, suiteID: facts.suiteID, deviceID: facts.deviceID, bucket: facts.bucket,
-            key: facts.objectKey, size: facts.size, etag: facts.etag,
-            createdAt: UnixTime(microseconds: facts.createdAt), uploadedAt: UnixTime(microseconds: facts.storedAt),
-            verifiedAt: UnixTime(microseconds: facts.verifiedAt))
+            id: facts.objectID, fileID: facts.fileID, uploadID: facts.uploadID, owner: owner,
+            content: CatalogObject.Content(
+                bucket: facts.bucket, key: facts.objectKey, size: facts.size, etag: facts.etag),
+            times: CatalogObject.Times(
+                createdAt: UnixTime(microseconds: facts.createdAt), uploadedAt: UnixTime(microseconds: facts.storedAt),
+                verifiedAt: UnixTime(microseconds: facts.verifiedAt)))
     }
 
     private var stored: StoredObject {

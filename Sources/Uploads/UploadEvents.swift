@@ -24,11 +24,12 @@ extension Event {
         _ object: CatalogObject, of upload: UploadRecord, tags: [String: String], traceparent: String?
     ) -> Event {
         Event(
-            .objectVerified, subject: "objects/\(object.fileID)", organizationID: object.organizationID,
+            .objectVerified, subject: "objects/\(object.fileID)", organizationID: object.owner.organizationID,
             data: VerifiedObject(
                 objectID: object.id, fileID: object.fileID, logicalUploadID: upload.logicalID, uploadID: upload.id,
-                bucket: object.bucket, objectKey: object.key, sizeBytes: object.size, etag: object.etag,
-                siteID: object.siteID, deviceID: object.deviceID, rawTags: tags), traceparent: traceparent)
+                bucket: object.content.bucket, objectKey: object.content.key, sizeBytes: object.content.size,
+                etag: object.content.etag, siteID: object.owner.siteID, deviceID: object.owner.deviceID,
+                rawTags: tags), traceparent: traceparent)
     }
 
     static func uploadAborted(_ upload: UploadRecord, traceparent: String?) -> Event {

@@ -1,23 +1,14 @@
 import Accounts
 import Basics
+import Catalog
 
-/// To whom an upload belongs: the device, or the site, and never the key that it came with. It stays as it was when the
-/// upload began.
-struct UploadOwner: Sendable, Hashable {
-    let organizationID: Int64
-    let siteID: Int64
-    let suiteID: Int64?
-    /// `nil` = the site itself.
-    let deviceID: String?
-
+extension ObjectOwner {
     /// Whether the same device, or the same site, calls: also by another key, and from where it was moved to.
-    func isSame(as caller: UploadOwner) -> Bool {
+    func isSame(as caller: ObjectOwner) -> Bool {
         organizationID == caller.organizationID && deviceID == caller.deviceID
             && (deviceID != nil || siteID == caller.siteID)
     }
-}
 
-extension UploadOwner {
     init(_ owner: KeyOwner) {
         switch owner {
         case .device(let device):
@@ -64,7 +55,7 @@ struct UploadRecord: Sendable, Hashable {
 
     let id: String
     let logicalID: String
-    let owner: UploadOwner
+    let owner: ObjectOwner
     let location: UploadLocation
     let createdAt: UnixTime
     /// When it began; by the steady clock.

@@ -1,4 +1,5 @@
 import Basics
+import Catalog
 import Database
 
 extension UploadRecords {
@@ -21,7 +22,7 @@ extension UploadRecords {
 
     /// What a principal's key was last used for.
     func use(
-        of key: IdempotencyKey, by owner: UploadOwner, since: UnixTime
+        of key: IdempotencyKey, by owner: ObjectOwner, since: UnixTime
     ) throws -> (restartFrom: String, upload: UploadRecord)? {
         let (site, device) = owner.idempotencyScope
         let found = try connection.first(
@@ -29,7 +30,7 @@ extension UploadRecords {
             SELECT restart_from, upload_id FROM upload_idempotency
             WHERE organization_id = $1 AND site_id = $2 AND device_id = $3 AND key = $4 AND used_at > $5
             """, owner.organizationID, site, device, key.text, since.microseconds
-        ) { (restartFrom: $0.text(0), uploadID: $0.text(1)) }
+        ) { (restartFrom: $0.text("restart_from"), uploadID: $0.text("upload_id")) }
         guard let found, let upload = try upload(found.uploadID) else { return nil }
         return (found.restartFrom, upload)
     }
@@ -61,7 +62,7 @@ extension UploadRecords {
     }
 }
 
-extension UploadOwner {
+extension ObjectOwner {
     /// A device keeps its keys wherever it moves.
     fileprivate var idempotencyScope: (site: Int64, device: String) {
         deviceID.map { (0, $0) } ?? (siteID, "")

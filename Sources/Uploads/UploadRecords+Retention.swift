@@ -24,13 +24,13 @@ extension UploadRecords {
                     OR EXISTS (SELECT 1 FROM deleted_objects d WHERE d.upload_id = u.id)
                     OR EXISTS (SELECT 1 FROM store_objects s WHERE s.upload_id = u.id)
                     OR EXISTS (SELECT 1 FROM store_multiparts m WHERE m.upload_id = u.id)
-                    OR EXISTS (SELECT 1 FROM upload_idempotency i WHERE i.upload_id = u.id)))
+                    OR EXISTS (SELECT 1 FROM upload_idempotency i WHERE i.upload_id = u.id))) AS has_ended
             FROM logical_uploads l WHERE (l.created_at, l.id) > ($2, $3) AND \(permit.isBefore("l.created_at", "$1"))
             ORDER BY l.created_at, l.id LIMIT $4
             """, limit.microseconds, place.createdAt.microseconds, place.logicalID, count,
             steadyLimit.microseconds
         ) {
-            (RetentionPlace(createdAt: UnixTime(microseconds: $0.int64(0)), logicalID: $0.text(1)), $0.bool(2))
+            (RetentionPlace(createdAt: $0.time("created_at"), logicalID: $0.text("id")), $0.bool("has_ended"))
         }
         // A row with a time from after a step of the clock was committed after that step.
         _ = try permit.now()

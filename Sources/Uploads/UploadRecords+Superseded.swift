@@ -31,7 +31,7 @@ extension UploadRecords {
             AND NOT EXISTS (SELECT 1 FROM upload_idempotency i WHERE i.upload_id = u.id)
             ORDER BY u.id DESC LIMIT $2 OFFSET $3
             """, logicalID, Self.foldedAtOnce, Self.keptSuperseded
-        ) { $0.text(0) }
+        ) { $0.text("id") }
         for id in old {
             try connection.execute(
                 "INSERT INTO superseded_uploads (id, logical_id) VALUES ($1, $2)", id, logicalID)

@@ -27,7 +27,7 @@ extension UploadRecords {
     func underWay(before id: String?, limit: Int) throws -> [UnderWayRecord] {
         try connection.query(
             """
-            SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.device_id, u.part_size, coalesce(s.bytes, 0),
+            SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.device_id, u.part_size, coalesce(s.bytes, 0) AS stored,
                 u.created_at, u.session_ends_at
             FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id LEFT JOIN store_usage s ON s.upload_id = u.id
             WHERE u.state = 1 AND u.is_swept = 0 AND u.id < $1
@@ -35,9 +35,10 @@ extension UploadRecords {
             """, id ?? "~", limit
         ) { row in
             UnderWayRecord(
-                id: row.text(0), logicalID: row.text(1), organizationID: row.int64(2), siteID: row.int64(3),
-                deviceID: row.optionalText(4), partSize: row.int64(5), stored: row.int64(6),
-                createdAt: UnixTime(microseconds: row.int64(7)), sessionEndsAt: UnixTime(microseconds: row.int64(8)))
+                id: row.text("id"), logicalID: row.text("logical_id"), organizationID: row.int64("organization_id"),
+                siteID: row.int64("site_id"), deviceID: row.optionalText("device_id"),
+                partSize: row.int64("part_size"), stored: row.int64("stored"), createdAt: row.time("created_at"),
+                sessionEndsAt: row.time("session_ends_at"))
         }
     }
 }

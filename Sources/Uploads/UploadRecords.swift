@@ -1,4 +1,5 @@
 import Basics
+import Catalog
 import Database
 
 /// All the SQL of uploads, and their tables. Times are microseconds since 1970.
@@ -63,7 +64,7 @@ struct UploadRecords {
         SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.suite_id, l.device_id, u.bucket, u.endpoint, u.region,
             u.backend, u.object_key, u.part_size, u.created_at, u.is_restart, u.state, u.session_ends_at, u.is_touched,
             u.is_swept, u.refresh_count, u.abort_reason, u.completed_size, u.completed_etag, u.completed_part_count,
-            u.completed_tags_digest, coalesce(u.began_at, u.created_at)
+            u.completed_tags_digest, coalesce(u.began_at, u.created_at) AS began_at
         FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
         """
 
@@ -152,26 +153,29 @@ struct UploadRecords {
             WHERE state = 1 AND is_swept = 0 AND session_ends_at <= $1 AND (session_ends_at, id) > ($2, $3)
             ORDER BY session_ends_at, id LIMIT $4
             """, now.microseconds, position.endedAt.microseconds, position.uploadID, limit
-        ) { SweepPosition(endedAt: UnixTime(microseconds: $0.int64(0)), uploadID: $0.text(1)) }
+        ) { SweepPosition(endedAt: $0.time("session_ends_at"), uploadID: $0.text("id")) }
     }
 
     private static func upload(_ row: Row) -> UploadRecord {
         UploadRecord(
-            id: row.text(0), logicalID: row.text(1),
-            owner: UploadOwner(
-                organizationID: row.int64(2), siteID: row.int64(3), suiteID: row.optionalInt64(4),
-                deviceID: row.optionalText(5)),
+            id: row.text("id"), logicalID: row.text("logical_id"),
+            owner: ObjectOwner(
+                organizationID: row.int64("organization_id"), siteID: row.int64("site_id"),
+                suiteID: row.optionalInt64("suite_id"), deviceID: row.optionalText("device_id")),
             location: UploadLocation(
-                bucket: row.text(6), endpoint: row.text(7), region: row.text(8), backend: row.text(9),
-                key: row.text(10), partSize: row.int64(11)),
-            createdAt: row.time(12), beganAt: row.time(24), isRestart: row.bool(13),
-            state: UploadRecord.State(rawValue: row.int64(14)) ?? .superseded,
-            sessionEndsAt: UnixTime(microseconds: row.int64(15)), isTouched: row.bool(16), isSwept: row.bool(17),
-            refreshCount: row.int64(18), abortReason: row.optionalText(19), completed: completed(row))
+                bucket: row.text("bucket"), endpoint: row.text("endpoint"), region: row.text("region"),
+                backend: row.text("backend"), key: row.text("object_key"), partSize: row.int64("part_size")),
+            createdAt: row.time("created_at"), beganAt: row.time("began_at"), isRestart: row.bool("is_restart"),
+            state: UploadRecord.State(rawValue: row.int64("state")) ?? .superseded,
+            sessionEndsAt: row.time("session_ends_at"), isTouched: row.bool("is_touched"),
+            isSwept: row.bool("is_swept"), refreshCount: row.int64("refresh_count"),
+            abortReason: row.optionalText("abort_reason"), completed: completed(row))
     }
 
     private static func completed(_ row: Row) -> CompletedObject? {
-        guard let size = row.optionalInt64(20) else { return nil }
-        return CompletedObject(size: size, etag: row.text(21), partCount: row.int(22), tagsDigest: row.blob(23))
+        guard let size = row.optionalInt64("completed_size") else { return nil }
+        return CompletedObject(
+            size: size, etag: row.text("completed_etag"), partCount: row.int("completed_part_count"),
+            tagsDigest: row.blob("completed_tags_digest"))
     }
 }

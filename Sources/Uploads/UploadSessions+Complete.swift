@@ -12,7 +12,7 @@ extension UploadSessions {
         try Self.check(claim)
         let now = clock.now()
         let objectID = identifiers.uuid()
-        let owner = UploadOwner(caller.owner)
+        let owner = ObjectOwner(caller.owner)
         let facts = try await database.write { connection -> ObjectFacts? in
             let records = UploadRecords(connection)
             var upload = try Self.owned(records.upload(uploadID), by: owner)
@@ -32,11 +32,11 @@ extension UploadSessions {
             upload.completed = completed
             try records.update(upload)
             let listed = CatalogObject(
-                id: objectID, fileID: object.fileID, uploadID: upload.id,
-                organizationID: upload.owner.organizationID, siteID: upload.owner.siteID,
-                suiteID: upload.owner.suiteID, deviceID: upload.owner.deviceID, bucket: object.bucket,
-                key: object.key, size: object.size, etag: object.etag, createdAt: upload.createdAt,
-                uploadedAt: object.createdAt, verifiedAt: now)
+                id: objectID, fileID: object.fileID, uploadID: upload.id, owner: upload.owner,
+                content: CatalogObject.Content(
+                    bucket: object.bucket, key: object.key, size: object.size, etag: object.etag),
+                times: CatalogObject.Times(
+                    createdAt: upload.createdAt, uploadedAt: object.createdAt, verifiedAt: now))
             try ObjectRecords(connection).insert(listed, tags: claim.tags)
             try audit(caller, upload, at: now, in: connection)
             try outbox.record(

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Catalog
 import Database
 import GatewayAPI
 import RPC
@@ -7,7 +8,7 @@ import RPC
 extension UploadSessions {
     /// A new logical upload with its first attempt; the one that there is where `key` was used before.
     func begin(for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
-        let owner = UploadOwner(caller.owner)
+        let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
         // Refused before the client has sent a byte; uploads under way go on.
         let hasRoom = store.hasRoomForNewUpload
@@ -35,7 +36,7 @@ extension UploadSessions {
 
     /// Puts a new attempt in the place of the one in force, which `uploadID` names or once was.
     func restart(from uploadID: String, for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
-        let owner = UploadOwner(caller.owner)
+        let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
         let (id, now) = (identifiers.uuid(), clock.now())
         // Its rows, and all that it sends once more, need room like a new upload's.
@@ -69,7 +70,7 @@ extension UploadSessions {
     /// - Throws: INVALID_ARGUMENT where that call asked for something else, UPLOAD_NOT_REFRESHABLE where the upload can
     ///   be sent no more.
     private func known(
-        by key: IdempotencyKey?, of owner: UploadOwner, restartFrom: String, at now: UnixTime, in connection: Connection
+        by key: IdempotencyKey?, of owner: ObjectOwner, restartFrom: String, at now: UnixTime, in connection: Connection
     ) throws -> UploadRecord? {
         guard let key,
             let use = try UploadRecords(connection).use(of: key, by: owner, since: IdempotencyKey.oldestUse(at: now))

@@ -1,5 +1,6 @@
 import Accounts
 import Basics
+import Catalog
 import Crypto
 import Database
 import GatewayAPI
@@ -45,7 +46,7 @@ struct UploadSessions: Sendable {
     func recovery(of logicalID: String, for caller: KeyCaller) async throws -> Recovery {
         let (upload, stored) = try await database.read { connection in
             let upload = try Self.owned(
-                UploadRecords(connection).inForce(logicalID: logicalID), by: UploadOwner(caller.owner))
+                UploadRecords(connection).inForce(logicalID: logicalID), by: ObjectOwner(caller.owner))
             return (upload, try store.progress(uploadID: upload.id, in: connection))
         }
         let decision = RecoveryDecision(facts(upload, stored))
@@ -67,7 +68,7 @@ struct UploadSessions: Sendable {
     /// Fresh credentials for the same object; for a completed one, to read it.
     func reissue(_ uploadID: String, for caller: KeyCaller) async throws -> Issued {
         let now = clock.now()
-        let owner = UploadOwner(caller.owner)
+        let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
         let upload = try await database.write { connection in
             let records = UploadRecords(connection)
@@ -89,7 +90,7 @@ struct UploadSessions: Sendable {
     ///
     /// - Returns: the attempt in force.
     func abort(_ logicalID: String, reason: String, for caller: KeyCaller) async throws -> UploadRecord {
-        let owner = UploadOwner(caller.owner)
+        let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
         let now = clock.now()
         return try await database.write(mayUseReserve: true) { connection in
@@ -121,7 +122,7 @@ struct UploadSessions: Sendable {
     private var rules: SessionRules { SessionRules(configuration) }
 
     /// - Throws: UPLOAD_NOT_FOUND for what is another organization's or nobody's, UPLOAD_NOT_OWNED for a neighbour's.
-    static func owned(_ upload: UploadRecord?, by caller: UploadOwner) throws(RPCError) -> UploadRecord {
+    static func owned(_ upload: UploadRecord?, by caller: ObjectOwner) throws(RPCError) -> UploadRecord {
         guard let upload, upload.owner.organizationID == caller.organizationID else {
             throw RPCError(.uploadNotFound, "there is no such upload")
         }
@@ -132,7 +133,7 @@ struct UploadSessions: Sendable {
     }
 
     func newUpload(
-        _ id: String, of logicalID: String, owner: UploadOwner, isRestart: Bool, at now: UnixTime
+        _ id: String, of logicalID: String, owner: ObjectOwner, isRestart: Bool, at now: UnixTime
     ) -> UploadRecord {
         let beganAt = steady.now()
         return UploadRecord(

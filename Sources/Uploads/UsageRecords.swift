@@ -101,7 +101,7 @@ struct UsageRecords {
 
     private func usage(_ owner: String) throws -> Usage {
         try connection.first("SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1", owner) {
-            Usage(bytes: $0.int64(0), objects: $0.int64(1), uploads: $0.int64(2))
+            Usage(bytes: $0.int64("bytes"), objects: $0.int64("objects"), uploads: $0.int64("uploads"))
         } ?? Usage()
     }
 }

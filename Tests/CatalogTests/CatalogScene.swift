@@ -97,9 +97,11 @@ final class CatalogScene: Sendable {
         let id = identifiers.uuid()
         let now = clock.now()
         return CatalogObject(
-            id: id, fileID: "file-\(id)", uploadID: "upload-\(id)", organizationID: organization, siteID: site,
-            suiteID: nil, deviceID: device, bucket: "data", key: "uploads/\(id)", size: size, etag: "\"\(size)\"",
-            createdAt: now, uploadedAt: now.adding(seconds: 1), verifiedAt: now.adding(seconds: 2))
+            id: id, fileID: "file-\(id)", uploadID: "upload-\(id)",
+            owner: ObjectOwner(organizationID: organization, siteID: site, suiteID: nil, deviceID: device),
+            content: CatalogObject.Content(bucket: "data", key: "uploads/\(id)", size: size, etag: "\"\(size)\""),
+            times: CatalogObject.Times(
+                createdAt: now, uploadedAt: now.adding(seconds: 1), verifiedAt: now.adding(seconds: 2)))
     }
 
     /// Adds a verified object with its bytes in the store.
@@ -117,9 +119,10 @@ final class CatalogScene: Sendable {
             bucket: "data", key: "uploads/\(id)", uploadID: "upload-\(id)", size: Int64(bytes.count), etag: "\"1\"",
             partCount: 0, crc64: crc64.value, createdAt: now, fileID: fileID, multipartID: nil, contentType: nil)
         let object = CatalogObject(
-            id: id, fileID: fileID, uploadID: stored.uploadID, organizationID: organization, siteID: 1, suiteID: nil,
-            deviceID: nil, bucket: "data", key: stored.key, size: stored.size, etag: stored.etag, createdAt: now,
-            uploadedAt: now, verifiedAt: now)
+            id: id, fileID: fileID, uploadID: stored.uploadID,
+            owner: ObjectOwner(organizationID: organization, siteID: 1, suiteID: nil, deviceID: nil),
+            content: CatalogObject.Content(bucket: "data", key: stored.key, size: stored.size, etag: stored.etag),
+            times: CatalogObject.Times(createdAt: now, uploadedAt: now, verifiedAt: now))
         try new.commit {
             try database.writeBlocking { connection in
                 _ = try StoreRecords(connection).replaceObject(with: stored)

@@ -46,7 +46,7 @@ struct DownloadTests {
 
     private func decide(_ object: CatalogObject, user: Int64 = 1, epoch: Int64 = 1) throws -> AccessDecision {
         let claims = CredentialClaims(
-            uploadID: object.uploadID, bucket: object.bucket, key: object.key, operations: .read,
+            uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,
             expiresAt: scene.clock.now().adding(seconds: 60), subject: .user(id: user, epoch: epoch))
         return try scene.database.readBlocking { try UserAccessPolicy().decide(claims, in: $0) }
     }

@@ -13,7 +13,7 @@ struct ListObjectsTests {
         let found = try #require(try await scene.list().objects.first)
         #expect(found.objectID == object.id && found.fileID == object.fileID)
         #expect(found.status == .verified && found.sizeBytes == 10 && found.etag == "\"10\"")
-        #expect(found.createdAtUnix == object.createdAt.seconds)
+        #expect(found.createdAtUnix == object.times.createdAt.seconds)
         #expect(found.uploadedAtUnix == found.createdAtUnix + 1 && found.verifiedAtUnix == found.createdAtUnix + 2)
     }
 

@@ -73,9 +73,10 @@ final class Scene: Sendable {
             _ = try StoreRecords(connection).replaceObject(with: stored)
             try ObjectRecords(connection).insert(
                 CatalogObject(
-                    id: uploadID, fileID: uploadID, uploadID: uploadID, organizationID: 1, siteID: 1, suiteID: nil,
-                    deviceID: nil, bucket: "data", key: uploadID, size: size, etag: "", createdAt: now, uploadedAt: now,
-                    verifiedAt: now), tags: [:])
+                    id: uploadID, fileID: uploadID, uploadID: uploadID,
+                    owner: ObjectOwner(organizationID: 1, siteID: 1, suiteID: nil, deviceID: nil),
+                    content: CatalogObject.Content(bucket: "data", key: uploadID, size: size, etag: ""),
+                    times: CatalogObject.Times(createdAt: now, uploadedAt: now, verifiedAt: now)), tags: [:])
         }
     }
 }

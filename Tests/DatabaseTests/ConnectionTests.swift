@@ -17,10 +17,43 @@ import Testing
         try connection.execute(insert, Int64.min, "naïve\0text", [0, 255] as [UInt8], true)
         try connection.execute(insert, nil, "", [UInt8](), false)
         let rows = try connection.query("SELECT a, b, c, d FROM t ORDER BY rowid") { row in
-            (row.optionalInt64(0), row.optionalText(1), row.optionalBlob(2), row.bool(3))
+            (row.optionalInt64(0), row.optionalText(1), row.isNull(2) ? nil : row.blob(2), row.bool(3))
         }
         #expect(rows[0] == (Int64.min, "naïve\0text", [0, 255], true))
         #expect(rows[1] == (nil, "", [], false))
+    }
+
+    @Test func columnsAreReadByNameWhateverTheirOrder() throws {
+        try connection.execute("INSERT INTO t VALUES (1, 'one', $1, 0), (2, NULL, NULL, 1)", [7] as [UInt8])
+        for list in ["a, b, c, d AS is_set, a * 10 AS tenfold", "a * 10 AS tenfold, t.d AS is_set, t.b, c, a"] {
+            let rows = try connection.query("SELECT \(list) FROM t ORDER BY t.a") { row in
+                (row.int("tenfold"), row.optionalText("b"), row.blob("c"), row.bool("is_set"), row.int64("a"))
+            }
+            #expect(rows[0] == (10, "one", [7], false, 1))
+            #expect(rows[1] == (20, nil, [], true, 2))
+        }
+    }
+
+    /// The same name at another place of the source is another literal.
+    @Test func aNameMayBeReadInSeveralPlaces() throws {
+        try connection.execute("INSERT INTO t (a, d) VALUES (1, 60000000)")
+        let read: [(Row) -> Int64] = [
+            { $0.int64("d") + $0.int64("d") }, { $0.time("d").seconds }, { $0.optionalTime("d")?.seconds ?? 0 },
+        ]
+        for (read, expected) in zip(read + read, [120_000_000, 60, 60, 120_000_000, 60, 60] as [Int64]) {
+            #expect(try connection.first("SELECT a, d FROM t", row: read) == expected)
+        }
+    }
+
+    @Test(arguments: ["SELECT a FROM t", "SELECT b, d AS b FROM t"])
+    func aNameThatIsNotOneColumnTraps(_ sql: String) async {
+        await #expect(processExitsWith: .failure) { [sql] in
+            let scratch = try Scratch()
+            let connection = try Connection(path: scratch.path + "/test.db", mode: .writer)
+            try connection.execute("CREATE TABLE t (a INTEGER, b TEXT, d INTEGER)")
+            try connection.execute("INSERT INTO t VALUES (1, '', 2)")
+            _ = try connection.first(sql) { $0.text("b") }
+        }
     }
 
     @Test func parametersAreBoundByTheirNumber() throws {

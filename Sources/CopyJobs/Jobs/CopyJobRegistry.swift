@@ -55,11 +55,11 @@ struct CopyJobRegistry: Sendable {
             let job = CopyJob(
                 id: id, organizationID: caller.organization.id, userID: user.userID, place: place, template: template,
                 state: .queued, createdAt: now, reason: "", items: objects.count,
-                size: objects.reduce(0) { $0 + $1.size })
+                size: objects.reduce(0) { $0 + $1.content.size })
             let items = zip(objects, keys).enumerated().map { number, item in
                 CopyItem(
                     jobID: id, number: number, fileID: item.0.fileID, uploadID: item.0.uploadID, key: item.1,
-                    size: item.0.size)
+                    size: item.0.content.size)
             }
             try records.insert(job, items, idempotencyKey: key, digest: digest)
             try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)

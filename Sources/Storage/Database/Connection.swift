@@ -121,7 +121,7 @@ package final class Connection {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
         var rows: [T] = []
-        while try statement.step() { rows.append(try row(Row(handle: statement.handle))) }
+        while try statement.step() { rows.append(try row(Row(statement: statement))) }
         return rows
     }
 
@@ -131,7 +131,7 @@ package final class Connection {
     ) throws -> T? {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
-        return try statement.step() ? row(Row(handle: statement.handle)) : nil
+        return try statement.step() ? row(Row(statement: statement)) : nil
     }
 
     /// Runs any number of statements that take no arguments.

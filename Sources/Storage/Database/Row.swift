@@ -1,14 +1,50 @@
+import Basics
 import CSQLite
 
-/// One row of a result, valid inside the closure that receives it. Columns count from 0, in the order of the SELECT.
+/// One row of a result, valid inside the closure that receives it.
+///
+/// A column is asked for by its name in the SELECT list, so that the order of the list means nothing. An expression, and the
+/// second of two columns of one name, gets a name with AS. A name that is not in the list traps. The methods that take a
+/// number, which count columns from 0, are for statements that a test writes.
 package struct Row {
-    let handle: OpaquePointer
+    let statement: Statement
 
+    private var handle: OpaquePointer { statement.handle }
+
+    package func isNull(_ name: StaticString) -> Bool { isNull(statement.column(name)) }
+
+    /// An INTEGER; NULL reads as 0.
+    package func int64(_ name: StaticString) -> Int64 { int64(statement.column(name)) }
+
+    package func optionalInt64(_ name: StaticString) -> Int64? { optionalInt64(statement.column(name)) }
+
+    /// An INTEGER; NULL reads as 0.
+    package func int(_ name: StaticString) -> Int { int(statement.column(name)) }
+
+    /// An INTEGER other than 0; NULL reads as `false`.
+    package func bool(_ name: StaticString) -> Bool { bool(statement.column(name)) }
+
+    /// A TEXT; NULL reads as the empty string.
+    package func text(_ name: StaticString) -> String { text(statement.column(name)) }
+
+    package func optionalText(_ name: StaticString) -> String? { optionalText(statement.column(name)) }
+
+    /// A BLOB; NULL reads as no bytes.
+    package func blob(_ name: StaticString) -> [UInt8] { blob(statement.column(name)) }
+
+    /// A time that is never NULL.
+    package func time(_ name: StaticString) -> UnixTime { UnixTime(microseconds: int64(name)) }
+
+    package func optionalTime(_ name: StaticString) -> UnixTime? {
+        optionalInt64(name).map(UnixTime.init(microseconds:))
+    }
+}
+
+extension Row {
     package func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 
-    /// An INTEGER; NULL reads as 0.
     package func int64(_ column: Int32) -> Int64 {
         sqlite3_column_int64(handle, column)
     }
@@ -17,17 +53,14 @@ package struct Row {
         isNull(column) ? nil : int64(column)
     }
 
-    /// An INTEGER; NULL reads as 0.
     package func int(_ column: Int32) -> Int {
         Int(int64(column))
     }
 
-    /// An INTEGER other than 0; NULL reads as `false`.
     package func bool(_ column: Int32) -> Bool {
         int64(column) != 0
     }
 
-    /// A TEXT; NULL reads as the empty string.
     package func text(_ column: Int32) -> String {
         guard let text = sqlite3_column_text(handle, column) else { return "" }
         let count = Int(sqlite3_column_bytes(handle, column))
@@ -38,13 +71,8 @@ package struct Row {
         isNull(column) ? nil : text(column)
     }
 
-    /// A BLOB; NULL reads as no bytes.
     package func blob(_ column: Int32) -> [UInt8] {
         guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
-    }
-
-    package func optionalBlob(_ column: Int32) -> [UInt8]? {
-        isNull(column) ? nil : blob(column)
     }
 }

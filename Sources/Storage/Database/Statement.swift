@@ -7,6 +7,10 @@ final class Statement {
     var isRunning = false
     /// `parameters[n - 1]` is SQLite's index of `$n`.
     private let parameters: [Int32]
+    /// The literal that asked for each column by its name; see ``column(_:)``. Empty until one did.
+    private var literals: [UnsafePointer<UInt8>?] = []
+    /// The column behind the one that was asked for last.
+    private var expected = 0
 
     init(_ sql: String, on database: OpaquePointer) throws(DatabaseError) {
         var prepared: OpaquePointer?
@@ -73,6 +77,39 @@ final class Statement {
         case let code:
             throw DatabaseError(code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))))
         }
+    }
+
+    /// The index of a column by its name in the SELECT list.
+    ///
+    /// A name is compared once: a literal stays where it is, so its address stands for it from then on. Rows are mostly read
+    /// in the order of their columns, so the one behind the last is tried first.
+    ///
+    /// Traps where the statement has no such column, or several of the name: its text and what reads it do not agree.
+    func column(_ name: StaticString) -> Int32 {
+        let literal = name.utf8Start
+        let index =
+            expected < literals.count && literals[expected] == literal
+            ? expected : literals.firstIndex(of: literal) ?? search(literal)
+        expected = index + 1
+        return Int32(truncatingIfNeeded: index)
+    }
+
+    private func search(_ literal: UnsafePointer<UInt8>) -> Int {
+        let count = Int(sqlite3_column_count(handle))
+        if literals.isEmpty { literals = Array(repeating: nil, count: count) }
+        var found: Int?
+        for index in 0..<count {
+            guard
+                literal.withMemoryRebound(
+                    to: CChar.self, capacity: 1, { sqlite3_stricmp(sqlite3_column_name(handle, Int32(index)), $0) == 0 }
+                )
+            else { continue }
+            precondition(found == nil, "The statement has two columns of the name \(String(cString: literal)).")
+            found = index
+        }
+        guard let found else { preconditionFailure("The statement has no column \(String(cString: literal)).") }
+        literals[found] = literal
+        return found
     }
 
     /// Ends a run, whatever came of it.
