@@ -15,7 +15,7 @@ package struct Catalog: Sendable {
     private let management: ObjectManagementService
     private let removal: ObjectRemoval
     private let scrubber: Scrubber
-    private let deletedDays: Int64
+    private let deletedRetention: Duration
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
     package init(
@@ -23,7 +23,7 @@ package struct Catalog: Sendable {
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
         let tokens = PageTokens(keyring: keyring)
-        deletedDays = configuration.deletedDays
+        deletedRetention = configuration.deletedRetention
         scrubber = Scrubber(database: database, store: store, clock: clock, configuration: configuration)
         removal = ObjectRemoval(database: database, store: store, clock: clock)
         management = ObjectManagementService(
@@ -65,6 +65,6 @@ package struct Catalog: Sendable {
     ///
     /// - Returns: of how many objects.
     package func sweepDeleted(_ permit: DeletionPermit) async throws -> Int {
-        try await removal.forgetDeleted(olderThanDays: deletedDays, permit)
+        try await removal.forgetDeleted(olderThan: deletedRetention, permit)
     }
 }

@@ -2,8 +2,8 @@ import Basics
 
 /// How the catalog answers.
 package struct CatalogConfiguration: Sendable {
-    /// Seconds that a presigned URL holds.
-    package var downloadLifetime: Int64 = 900
+    /// How long a presigned URL holds.
+    package var downloadLifetime = Duration.minutes(15)
     /// Bytes above which a client had better read in ranges.
     package var largeFileThreshold: Int64 = 67_108_864
     /// Bytes of such a range.
@@ -12,13 +12,13 @@ package struct CatalogConfiguration: Sendable {
     package var downloadFiles = 1000
     /// Rows that one page of ListObjects looks at where its filter has no index of its own.
     package var pageVisits = 2000
-    /// Days for which it is known of a deleted object that it was there.
-    package var deletedDays: Int64 = 400
+    /// How long it is known of a deleted object that it was there.
+    package var deletedRetention = Duration.days(400)
 
     /// How fast objects are read again to see whether their bytes are still right; bytes a second, 0 = never.
     @Live package var scrubRate: Int64 = 8 << 20
-    /// Seconds from the beginning of one pass over all objects to that of the next, at least.
-    @Live package var scrubInterval: Int64 = 86_400
+    /// The time from the beginning of one pass over all objects to that of the next, at least.
+    @Live package var scrubInterval = Duration.days(1)
     /// Told of an object's file id and what is wrong with it; `nil` = it is right again.
     package var onScrubbed: @Sendable (String, String?) -> Void = { _, _ in }
     /// Told why the objects could not be read again; it is tried again after a while.

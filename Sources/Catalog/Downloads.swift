@@ -27,7 +27,7 @@ struct Downloads: Sendable {
         }
         let lifetime = configuration.downloadLifetime
         let now = clock.now()
-        let expiresAt = UnixTime(seconds: now.seconds + lifetime)
+        let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
         let files = try objects.map { object in
             let claims = CredentialClaims(
                 uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,

@@ -6,7 +6,7 @@ struct Retention: Sendable, Hashable {
     let days: Int32
 
     /// What was verified before is to go.
-    func limit(at now: UnixTime) -> UnixTime { now.adding(seconds: -Int64(days) * 86_400) }
+    func limit(at now: UnixTime) -> UnixTime { now.subtracting(.days(Int64(days))) }
 }
 
 extension ObjectRecords {
@@ -39,11 +39,11 @@ extension ObjectRecords {
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }
 
-    /// Removes what is left of objects that were deleted so many days ago, oldest first.
+    /// Removes what is left of objects that were deleted so long ago, oldest first.
     ///
     /// - Returns: how many; fewer than `count` where none is left.
-    func forgetDeleted(olderThanDays days: Int64, _ permit: DeletionPermit, count: Int) throws -> Int {
-        let limit = try permit.now().adding(seconds: -days * 86_400)
+    func forgetDeleted(olderThan age: Duration, _ permit: DeletionPermit, count: Int) throws -> Int {
+        let limit = try permit.now().subtracting(age)
         return try connection.execute(
             """
             DELETE FROM deleted_objects WHERE file_id IN (

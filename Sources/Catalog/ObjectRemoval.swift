@@ -75,11 +75,11 @@ struct ObjectRemoval: Sendable {
     /// Removes what is left of objects that were deleted long ago.
     ///
     /// - Returns: of how many objects.
-    func forgetDeleted(olderThanDays days: Int64, _ permit: DeletionPermit) async throws -> Int {
+    func forgetDeleted(olderThan age: Duration, _ permit: DeletionPermit) async throws -> Int {
         var (sum, count) = (0, Self.recordBatch)
         while count == Self.recordBatch, !Task.isCancelled {
             count = try await database.write(mayUseReserve: true) {
-                try ObjectRecords($0).forgetDeleted(olderThanDays: days, permit, count: Self.recordBatch)
+                try ObjectRecords($0).forgetDeleted(olderThan: age, permit, count: Self.recordBatch)
             }
             sum += count
         }

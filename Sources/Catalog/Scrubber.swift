@@ -46,7 +46,7 @@ struct Scrubber: Sendable {
         metrics.update { $0.bad = bad }
         var state = last ?? ScrubState(position: 0, startedAt: now)
         if state.position == 0, let last {
-            guard last.startedAt.adding(seconds: configuration.scrubInterval) <= now else { return }
+            guard last.startedAt.adding(configuration.scrubInterval) <= now else { return }
             state.startedAt = now
         }
         var saved = state.position

@@ -8,7 +8,7 @@ import RPC
 /// The request beside it is compared as far as it shapes the upload: `restart_from_upload_id`. Other hints may differ.
 struct IdempotencyKey: Sendable, Hashable {
     static let field = #"client_hints["idempotency_key"]"#
-    static let lifetimeSeconds: Int64 = 86_400
+    static let lifetime = Duration.days(1)
 
     let text: String
 
@@ -22,6 +22,6 @@ struct IdempotencyKey: Sendable, Hashable {
 
     /// A use before then is forgotten.
     static func oldestUse(at now: UnixTime) -> UnixTime {
-        now.adding(seconds: -lifetimeSeconds)
+        now.subtracting(lifetime)
     }
 }

@@ -5,20 +5,20 @@ import StoreProtocol
 package struct UploadConfiguration: Sendable {
     /// Bytes of a part: a multiple of 4096, at least 65,536.
     package var partSize: Int64 = 67_108_864
-    /// Seconds that temporary credentials hold. Clients fetch new ones 40 s before their end.
-    package var credentialLifetime: Int64 = 3600
-    /// Seconds without activity after which an upload's session ends.
-    package var sessionIdle: Int64 = 86_400
-    /// Seconds after which it ends in any case.
-    package var sessionTotal: Int64 = 604_800
-    /// Seconds past its session's end for which an object made of parts waits for its CompleteUpload before the sweep
+    /// How long temporary credentials hold. Clients fetch new ones 40 s before their end.
+    package var credentialLifetime = Duration.hours(1)
+    /// The time without activity after which an upload's session ends.
+    package var sessionIdle = Duration.days(1)
+    /// The time after which it ends in any case.
+    package var sessionTotal = Duration.days(7)
+    /// How long past its session's end an object made of parts waits for its CompleteUpload before the sweep
     /// takes it: every byte of it is here.
-    package var wholeObjectGrace: Int64 = 604_800
+    package var wholeObjectGrace = Duration.days(7)
     /// Calls that begin, restart, give up or reissue an upload, which one device may make in a minute; a site's own keys may
     /// make ten times as many. 0 = as many as one likes.
     package var callsPerMinute = 1200
-    /// Days for which an upload that has ended can be asked for.
-    package var recordDays: Int64 = 400
+    /// How long an upload that has ended can be asked for.
+    package var recordRetention = Duration.days(400)
     @Live package var quota = QuotaConfiguration()
     /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     package var bucket = "data"

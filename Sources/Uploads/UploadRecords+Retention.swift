@@ -6,15 +6,12 @@ extension UploadRecords {
     static let retentionMigration = Migration(
         name: "uploads-5", sql: "CREATE INDEX logical_uploads_by_age ON logical_uploads (created_at, id);")
 
-    /// Logical uploads that began so many days ago, the oldest first, and whether all of their attempts ended that long ago
+    /// Logical uploads that began so long ago, the oldest first, and whether all of their attempts ended that long ago
     /// and have nothing left: no object, no record of a deleted one, nothing in the store, no idempotency key.
     func old(
-        forDays days: Int64, _ permit: DeletionPermit, after place: RetentionPlace, count: Int
+        for age: Duration, _ permit: DeletionPermit, after place: RetentionPlace, count: Int
     ) throws -> [(RetentionPlace, hasEnded: Bool)] {
-        let seconds = -days * 86_400
-        let (limit, steadyLimit) = (
-            try permit.now().adding(seconds: seconds), try permit.steadyNow().adding(seconds: seconds)
-        )
+        let (limit, steadyLimit) = (try permit.now().subtracting(age), try permit.steadyNow().subtracting(age))
         let old = try connection.query(
             """
             SELECT l.created_at, l.id, NOT EXISTS (

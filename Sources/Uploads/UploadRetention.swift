@@ -11,29 +11,29 @@ final class UploadRetention: Sendable {
     private static let visits = 500
     /// Rows of one upload, and uploads, that one transaction deletes: other writes wait meanwhile.
     static let batch = 200
-    private static let interval: Int64 = 86_400
+    private static let interval = Duration.days(1)
 
     private let database: Database
-    private let days: Int64
+    private let age: Duration
     /// By the steady clock.
     private let walkedAt = Lock<UnixTime?>(nil)
 
-    /// - Parameter days: how long a record stays after its upload's last session.
-    init(database: Database, days: Int64) {
+    /// - Parameter age: how long a record stays after its upload's last session.
+    init(database: Database, age: Duration) {
         self.database = database
-        self.days = days
+        self.age = age
     }
 
     /// - Returns: how many uploads went.
     func run(_ permit: DeletionPermit) async throws -> Int {
         let now = try permit.steadyNow()
-        guard walkedAt.withLock({ $0.map { $0.adding(seconds: Self.interval) <= now } ?? true }) else { return 0 }
+        guard walkedAt.withLock({ $0.map { $0.adding(Self.interval) <= now } ?? true }) else { return 0 }
         var place = RetentionPlace.start
         var count = 0
         while true {
             try Task.checkCancellation()
             let old = try await database.read { [place] connection in
-                try UploadRecords(connection).old(forDays: days, permit, after: place, count: Self.visits)
+                try UploadRecords(connection).old(for: age, permit, after: place, count: Self.visits)
             }
             guard let last = old.last else { break }
             place = last.0

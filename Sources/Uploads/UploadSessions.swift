@@ -151,7 +151,7 @@ struct UploadSessions: Sendable {
         let claims = CredentialClaims(
             uploadID: upload.id, bucket: upload.location.bucket, key: upload.location.key,
             operations: upload.state == .completed ? .read : [.read, .write],
-            expiresAt: clock.now().adding(seconds: configuration.credentialLifetime),
+            expiresAt: clock.now().adding(configuration.credentialLifetime),
             subject: .apiKey(id: caller.owner.key.id, epoch: caller.owner.key.epoch))
         return Issued(upload: upload, credentials: store.issuer.issue(claims))
     }

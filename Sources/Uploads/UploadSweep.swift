@@ -55,7 +55,7 @@ struct UploadSweep: Sendable {
             upload.sessionEndsAt <= now
         else { return false }
         let object = try store.object(uploadID: upload.id, in: connection)
-        if object?.isMultipart == true, now < upload.sessionEndsAt.adding(seconds: configuration.wholeObjectGrace) {
+        if object?.isMultipart == true, now < upload.sessionEndsAt.adding(configuration.wholeObjectGrace) {
             return false
         }
         upload.isSwept = true

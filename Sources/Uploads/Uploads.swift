@@ -38,7 +38,7 @@ package struct Uploads: Sendable {
             listing: UploadListing(database: database, store: store, steady: steady),
             tokens: PageTokens(keyring: keyring))
         self.database = database
-        retention = UploadRetention(database: database, days: configuration.recordDays)
+        retention = UploadRetention(database: database, age: configuration.recordRetention)
         sweeping = UploadSweep(database: database, store: store, configuration: configuration)
     }
 

@@ -74,7 +74,7 @@ struct CallRateTests {
         var last = first.uploadID
         for _ in 0..<10 { last = try await device.create(restartFrom: last).uploadID }
         await expectRefusal(.uploadNotRefreshable) { try await device.create(hints: ["idempotency_key": "once"]) }
-        scene.clock.advance(seconds: IdempotencyKey.lifetimeSeconds + 1)
+        scene.clock.advance(seconds: IdempotencyKey.lifetime.wholeSeconds + 1)
         _ = try await scene.uploads.sweep(scene.permit)
         _ = try await device.create(restartFrom: last)
         let rows = try scene.database.readBlocking { try $0.query("SELECT id FROM uploads") { $0.text(0) } }

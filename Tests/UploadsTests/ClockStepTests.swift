@@ -47,7 +47,7 @@ import Testing
 
         #expect(scene.clockGuard.confirm(step: step))
         #expect(try await scene.uploads.sweep(scene.permit) == 0)
-        scene.clock.advance(seconds: scene.configuration.sessionIdle)
+        scene.clock.advance(seconds: scene.configuration.sessionIdle.wholeSeconds)
         #expect(try await scene.uploads.sweep(scene.permit) == 1)
     }
 
@@ -93,7 +93,7 @@ import Testing
         let created = try await device.create()
         try await device.abort(created.logicalUploadID)
         scene.clock.step(seconds: 2 * Self.step)
-        let retention = UploadRetention(database: scene.database, days: 400)
+        let retention = UploadRetention(database: scene.database, age: .days(400))
         #expect(try await retention.run(scene.permit) == 0)
         scene.clock.advance(seconds: Self.step + 8 * Self.day)
         #expect(try await retention.run(scene.permit) == 1)

@@ -85,9 +85,9 @@ struct ModelTests {
     @Test(arguments: 1...24) func everyUploadComesToItsEnd(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let scene = try Scene {
-            $0.sessionIdle = 1000
-            $0.sessionTotal = 5000
-            $0.wholeObjectGrace = 1000
+            $0.sessionIdle = .seconds(1000)
+            $0.sessionTotal = .seconds(5000)
+            $0.wholeObjectGrace = .seconds(1000)
         }
         let device = try scene.device()
         let first = try await device.create()

@@ -13,9 +13,9 @@ struct SessionTests {
 
     init() throws {
         scene = try Scene {
-            $0.sessionIdle = 1000
-            $0.sessionTotal = 5000
-            $0.wholeObjectGrace = 300
+            $0.sessionIdle = .seconds(1000)
+            $0.sessionTotal = .seconds(5000)
+            $0.wholeObjectGrace = .seconds(300)
         }
         device = try scene.device()
     }

@@ -18,7 +18,7 @@ struct UploadRetentionTests {
     }
 
     private func retention() -> UploadRetention {
-        UploadRetention(database: scene.database, days: 400)
+        UploadRetention(database: scene.database, age: .days(400))
     }
 
     private func count(_ table: String) throws -> Int {
@@ -71,10 +71,10 @@ struct UploadRetentionTests {
         scene.store.discards.drain()
         let removal = ObjectRemoval(database: scene.database, store: scene.store, clock: scene.clock)
         scene.clock.advance(seconds: 400 * Self.day)
-        #expect(try await removal.forgetDeleted(olderThanDays: 400, scene.permit) == 0)
+        #expect(try await removal.forgetDeleted(olderThan: .days(400), scene.permit) == 0)
         #expect(try await retention().run(scene.permit) == 0)
         scene.clock.advance(seconds: 1)
-        #expect(try await removal.forgetDeleted(olderThanDays: 400, scene.permit) == 1)
+        #expect(try await removal.forgetDeleted(olderThan: .days(400), scene.permit) == 1)
         #expect(try await retention().run(scene.permit) == 1)
         #expect(try count("uploads") == 0 && count("logical_uploads") == 0 && count("deleted_objects") == 0)
         #expect(try await scene.store.sweepUsage() == 1)

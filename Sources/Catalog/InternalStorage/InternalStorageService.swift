@@ -34,7 +34,7 @@ package struct InternalStorageService: InternalStorageServiceHandler {
     ) async throws -> PresignObjectResponse {
         let location = try ObjectLocation(request.object)
         let presigned = try await presigning.presign(
-            location, request.accessMode, lifetime: request.expiresInSeconds, by: try ServiceCaller(context))
+            location, request.accessMode, lifetime: .seconds(request.expiresInSeconds), by: try ServiceCaller(context))
         return PresignObjectResponse(
             object: location.message, read: presigned.read.map(PresignedOperation.init),
             write: presigned.write.map(PresignedOperation.init), expiresAtUnix: presigned.expiresAt.seconds)

@@ -9,7 +9,7 @@ import StoreProtocol
 
 /// The rules of PresignObject.
 struct ObjectPresigning: Sendable {
-    private static let lifetimes: ClosedRange<Int64> = 1...3600
+    private static let lifetimes: ClosedRange<Duration> = .seconds(1) ... .hours(1)
 
     let database: Database
     let store: ObjectStore
@@ -25,16 +25,15 @@ struct ObjectPresigning: Sendable {
         let expiresAt: UnixTime
     }
 
-    /// - Parameter lifetime: seconds.
     func presign(
-        _ location: ObjectLocation, _ mode: PresignAccessMode, lifetime: Int64, by caller: ServiceCaller
+        _ location: ObjectLocation, _ mode: PresignAccessMode, lifetime: Duration, by caller: ServiceCaller
     ) async throws -> Presigned {
         let access = try Access(mode)
         guard Self.lifetimes.contains(lifetime) else {
-            throw RPCError.invalidArgument("expires_in_seconds must be 1 to 3600, not \(lifetime)")
+            throw RPCError.invalidArgument("expires_in_seconds must be 1 to 3600, not \(lifetime.wholeSeconds)")
         }
         let now = clock.now()
-        let expiresAt = UnixTime(seconds: now.seconds + lifetime)
+        let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
         let subject: CredentialClaims.Subject =
             caller.user.map { .system(userID: $0.userID, epoch: $0.epoch) } ?? .certificate
         // The line is there before anybody can use the URL: what the log does not have must not happen.

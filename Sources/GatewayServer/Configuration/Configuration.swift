@@ -78,7 +78,7 @@ package struct Configuration: Sendable {
             try reader.integer(
                 "clock.confirmation_hours", default: clockConfirmation / 3600, in: 1...720, unit: "hours") * 3600
         uploads = try Self.uploads(&reader)
-        catalog.deletedDays = uploads.recordDays
+        catalog.deletedRetention = uploads.recordRetention
         // No session that was begun under this configuration misses its files.
         store.orphanAge = max(store.orphanAge, uploads.sessionTotal + uploads.wholeObjectGrace)
         publicEndpoint = try Self.publicEndpoint(&reader)
@@ -92,8 +92,8 @@ package struct Configuration: Sendable {
         deviceInit.reinitAllow = try reader.addressRanges("device_init.reinit_allow", standard: "everywhere")
         catalog.scrubRate = try reader.integer(
             "scrub.bytes_per_second", default: catalog.scrubRate, in: 0...(1 << 40), unit: "bytes")
-        catalog.scrubInterval = try reader.integer(
-            "scrub.interval_seconds", default: catalog.scrubInterval, in: 1...34_560_000, unit: "seconds")
+        catalog.scrubInterval = try reader.duration(
+            "scrub.interval_seconds", default: catalog.scrubInterval, in: 1...34_560_000)
         catalog.onScrubbed = { fileID, trouble in
             Log.write(
                 trouble == nil ? "object is right again" : "object is bad", ["file_id": fileID, "why": trouble ?? ""],
@@ -144,14 +144,14 @@ package struct Configuration: Sendable {
         guard uploads.partSize % 4096 == 0 else {
             throw reader.wrong("uploads.part_size_bytes", "must be a multiple of 4096")
         }
-        uploads.credentialLifetime = try reader.integer(
-            "uploads.credential_lifetime_seconds", default: uploads.credentialLifetime, in: 1...43_200, unit: "seconds")
-        uploads.sessionIdle = try reader.integer(
-            "uploads.session_idle_seconds", default: uploads.sessionIdle, in: 1...2_592_000, unit: "seconds")
-        uploads.sessionTotal = try reader.integer(
-            "uploads.session_total_seconds", default: uploads.sessionTotal, in: 1...34_560_000, unit: "seconds")
-        uploads.recordDays = try reader.integer(
-            "uploads.record_retention_days", default: uploads.recordDays, in: 400...36_500, unit: "days")
+        uploads.credentialLifetime = try reader.duration(
+            "uploads.credential_lifetime_seconds", default: uploads.credentialLifetime, in: 1...43_200)
+        uploads.sessionIdle = try reader.duration(
+            "uploads.session_idle_seconds", default: uploads.sessionIdle, in: 1...2_592_000)
+        uploads.sessionTotal = try reader.duration(
+            "uploads.session_total_seconds", default: uploads.sessionTotal, in: 1...34_560_000)
+        uploads.recordRetention = try reader.duration(
+            "uploads.record_retention_days", default: uploads.recordRetention, in: 400...36_500, unit: .days)
         uploads.callsPerMinute = Int(
             try reader.integer(
                 "uploads.calls_per_minute", default: Int64(uploads.callsPerMinute), in: 0...1_000_000, unit: "calls"))

@@ -146,7 +146,7 @@ struct GatewayServices: Sendable {
 
     /// What is done beside the calls.
     private static func background(
-        _ modules: ValueService<GatewayModules>, directUploadIdle: Int64, _ sweeps: SweepMetrics
+        _ modules: ValueService<GatewayModules>, directUploadIdle: Duration, _ sweeps: SweepMetrics
     ) -> [any Service] {
         [
             BackgroundService("scrubbing") {

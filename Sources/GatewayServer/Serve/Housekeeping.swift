@@ -20,8 +20,8 @@ struct Housekeeping: Sendable {
     let events: Webhooks
     let copies: CopyJobs
     let store: ObjectStore
-    /// After how many seconds without a part a multipart upload of a static key is given up.
-    let directUploadIdle: Int64
+    /// After what time without a part a multipart upload of a static key is given up.
+    let directUploadIdle: Duration
     let metrics: SweepMetrics
 
     /// Works until its task is cancelled.

@@ -35,6 +35,10 @@ package struct UnixTime: Sendable, Hashable, Comparable {
         return adding(seconds: seconds).adding(microseconds: attoseconds / 1_000_000_000_000)
     }
 
+    package func subtracting(_ duration: Duration) -> UnixTime {
+        adding(.zero - duration)
+    }
+
     /// Negative where `earlier` is later.
     package func duration(since earlier: UnixTime) -> Duration {
         .microseconds(microseconds &- earlier.microseconds)

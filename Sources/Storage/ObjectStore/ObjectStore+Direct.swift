@@ -62,12 +62,12 @@ extension ObjectStore {
         }
     }
 
-    /// Gives up multipart uploads of static keys that got no part for so many seconds; to be called every few minutes.
+    /// Gives up multipart uploads of static keys that got no part for so long; to be called every few minutes.
     /// Their objects stay: nobody but their clients knows when they are needed no more.
     ///
     /// - Returns: how many it gave up.
-    package func sweepDirectMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) async throws -> Int {
-        let idle = try database.readBlocking { try StoreRecords($0).directMultiparts(idleFor: seconds, permit) }
+    package func sweepDirectMultiparts(idleFor time: Duration, _ permit: DeletionPermit) async throws -> Int {
+        let idle = try database.readBlocking { try StoreRecords($0).directMultiparts(idleFor: time, permit) }
         for id in idle {
             // A part that is on its way finds no upload in its commit.
             try await database.write(mayUseReserve: true) { [discards] connection in

@@ -13,8 +13,8 @@ package final class ObjectStore: Sendable {
         /// The largest object that one PUT makes; bytes.
         package var maximumPutBytes: Int64 = 5 << 30
         /// At a start, a file of an upload under way that no row speaks of any more is removed once it is older than this;
-        /// to be longer than the longest upload session. Seconds.
-        package var orphanAge: Int64 = 30 * 86_400
+        /// to be longer than the longest upload session.
+        package var orphanAge = Duration.days(30)
         package var directIO = DirectIO.probe
         /// While less is free where the store is, no upload begins; those under way go on down to
         /// ``minimumFreeBytesForBodies``. Bytes; 0 = no floor.
@@ -92,7 +92,7 @@ package final class ObjectStore: Sendable {
         if isReconciled {
             reconciler.begin { writtenAt in
                 guard let permit else { return false }
-                return try permit.corrected(writtenAt) < permit.now().adding(seconds: -configuration.orphanAge)
+                return try permit.corrected(writtenAt) < permit.now().subtracting(configuration.orphanAge)
             }
         }
         removals.resume()
@@ -231,31 +231,31 @@ package final class ObjectStore: Sendable {
         data.path(of: object.fileID)
     }
 
-    /// A URL to read one object with, `lifetime` seconds long at most; Range is allowed with it.
+    /// A URL to read one object with, for `lifetime` at most; Range is allowed with it.
     ///
     /// - Parameter claims: their operations are narrowed to reading; the URL dies with them.
     package func presignedGet(
-        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Int64
+        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration
     ) throws -> PresignedRequest {
         try presigned("GET", .read, claims, at: endpoint, lifetime: lifetime)
     }
 
     /// A URL to put one object with, whole; otherwise as ``presignedGet(_:at:lifetime:)``.
     package func presignedPut(
-        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Int64
+        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration
     ) throws -> PresignedRequest {
         try presigned("PUT", .write, claims, at: endpoint, lifetime: lifetime)
     }
 
     private func presigned(
         _ method: String, _ operations: CredentialClaims.Operations, _ claims: CredentialClaims,
-        at endpoint: StoreEndpoint, lifetime: Int64
+        at endpoint: StoreEndpoint, lifetime: Duration
     ) throws -> PresignedRequest {
         let now = clock.now()
-        let lifetime = min(lifetime, claims.expiresAt.seconds - now.seconds)
+        let lifetime = min(lifetime, .seconds(claims.expiresAt.seconds - now.seconds))
         let narrowed = CredentialClaims(
             uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: operations,
-            expiresAt: now.adding(seconds: lifetime), subject: claims.subject)
+            expiresAt: now.adding(lifetime), subject: claims.subject)
         return try PresignedRequest(
             method: method, bucket: claims.bucket, key: claims.key, credentials: issuer.issue(narrowed),
             endpoint: endpoint, at: now, lifetime: lifetime)

@@ -73,8 +73,8 @@ extension StoreRecords {
     }
 
     /// Multipart uploads of static keys, with neither a beginning nor a part since then.
-    func directMultiparts(idleFor seconds: Int64, _ permit: DeletionPermit) throws -> [String] {
-        let limit = try permit.now().adding(seconds: -seconds)
+    func directMultiparts(idleFor time: Duration, _ permit: DeletionPermit) throws -> [String] {
+        let limit = try permit.now().subtracting(time)
         let idle = try connection.query(
             """
             SELECT m.id FROM store_multiparts m

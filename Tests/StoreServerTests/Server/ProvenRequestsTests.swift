@@ -101,7 +101,7 @@ struct ProvenRequestsTests {
     @Test func endsWithTheClaimsToo() throws {
         let store = try filled()
         let endpoint = try StoreEndpoint("http://h")
-        let url = try store.store.presignedGet(store.claims(lifetime: 30), at: endpoint, lifetime: 30).url
+        let url = try store.store.presignedGet(store.claims(lifetime: 30), at: endpoint, lifetime: .seconds(30)).url
         let target = String(url.dropFirst("http://h".count))
         #expect(try get(store, target).status == 200)
         store.clock.advance(seconds: 30)

@@ -178,7 +178,7 @@ struct AccessTests {
         _ = try store.client().put(content(1000))
         let claims = store.claims(lifetime: 100_000)
         let endpoint = try StoreEndpoint("http://127.0.0.1:\(store.server.port)")
-        let presigned = try store.store.presignedGet(claims, at: endpoint, lifetime: 900)
+        let presigned = try store.store.presignedGet(claims, at: endpoint, lifetime: .seconds(900))
         #expect(presigned.method == "GET")
         #expect(presigned.expiresAt == store.clock.now().adding(seconds: 900))
         let target = try #require(presigned.url.firstRange(of: "/bucket").map { presigned.url[$0.lowerBound...] })
@@ -202,7 +202,7 @@ struct AccessTests {
     @Test func presignsAPutOfWhateverContentType() throws {
         let store = try TestStore()
         let endpoint = try StoreEndpoint("http://127.0.0.1:\(store.server.port)")
-        let presigned = try store.store.presignedPut(store.claims(), at: endpoint, lifetime: 900)
+        let presigned = try store.store.presignedPut(store.claims(), at: endpoint, lifetime: .seconds(900))
         #expect(presigned.method == "PUT")
         let target = try #require(presigned.url.firstRange(of: "/bucket").map { presigned.url[$0.lowerBound...] })
         func send(_ method: String, _ extra: String = "") throws -> RawConnection.Answer {
@@ -220,7 +220,7 @@ struct AccessTests {
     @Test func endsAPresignedURLWithItsClaims() throws {
         let store = try TestStore()
         let endpoint = try StoreEndpoint("http://127.0.0.1:1")
-        let presigned = try store.store.presignedGet(store.claims(lifetime: 30), at: endpoint, lifetime: 900)
+        let presigned = try store.store.presignedGet(store.claims(lifetime: 30), at: endpoint, lifetime: .seconds(900))
         #expect(presigned.expiresAt == store.clock.now().adding(seconds: 30))
         #expect(presigned.url.contains("x-oss-expires=30&"))
     }

@@ -26,10 +26,10 @@ final class World {
         store = scene.store
         var configuration = UploadConfiguration()
         configuration.partSize = Self.partSize
-        configuration.credentialLifetime = 400
-        configuration.sessionIdle = Self.sessionIdle
-        configuration.sessionTotal = Self.sessionTotal
-        configuration.wholeObjectGrace = Self.wholeObjectGrace
+        configuration.credentialLifetime = .seconds(400)
+        configuration.sessionIdle = .seconds(Self.sessionIdle)
+        configuration.sessionTotal = .seconds(Self.sessionTotal)
+        configuration.wholeObjectGrace = .seconds(Self.wholeObjectGrace)
         if isTight {
             configuration.quota.device.bytes = 6 * Self.partSize
             configuration.quota.device.uploads = 2

@@ -9,14 +9,14 @@ package struct PresignedRequest: Sendable, Equatable {
     /// Signed with version 4, in path style, which needs no wildcard in the DNS.
     package init(
         method: String, bucket: String, key: String, credentials: TemporaryCredentials, endpoint: StoreEndpoint,
-        at now: UnixTime, lifetime seconds: Int64
+        at now: UnixTime, lifetime: Duration
     ) throws(RequestTarget.Malformed) {
         let date = Timestamps.basic(now)
         let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: endpoint.region)
         let query = [
             ("x-oss-credential", "\(credentials.accessKeyID)/\(SignatureV4.oss.text(of: scope))"),
             ("x-oss-date", date),
-            ("x-oss-expires", String(seconds)),
+            ("x-oss-expires", String(lifetime.wholeSeconds)),
             ("x-oss-security-token", credentials.securityToken),
             ("x-oss-signature-version", SignatureV4.oss.algorithm),
         ].map { "\($0)=\(URLEncoding.encode($1))" }.joined(separator: "&")
@@ -27,6 +27,6 @@ package struct PresignedRequest: Sendable, Equatable {
         let signature = SignatureV4.oss.signature(of: canonical, date: date, scope: scope, secret: credentials.secret)
         self.method = method
         url = "\(endpoint.text)\(target)&x-oss-signature=\(Hex.lower(signature))"
-        expiresAt = UnixTime(seconds: now.seconds + seconds)
+        expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
     }
 }
