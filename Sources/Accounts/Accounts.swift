@@ -65,10 +65,11 @@ package final class Accounts: Sendable {
     /// - Parameters:
     ///   - keysDirectory: where the signing keys lie, beside the keyring's root; one is made where there is none.
     package init(
-        database: Database, keyring: Keyring, keysDirectory: String, clock: any WallClock, clockGuard: ClockGuard,
-        identifiers: Identifiers, configuration: Configuration = Configuration()
+        _ environment: ModuleEnvironment, keysDirectory: String, configuration: Configuration = Configuration()
     ) throws {
-        let pepper = keyring.key(.pepper)
+        let (database, clock, clockGuard) = (environment.database, environment.clock, environment.clockGuard)
+        let identifiers = environment.identifiers
+        let pepper = environment.keyring.key(.pepper)
         self.database = database
         self.clock = clock
         self.clockGuard = clockGuard
@@ -84,7 +85,7 @@ package final class Accounts: Sendable {
             database: database, clock: clock, days: configuration.auditDays,
             minimumDays: configuration.auditMinimumDays, maximumLines: configuration.auditLines,
             pressure: auditPressure)
-        pageTokens = PageTokens(keyring: keyring)
+        pageTokens = PageTokens(keyring: environment.keyring)
         let deferred = DeferredRecords(database: database)
         self.deferred = deferred
         passwords = Passwords(capacity: configuration.waitingPasswords)

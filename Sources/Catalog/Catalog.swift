@@ -19,10 +19,11 @@ package struct Catalog: Sendable {
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
     package init(
-        database: Database, store: ObjectStore, endpoint: StoreEndpoint, keyring: Keyring, clock: any WallClock,
+        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint,
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
-        let tokens = PageTokens(keyring: keyring)
+        let (database, clock) = (environment.database, environment.clock)
+        let tokens = PageTokens(keyring: environment.keyring)
         deletedRetention = configuration.deletedRetention
         scrubber = Scrubber(database: database, store: store, clock: clock, configuration: configuration)
         removal = ObjectRemoval(database: database, store: store, clock: clock)

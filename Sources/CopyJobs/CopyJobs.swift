@@ -15,16 +15,16 @@ package struct CopyJobs: Sendable {
     private let database: Database
 
     package init(
-        database: Database, store: ObjectStore, keyring: Keyring, clock: any WallClock, identifiers: Identifiers,
-        configuration: CopyConfiguration = CopyConfiguration()
+        _ environment: ModuleEnvironment, store: ObjectStore, configuration: CopyConfiguration = CopyConfiguration()
     ) {
-        self.database = database
+        let clock = environment.clock
+        database = environment.database
         workers = CopyWorkers(database: database, store: store, clock: clock, configuration: configuration)
         service = CopyService(
             jobs: CopyJobRegistry(
-                database: database, clock: clock, identifiers: identifiers, configuration: configuration,
+                database: database, clock: clock, identifiers: environment.identifiers, configuration: configuration,
                 workers: workers),
-            tokens: PageTokens(keyring: keyring))
+            tokens: PageTokens(keyring: environment.keyring))
     }
 
     /// Enters DataGatewayCopyService.

@@ -34,9 +34,10 @@ package final class DeviceInit: Sendable {
     package var directory: any DeviceDirectory { DeviceRecords.Directory() }
 
     package init(
-        database: Database, accounts: Accounts, keyring: Keyring, clock: any WallClock,
-        outbox: Outbox = .closed, configuration: Configuration = Configuration()
+        _ environment: ModuleEnvironment, accounts: Accounts, outbox: Outbox = .closed,
+        configuration: Configuration = Configuration()
     ) {
+        let (database, clock) = (environment.database, environment.clock)
         initService = DeviceInitService(
             initialization: Initialization(
                 database: database, accounts: accounts, outbox: outbox, clock: clock, policy: configuration.reinit,
@@ -47,6 +48,6 @@ package final class DeviceInit: Sendable {
             registry: DeviceRegistry(
                 database: database, keys: accounts.deviceKeys, clock: clock,
                 reinitWindowSeconds: configuration.reinitWindowSeconds),
-            pageTokens: PageTokens(keyring: keyring))
+            pageTokens: PageTokens(keyring: environment.keyring))
     }
 }

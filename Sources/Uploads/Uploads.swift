@@ -19,24 +19,25 @@ package struct Uploads: Sendable {
     private let database: Database
 
     /// - Parameters:
+    ///   - environment: its steady clock is what sessions are measured by.
     ///   - endpoint: where clients reach the store; issued with every upload from now on. An upload that was issued another
     ///     one is to be restarted.
-    ///   - steady: what sessions are measured by.
     package init(
-        database: Database, store: ObjectStore, endpoint: StoreEndpoint, keyring: Keyring, clock: any WallClock,
-        steady: SteadyClock, identifiers: Identifiers, outbox: Outbox = .closed,
+        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
         configuration: UploadConfiguration = UploadConfiguration()
     ) throws(UploadConfigurationError) {
         try configuration.check()
+        let (database, clock) = (environment.database, environment.clock)
+        let steady = environment.clockGuard.steady
         service = UploadService(
             sessions: UploadSessions(
                 database: database, store: store, endpoint: endpoint, clock: clock, steady: steady,
-                identifiers: identifiers, configuration: configuration, outbox: outbox,
+                identifiers: environment.identifiers, configuration: configuration, outbox: outbox,
                 rate: configuration.callsPerMinute > 0
                     ? CallRate(perMinute: configuration.callsPerMinute, clock: clock) : nil))
         management = UploadManagementService(
             listing: UploadListing(database: database, store: store, steady: steady),
-            tokens: PageTokens(keyring: keyring))
+            tokens: PageTokens(keyring: environment.keyring))
         self.database = database
         retention = UploadRetention(database: database, age: configuration.recordRetention)
         sweeping = UploadSweep(database: database, store: store, configuration: configuration)

@@ -17,10 +17,8 @@ package final class Webhooks: Sendable {
     private let service: EventService
     private let configuration: WebhookConfiguration
 
-    package init(
-        database: Database, keyring: Keyring, clock: any WallClock, identifiers: Identifiers,
-        configuration: WebhookConfiguration = WebhookConfiguration()
-    ) {
+    package init(_ environment: ModuleEnvironment, configuration: WebhookConfiguration = WebhookConfiguration()) {
+        let (database, clock) = (environment.database, environment.clock)
         self.configuration = configuration
         let webhooks = configuration.webhooks
         let metrics = EventMetrics(webhooks: webhooks.map(\.name), database: database, clock: clock)
@@ -28,12 +26,12 @@ package final class Webhooks: Sendable {
         senders = webhooks.map {
             WebhookSender($0, database: database, clock: clock, metrics: metrics, configuration: configuration)
         }
-        outbox = Outbox(webhooks: webhooks, identifiers: identifiers, signals: senders.map(\.signal))
+        outbox = Outbox(webhooks: webhooks, identifiers: environment.identifiers, signals: senders.map(\.signal))
         retention = EventRetention(database: database, clock: clock, configuration: configuration)
         service = EventService(
             letters: DeadLetters(
                 database: database, clock: clock, webhooks: Set(webhooks.map(\.name)), signals: senders.map(\.signal)),
-            tokens: PageTokens(keyring: keyring))
+            tokens: PageTokens(keyring: environment.keyring))
     }
 
     /// Enters EventService, for the admin listener.

@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import Database
 import Foundation
+import GatewayAPI
 import HTTPTypes
 import Proto
 import RPC
@@ -27,10 +28,10 @@ final class World: Sendable {
         var configuration = Accounts.Configuration()
         configure(&configuration)
         accounts = try Accounts(
-            database: database, keyring: try Keyring.open(directory: directory + "/keys", create: true),
-            keysDirectory: directory + "/keys", clock: clock, clockGuard: clockGuard,
-            identifiers: Identifiers(clock: clock),
-            configuration: configuration)
+            ModuleEnvironment(
+                database: database, keyring: try Keyring.open(directory: directory + "/keys", create: true),
+                clock: clock, clockGuard: clockGuard, identifiers: Identifiers(clock: clock)),
+            keysDirectory: directory + "/keys", configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret(Self.adminPassword), keep: { _ in })
     }
 

@@ -3,6 +3,7 @@ import Basics
 import Crypto
 import Database
 import Foundation
+import GatewayAPI
 import HTTPTypes
 import Proto
 import RPC
@@ -27,14 +28,13 @@ final class World: Sendable {
         database = try Database(
             path: directory + "/gateway.db", migrations: Accounts.migrations + DeviceInit.migrations)
         let keyring = try Keyring.open(directory: directory + "/keys", create: true)
-        accounts = try Accounts(
-            database: database, keyring: keyring, keysDirectory: directory + "/keys", clock: clock,
-            clockGuard: ClockGuard(clock: clock),
+        let environment = ModuleEnvironment(
+            database: database, keyring: keyring, clock: clock, clockGuard: ClockGuard(clock: clock),
             identifiers: Identifiers(clock: clock))
+        accounts = try Accounts(environment, keysDirectory: directory + "/keys")
         var configuration = DeviceInit.Configuration()
         configure(&configuration)
-        devices = DeviceInit(
-            database: database, accounts: accounts, keyring: keyring, clock: clock, configuration: configuration)
+        devices = DeviceInit(environment, accounts: accounts, configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret("correct horse"), keep: { _ in })
         admin = try await accounts.authService.login(
             LoginRequest(organization: "system", userName: "admin", password: "correct horse"),

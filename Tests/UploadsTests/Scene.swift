@@ -4,6 +4,7 @@ import Catalog
 import Crypto
 import Database
 import Foundation
+import GatewayAPI
 import StoreProtocol
 import Testing
 
@@ -50,9 +51,10 @@ final class Scene: Sendable {
         configure(&configuration)
         self.configuration = configuration
         uploads = try Uploads(
-            database: database, store: store, endpoint: StoreEndpoint(Self.endpoint),
-            keyring: Self.keyring, clock: clock, steady: clockGuard.steady, identifiers: identifiers,
-            configuration: configuration)
+            ModuleEnvironment(
+                database: database, keyring: Self.keyring, clock: clock, clockGuard: clockGuard,
+                identifiers: identifiers),
+            store: store, endpoint: StoreEndpoint(Self.endpoint), configuration: configuration)
         try database.writeBlocking { connection in
             for organization in 1...2 {
                 try connection.execute(

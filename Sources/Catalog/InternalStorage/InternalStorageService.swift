@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import Database
+import GatewayAPI
 import ObjectStore
 import Proto
 import RPC
@@ -19,10 +20,11 @@ package struct InternalStorageService: InternalStorageServiceHandler {
     ///   - uploadOfKey: finds the upload that a key was issued to.
     ///   - endpoint: where clients reach the store; presigned URLs begin with it.
     package init(
-        database: Database, store: ObjectStore, policy: any AccessPolicy, uploadOfKey: @escaping UploadOfKey,
-        endpoint: StoreEndpoint, clock: any WallClock,
+        _ environment: ModuleEnvironment, store: ObjectStore, policy: any AccessPolicy,
+        uploadOfKey: @escaping UploadOfKey, endpoint: StoreEndpoint,
         configuration: InternalStorageConfiguration = InternalStorageConfiguration()
     ) {
+        let (database, clock) = (environment.database, environment.clock)
         presigning = ObjectPresigning(
             database: database, store: store, policy: policy, uploadOfKey: uploadOfKey, endpoint: endpoint, clock: clock
         )

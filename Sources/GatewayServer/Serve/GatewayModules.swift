@@ -8,6 +8,7 @@ import Crypto
 import Database
 import DeviceInit
 import Foundation
+import GatewayAPI
 import ObjectStore
 import Observability
 import RPC
@@ -59,7 +60,6 @@ package struct GatewayModules: Sendable {
     ) async throws {
         self.opened = opened
         let clock = SystemClock()
-        let identifiers = Identifiers(clock: clock)
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
         var options = Database.Options()
         options.onWriterEnded = { error in
@@ -83,15 +83,14 @@ package struct GatewayModules: Sendable {
         self.clock = try ClockKeeper(
             database: database, clock: clock, confirmation: configuration.clockConfirmation)
         let clockGuard = self.clock.clockGuard
+        let environment = ModuleEnvironment(
+            database: database, keyring: keyring, clock: clock, clockGuard: clockGuard,
+            identifiers: Identifiers(clock: clock))
         accounts = try Accounts(
-            database: database, keyring: keyring, keysDirectory: directory.keys, clock: clock,
-            clockGuard: clockGuard, identifiers: identifiers, configuration: configuration.accounts)
-        events = Webhooks(
-            database: database, keyring: keyring, clock: clock, identifiers: identifiers,
-            configuration: configuration.events)
+            environment, keysDirectory: directory.keys, configuration: configuration.accounts)
+        events = Webhooks(environment, configuration: configuration.events)
         deviceInit = DeviceInit(
-            database: database, accounts: accounts, keyring: keyring, clock: clock, outbox: events.outbox,
-            configuration: configuration.deviceInit)
+            environment, accounts: accounts, outbox: events.outbox, configuration: configuration.deviceInit)
         store = try ObjectStore(
             directory: directory.store, database: database, keyring: keyring, clock: clock,
             permit: clockGuard.permit(), configuration: configuration.store)
@@ -115,19 +114,13 @@ package struct GatewayModules: Sendable {
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
         uploads = try Uploads(
-            database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
-            steady: clockGuard.steady, identifiers: identifiers, outbox: events.outbox,
-            configuration: configuration.uploads)
-        catalog = Catalog(
-            database: database, store: store, endpoint: endpoint, keyring: keyring, clock: clock,
-            configuration: configuration.catalog)
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.uploads)
+        catalog = Catalog(environment, store: store, endpoint: endpoint, configuration: configuration.catalog)
         internalStorage = InternalStorageService(
-            database: database, store: store, policy: policy,
-            uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint, clock: clock,
+            environment, store: store, policy: policy,
+            uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
             configuration: configuration.internalStorage)
-        copies = CopyJobs(
-            database: database, store: store, keyring: keyring, clock: clock, identifiers: identifiers,
-            configuration: configuration.copies)
+        copies = CopyJobs(environment, store: store, configuration: configuration.copies)
         backup = BackupService(directory: directory, database: database, store: store, clock: clock)
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
