@@ -233,11 +233,13 @@ package final class ObjectStore: Sendable {
 
     /// A URL to read one object with, for `lifetime` at most; Range is allowed with it.
     ///
-    /// - Parameter claims: their operations are narrowed to reading; the URL dies with them.
+    /// - Parameters:
+    ///   - claims: their operations are narrowed to reading; the URL dies with them.
+    ///   - download: what the answer calls the object and its type; `nil` = as it was stored.
     package func presignedGet(
-        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration
+        _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration, as download: DownloadName? = nil
     ) throws -> PresignedRequest {
-        try presigned("GET", .read, claims, at: endpoint, lifetime: lifetime)
+        try presigned("GET", .read, claims, at: endpoint, lifetime: lifetime, parameters: download?.parameters ?? [])
     }
 
     /// A URL to put one object with, whole; otherwise as ``presignedGet(_:at:lifetime:)``.
@@ -249,7 +251,7 @@ package final class ObjectStore: Sendable {
 
     private func presigned(
         _ method: String, _ operations: CredentialClaims.Operations, _ claims: CredentialClaims,
-        at endpoint: StoreEndpoint, lifetime: Duration
+        at endpoint: StoreEndpoint, lifetime: Duration, parameters: [(name: String, value: String)] = []
     ) throws -> PresignedRequest {
         let now = clock.now()
         let lifetime = min(lifetime, .seconds(claims.expiresAt.seconds - now.seconds))
@@ -257,8 +259,8 @@ package final class ObjectStore: Sendable {
             uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, operations: operations,
             expiresAt: now.adding(lifetime), subject: claims.subject)
         return try PresignedRequest(
-            method: method, bucket: claims.bucket, key: claims.key, credentials: issuer.issue(narrowed),
-            endpoint: endpoint, at: now, lifetime: lifetime)
+            method: method, bucket: claims.bucket, key: claims.key, parameters: parameters,
+            credentials: issuer.issue(narrowed), endpoint: endpoint, at: now, lifetime: lifetime)
     }
 
     /// Opens the bytes of a finished object.

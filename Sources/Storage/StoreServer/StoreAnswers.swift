@@ -48,8 +48,12 @@ struct StoreAnswers {
         return empty(status, fields.appending(dialect.fields(insteadOf: document)))
     }
 
-    /// - Parameter asked: the request's fields: its Range, and on which conditions it is to be answered.
-    func object(_ object: StoredObject, _ store: ObjectStore, asked: HTTPFields) throws -> HTTPResponse {
+    /// - Parameters:
+    ///   - asked: the request's fields: its Range, and on which conditions it is to be answered.
+    ///   - overrides: the fields that the signer of the request chose.
+    func object(
+        _ object: StoredObject, _ store: ObjectStore, asked: HTTPFields, _ overrides: ResponseOverrides
+    ) throws -> HTTPResponse {
         var fields: HTTPFields = ["ETag": object.etag, "Last-Modified": Timestamps.http(object.createdAt)]
         let preconditions = Preconditions(asked)
         switch preconditions.outcome(etag: object.etag, lastModified: object.createdAt) {
@@ -60,10 +64,15 @@ struct StoreAnswers {
             return error(
                 StoreError(.preconditionFailed, "At least one of the preconditions you specified did not hold."))
         }
-        fields.append("Content-Type", object.contentType ?? "application/octet-stream")
-        // A browser saves it, whatever type the device said: no script of an object runs where the store is, which may be the
-        // host of the console.
-        fields.append("Content-Disposition", "attachment")
+        fields = fields.appending(
+            overrides.fields.defaulting([
+                "Content-Type": object.contentType ?? "application/octet-stream",
+                // A browser saves it, whatever type the device said, unless the signer of the URL wants it shown.
+                "Content-Disposition": "attachment",
+            ]))
+        // What is shown has an origin of its own: no script of an object runs where the store is, which may be the host of
+        // the console.
+        if !overrides.isAttachment { fields.append("Content-Security-Policy", "sandbox") }
         fields.append("X-Content-Type-Options", "nosniff")
         fields.append("Accept-Ranges", "bytes")
         var status = 200
@@ -96,6 +105,11 @@ struct StoreAnswers {
 }
 
 extension HTTPFields {
+    /// These fields, and those of `others` whose names are not among them.
+    func defaulting(_ others: HTTPFields) -> HTTPFields {
+        others.fields.reduce(into: self) { if $0[$1.name] == nil { $0.append($1.name, $1.value) } }
+    }
+
     func appending(_ others: HTTPFields) -> HTTPFields {
         others.fields.reduce(into: self) { $0.append($1.name, $1.value) }
     }

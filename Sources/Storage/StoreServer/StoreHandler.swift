@@ -77,8 +77,9 @@ struct StoreHandler: HTTPRequestHandler {
         switch operation {
         case .getObject, .headObject:
             try access.requireRead()
+            let overrides = try ResponseOverrides(request.target)
             return try store.withObject(access.claims) { object in
-                .respond(try answers.object(object, store, asked: head.fields))
+                .respond(try answers.object(object, store, asked: head.fields, overrides))
             }
         case .listParts(let id, let marker, let limit):
             try access.requireRead()

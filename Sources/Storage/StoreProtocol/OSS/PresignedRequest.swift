@@ -7,19 +7,22 @@ package struct PresignedRequest: Sendable, Equatable {
     package let expiresAt: UnixTime
 
     /// Signed with version 4, in path style, which needs no wildcard in the DNS.
+    ///
+    /// - Parameter parameters: further ones of the URL's query, decoded; they are signed as well.
     package init(
-        method: String, bucket: String, key: String, credentials: TemporaryCredentials, endpoint: StoreEndpoint,
-        at now: UnixTime, lifetime: Duration
+        method: String, bucket: String, key: String, parameters: [(name: String, value: String)] = [],
+        credentials: TemporaryCredentials, endpoint: StoreEndpoint, at now: UnixTime, lifetime: Duration
     ) throws(RequestTarget.Malformed) {
         let date = Timestamps.basic(now)
         let scope = SignatureV4.Scope(day: String(date.prefix(8)), region: endpoint.region)
-        let query = [
-            ("x-oss-credential", "\(credentials.accessKeyID)/\(SignatureV4.oss.text(of: scope))"),
-            ("x-oss-date", date),
-            ("x-oss-expires", String(lifetime.wholeSeconds)),
-            ("x-oss-security-token", credentials.securityToken),
-            ("x-oss-signature-version", SignatureV4.oss.algorithm),
-        ].map { "\($0)=\(URLEncoding.encode($1))" }.joined(separator: "&")
+        let query =
+            (parameters + [
+                ("x-oss-credential", "\(credentials.accessKeyID)/\(SignatureV4.oss.text(of: scope))"),
+                ("x-oss-date", date),
+                ("x-oss-expires", String(lifetime.wholeSeconds)),
+                ("x-oss-security-token", credentials.securityToken),
+                ("x-oss-signature-version", SignatureV4.oss.algorithm),
+            ]).map { "\($0)=\(URLEncoding.encode($1))" }.joined(separator: "&")
         let target = "/\(bucket)/\(URLEncoding.encode(key, keepingSlashes: true))?\(query)"
         let request = SignedRequest(
             method: method, target: try RequestTarget(target, host: "", domains: []), fields: [:])

@@ -1,0 +1,43 @@
+import HTTPTypes
+
+/// The header fields of an answer that the one who signed a GET chooses: the query parameters `response-content-type` and the
+/// like, which OSS and S3 have in common (S3's GetObject, "Overriding response header values").
+package struct ResponseOverrides: Sendable, Equatable {
+    /// A longer value would not fit beside the other fields of an answer.
+    package static let longestValue = 1024
+
+    private static let names: [(parameter: String, field: String)] = [
+        ("response-cache-control", "Cache-Control"),
+        ("response-content-disposition", "Content-Disposition"),
+        ("response-content-encoding", "Content-Encoding"),
+        ("response-content-language", "Content-Language"),
+        ("response-content-type", "Content-Type"),
+        ("response-expires", "Expires"),
+    ]
+
+    /// By the fields' names; empty where the request has none of the parameters.
+    package let fields: HTTPFields
+
+    /// Whether a browser saves the object: it does unless another disposition was chosen (RFC 6266, section 4.2).
+    package var isAttachment: Bool {
+        guard let type = fields["content-disposition"]?.prefix(while: { $0 != ";" }) else { return true }
+        return type.lowercased().filter { $0 != " " && $0 != "\t" } == "attachment"
+    }
+
+    /// - Throws: `invalidArgument` for a parameter that is sent twice, or with a value that no header field can have.
+    package init(_ target: RequestTarget) throws(StoreError) {
+        var fields: HTTPFields = [:]
+        for (parameter, field) in Self.names where target.has(parameter) {
+            guard let value = target[parameter], value.utf8.count <= Self.longestValue,
+                value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+            else {
+                throw StoreError(
+                    .invalidArgument,
+                    "\(parameter) must occur once and be at most \(Self.longestValue) bytes without control characters."
+                )
+            }
+            if !value.isEmpty { fields.append(field, value) }
+        }
+        self.fields = fields
+    }
+}
