@@ -37,8 +37,16 @@ struct UploadRun: Sendable {
         control = HTTPConnection(connectionOptions)
     }
 
-    /// - Returns: the state it ended in, with the object's ETag and number of parts.
-    func finish() async throws -> (upload: UploadAttempt, etag: String, parts: Int) {
+    /// What an upload ended with.
+    struct Finished: Sendable {
+        let attempt: UploadAttempt
+        /// Empty where the gateway does not tell it.
+        let fileID: String
+        let etag: String
+        let parts: Int
+    }
+
+    func finish() async throws -> Finished {
         var store: AttemptStore?
         var mustAsk = ledger.isResumed
         var wasRefused = false
@@ -67,7 +75,7 @@ struct UploadRun: Sendable {
 
     private func step(
         _ store: inout AttemptStore?
-    ) async throws -> (upload: UploadAttempt, etag: String, parts: Int)? {
+    ) async throws -> Finished? {
         let state = await ledger.state
         switch state.step {
         case .create:
@@ -81,7 +89,10 @@ struct UploadRun: Sendable {
             try await put(attempt, state, through: try reach(&store, attempt))
         case .initiate(let attempt):
             let store = try reach(&store, attempt)
-            let id = try await trying("InitiateMultipartUpload", store) { try await $0.initiateMultipart() }
+            let type = contentType(of: state.source)
+            let id = try await trying("InitiateMultipartUpload", store) {
+                try await $0.initiateMultipart(contentType: type)
+            }
             try await ledger.record(.initiated(multipart: id))
         case .send(let attempt, let multipart, let missing):
             try await PartSending(
@@ -94,22 +105,33 @@ struct UploadRun: Sendable {
             }
             try await ledger.record(.stored(upload: attempt.upload, etag: etag, parts: parts.count))
         case .complete(let attempt, let etag, let parts):
-            _ = try await service.completeUpload(
+            let reply = try await service.completeUpload(
                 CompleteUploadRequest(
                     uploadID: attempt.upload, fileSize: state.source.size, rawTags: state.tags,
                     completedPartCount: Int32(clamping: parts), ossObjectEtag: etag,
                     partSizeBytes: attempt.partSize))
-            return (attempt, etag, parts)
+            return Finished(attempt: attempt, fileID: reply.fileID, etag: etag, parts: parts)
         case .fail(let reason):
             throw SourceFailure("\(state.source.path) \(reason)")
         }
         return nil
     }
 
+    /// What the gateway shows while the upload is under way, and calls the object.
+    private func hints(_ key: String?, of source: SourceIdentity) -> [String: String] {
+        var hints = ["file_name": Path.name(of: source.path), "file_size": String(source.size)]
+        hints["idempotency_key"] = key
+        return hints
+    }
+
+    private func contentType(of source: SourceIdentity) -> String? {
+        FileName(Path.name(of: source.path)).flatMap(ContentType.byName)
+    }
+
     private func create(restartFrom former: String = "", key: String? = nil) async throws -> AttemptStore {
         let reply = try await service.createLogicalUpload(
             CreateLogicalUploadRequest(
-                clientHints: key.map { ["idempotency_key": $0] } ?? [:], restartFromUploadID: former))
+                clientHints: hints(key, of: await ledger.state.source), restartFromUploadID: former))
         guard let issued = reply.credentials, !reply.uploadID.isEmpty, issued.partSizeBytes > 0 else {
             throw TransferFailure.unusable("the gateway's answer to CreateLogicalUpload has no credentials")
         }
@@ -120,11 +142,14 @@ struct UploadRun: Sendable {
 
     private func put(_ attempt: UploadAttempt, _ state: UploadState, through store: AttemptStore) async throws {
         let source = try PartSource(state.source)
+        let type = contentType(of: state.source)
         let etag = try await retrying.run("PutObject") {
             let piece = try await source.piece(0..<state.source.size)
             let counted = CountedBytes(notice)
             do {
-                return try await store.run(over: control) { try await $0.put(piece) { counted.add($0) } }
+                return try await store.run(over: control) {
+                    try await $0.put(piece, contentType: type ?? ContentType.unknown) { counted.add($0) }
+                }
             } catch {
                 counted.takeBack()
                 throw error

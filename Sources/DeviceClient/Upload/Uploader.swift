@@ -37,6 +37,8 @@ package struct Uploader: Sendable {
         package let source: SourceIdentity
         package let logicalID: String
         package let uploadID: String
+        /// What users know the object by; empty where the gateway does not tell it.
+        package let fileID: String
         package let etag: String
         /// 0 for an object that was put whole.
         package let parts: Int
@@ -109,11 +111,12 @@ package struct Uploader: Sendable {
             let run = UploadRun(
                 ledger, service: service, clock: clock, retrying: retrying, parallel: options.parallel,
                 connectionOptions: HTTPConnection.Options(authorities: options.authorities), notice: notice)
-            let (attempt, etag, parts) = try await run.finish()
+            let finished = try await run.finish()
             let logicalID = await ledger.state.logicalID ?? ""
             try await ledger.remove()
             return Outcome(
-                source: state.source, logicalID: logicalID, uploadID: attempt.upload, etag: etag, parts: parts)
+                source: state.source, logicalID: logicalID, uploadID: finished.attempt.upload,
+                fileID: finished.fileID, etag: finished.etag, parts: finished.parts)
         } catch let change as SourceChange {
             // What is stored can never be completed. Where the gateway cannot be told, the next run does.
             try? await abandon(ledger, "the file \(change.change)")

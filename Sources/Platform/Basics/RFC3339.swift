@@ -23,6 +23,9 @@ package struct RFC3339: Sendable, Hashable {
     /// The first whole second that is not before the time.
     package var roundedUp: UnixTime { hasFraction ? nextSecond : second }
 
+    /// The time to the microsecond.
+    package var time: UnixTime { UnixTime(microseconds: second.microseconds + Int64(nanoseconds / 1000)) }
+
     package var nextSecond: UnixTime { second.adding(seconds: 1) }
 
     /// `nil` for anything else, and for a leap second, which Unix time does not count.

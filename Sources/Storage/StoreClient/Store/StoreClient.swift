@@ -52,13 +52,15 @@ package struct StoreClient: Sendable {
             self.init(file: file, range: range, md5: digests.md5, crc64: digests.crc64)
         }
 
-        fileprivate var fields: HTTPFields {
-            ["Content-MD5": Base64.encode(md5), "Content-Type": "application/octet-stream"]
+        fileprivate func fields(_ contentType: String = ContentType.unknown) -> HTTPFields {
+            ["Content-MD5": Base64.encode(md5), "Content-Type": contentType]
         }
     }
 
-    package func initiateMultipart() async throws -> String {
-        let reply = try await send("POST", [("uploads", "")])
+    /// - Parameter contentType: of the object that the parts are to make; `nil` = not told.
+    package func initiateMultipart(contentType: String? = nil) async throws -> String {
+        let reply = try await send(
+            "POST", [("uploads", "")], fields: contentType.map { ["Content-Type": $0] } ?? [:])
         let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
         guard let id = answer?["UploadId"], !id.isEmpty, id.utf8.count <= Self.maximumTokenBytes else {
             throw Self.misunderstood("UploadId")
@@ -71,7 +73,7 @@ package struct StoreClient: Sendable {
         part number: Int, of multipartID: String, _ piece: Piece, sent: @escaping @Sendable (Int) -> Void
     ) async throws -> StorePart {
         let reply = try await send(
-            "PUT", [("partNumber", String(number)), ("uploadId", multipartID)], fields: piece.fields,
+            "PUT", [("partNumber", String(number)), ("uploadId", multipartID)], fields: piece.fields(),
             body: .file(piece.file, piece.range), sent: sent)
         return StorePart(
             number: number, size: Int64(piece.range.count), etag: try Self.checked(reply, crc64: piece.crc64),
@@ -82,11 +84,12 @@ package struct StoreClient: Sendable {
     ///
     /// - Parameter replaces: whether an object that is there already is written over; otherwise the store refuses that.
     package func put(
-        _ piece: Piece, replaces: Bool = true, sent: @escaping @Sendable (Int) -> Void
+        _ piece: Piece, contentType: String = ContentType.unknown, replaces: Bool = true,
+        sent: @escaping @Sendable (Int) -> Void
     ) async throws -> String {
         let body: HTTPRequest.Body = piece.range.isEmpty ? .bytes([]) : .file(piece.file, piece.range)
         return try Self.checked(
-            try await send("PUT", [], fields: guarded(piece.fields, replaces), body: body, sent: sent),
+            try await send("PUT", [], fields: guarded(piece.fields(contentType), replaces), body: body, sent: sent),
             crc64: piece.crc64)
     }
 
