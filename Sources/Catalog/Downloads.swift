@@ -15,15 +15,23 @@ struct Downloads: Sendable {
 
     struct Download: Sendable {
         /// In the order of the request.
-        let files: [(id: String, request: PresignedRequest)]
+        let files: [File]
         let expiresAt: UnixTime
+    }
+
+    struct File: Sendable {
+        let object: CatalogObject
+        let name: FileName
+        let request: PresignedRequest
     }
 
     func request(_ fileIDs: [String], by caller: Caller) async throws -> Download {
         try FileIDs.check(fileIDs, limit: configuration.downloadFiles)
         let user = caller.user
-        let objects = try await database.read { connection in
-            try ObjectRecords(connection).objects(fileIDs: fileIDs, scope: user.objectScope)
+        let (objects, tags) = try await database.read { connection in
+            let records = ObjectRecords(connection)
+            let objects = try records.objects(ids: fileIDs, scope: user.objectScope)
+            return (objects, try records.tags(of: objects.filter { $0.description.name == nil }))
         }
         let lifetime = configuration.downloadLifetime
         let now = clock.now()
@@ -32,8 +40,11 @@ struct Downloads: Sendable {
             let claims = CredentialClaims(
                 uploadID: object.uploadID, bucket: object.content.bucket, key: object.content.key, operations: .read,
                 expiresAt: expiresAt, subject: .user(id: user.userID, epoch: user.epoch))
-            let request = try store.presignedGet(claims, at: endpoint, lifetime: lifetime)
-            return (id: object.fileID, request: request)
+            let name = object.name(tags: tags[object.fileID] ?? [:])
+            let request = try store.presignedGet(
+                claims, at: endpoint, lifetime: lifetime,
+                as: DownloadName(fileName: name.text, contentType: object.description.contentType))
+            return File(object: object, name: name, request: request)
         }
         // Before anybody can read: a download that the log does not have must not happen.
         try await database.write(mayUseReserve: true) { connection in

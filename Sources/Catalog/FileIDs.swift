@@ -24,12 +24,18 @@ package enum FileIDs {
 extension ObjectRecords {
     /// Verified objects, in the order of their ids.
     ///
-    /// - Parameter scope: the organization that must have them; `nil` = whichever.
-    /// - Throws: NOT_FOUND where one is not there, naming it.
-    package func objects(fileIDs: [String], scope: Int64?) throws -> [CatalogObject] {
-        try fileIDs.map { id in
-            guard let object = try object(fileID: id, scope: scope) else {
+    /// - Parameters:
+    ///   - ids: file ids, ids of uploads or of logical uploads.
+    ///   - scope: the organization that must have them; `nil` = whichever.
+    /// - Throws: NOT_FOUND where one is not there, INVALID_ARGUMENT where two are of one object, naming the id.
+    package func objects(ids: [String], scope: Int64?) throws -> [CatalogObject] {
+        var seen: Set<String> = []
+        return try ids.enumerated().map { index, id in
+            guard let object = try object(id: id, scope: scope) else {
                 throw RPCError.notFound("there is no file \(id)")
+            }
+            guard seen.insert(object.fileID).inserted else {
+                throw RPCError.invalidArgument("file_ids[\(index)] repeats the file \(object.fileID)")
             }
             return object
         }

@@ -16,18 +16,23 @@ struct ObjectListing: Sendable {
     let tokens: PageTokens
     let configuration: CatalogConfiguration
 
-    /// - Returns: the objects and the token of the next page, empty where there is none.
+    /// - Returns: the objects with their tags, and the token of the next page, empty where there is none.
     func page(
         size: Int32, token: String, filter: String, for user: UserPrincipal
-    ) async throws -> (objects: [CatalogObject], next: String) {
+    ) async throws -> (objects: [ListedObject], next: String) {
         guard size >= 0 else { throw RPCError.invalidArgument("page_size must not be below 0") }
         let scope = Self.scope(filter: filter, user: user)
         let query = PageQuery(
             scope: user.objectScope, filter: try Self.parse(filter), after: try position(token, scope: scope),
             size: size == 0 ? Self.defaultPageSize : min(Int(size), Self.maximumPageSize),
             visits: configuration.pageVisits)
-        let page = try await database.read { try ObjectRecords($0).page(query) }
-        return (page.objects, page.next.map { tokens.seal(String($0), scope: scope) } ?? "")
+        let (page, tags) = try await database.read { connection in
+            let records = ObjectRecords(connection)
+            let page = try records.page(query)
+            return (page, try records.tags(of: page.objects))
+        }
+        let objects = page.objects.map { ListedObject(object: $0, tags: tags[$0.fileID] ?? [:]) }
+        return (objects, page.next.map { tokens.seal(String($0), scope: scope) } ?? "")
     }
 
     private static func parse(_ filter: String) throws(RPCError) -> ObjectFilter {

@@ -45,18 +45,22 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let page = try Page(
             size: request.pageSize, token: request.pageToken, tokens: tokens,
             scope: "bad objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID)")
-        let found = try await database.read {
-            try ObjectRecords($0).bad(scope: user.objectScope, after: Int64(page.cursor), limit: page.size + 1)
+        let (found, tags) = try await database.read { connection in
+            let records = ObjectRecords(connection)
+            let found = try records.bad(scope: user.objectScope, after: Int64(page.cursor), limit: page.size + 1)
+            return (found, try records.tags(of: found.prefix(page.size).map(\.object)))
         }
         return ListBadObjectsResponse(
-            objects: found.prefix(page.size).map { DataObject($0.object) },
+            objects: found.prefix(page.size).map { found in
+                DataObject(ListedObject(object: found.object, tags: tags[found.object.fileID] ?? [:]))
+            },
             nextPageToken: page.next(after: found) { String($0.position) })
     }
 
     func getObject(_ request: GetObjectRequest, context: CallContext) async throws -> ObjectDetails {
         let user = try context.user
         let found = try await database.read {
-            try ObjectRecords($0).details(fileID: request.fileID, scope: user.objectScope)
+            try ObjectRecords($0).details(id: request.fileID, scope: user.objectScope)
         }
         guard let found else { throw RPCError.notFound("there is no file \(request.fileID)") }
         return ObjectDetails(found)
@@ -78,7 +82,8 @@ extension ObjectDetails {
     init(_ details: ObjectDetailsRecord) {
         let object = details.object
         self.init(
-            object: DataObject(object), tags: details.tags, deviceID: object.owner.deviceID ?? "",
+            object: DataObject(ListedObject(object: object, tags: details.tags)), tags: details.tags,
+            deviceID: object.owner.deviceID ?? "",
             siteID: object.owner.siteID,
             organization: details.organization, uploadID: object.uploadID, bucket: object.content.bucket,
             objectKey: object.content.key)

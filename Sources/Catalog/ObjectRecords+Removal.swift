@@ -10,16 +10,11 @@ struct Retention: Sendable, Hashable {
 }
 
 extension ObjectRecords {
-    /// An object of that organization, whether it is bad or not.
-    func removable(fileID: String, organizationID: Int64) throws -> CatalogObject? {
+    /// - Parameter id: a file id or the id of an upload.
+    func wasDeleted(id: String, organizationID: Int64) throws -> Bool {
         try connection.first(
-            "SELECT \(Self.columns) FROM objects o WHERE o.file_id = $1 AND o.organization_id = $2", fileID,
-            organizationID, row: Self.object)
-    }
-
-    func wasDeleted(fileID: String, organizationID: Int64) throws -> Bool {
-        try connection.first(
-            "SELECT 1 FROM deleted_objects WHERE file_id = $1 AND organization_id = $2", fileID, organizationID
+            "SELECT 1 FROM deleted_objects WHERE (file_id = $1 OR upload_id = $1) AND organization_id = $2", id,
+            organizationID
         ) { _ in true } ?? false
     }
 

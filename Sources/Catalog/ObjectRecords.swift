@@ -1,3 +1,4 @@
+import Basics
 import Database
 
 /// An object and what is known of it beside.
@@ -89,6 +90,21 @@ package struct ObjectRecords {
                 -- tag_bytes: of all keys and values; 0 for objects of versions that did not count them.
                 ALTER TABLE objects ADD COLUMN tag_bytes INTEGER NOT NULL DEFAULT 0;
                 """),
+        Migration(
+            name: "catalog-5",
+            sql: """
+                -- NULL in these: the object is of a version that did not keep it. crc64 is signed; recorded_from and
+                -- recorded_to are the time that the content covers; trashed_at: since when it is in the trash.
+                ALTER TABLE objects ADD COLUMN name TEXT;
+                ALTER TABLE objects ADD COLUMN content_type TEXT;
+                ALTER TABLE objects ADD COLUMN crc64 INTEGER;
+                ALTER TABLE objects ADD COLUMN recorded_from INTEGER;
+                ALTER TABLE objects ADD COLUMN recorded_to INTEGER;
+                ALTER TABLE objects ADD COLUMN trashed_at INTEGER;
+                ALTER TABLE objects ADD COLUMN logical_upload_id TEXT;
+                CREATE INDEX objects_by_logical_upload ON objects (logical_upload_id, position)
+                    WHERE logical_upload_id IS NOT NULL;
+                """),
     ]
 
     let connection: Connection
@@ -98,17 +114,24 @@ package struct ObjectRecords {
     }
 
     /// The object is in ListObjects from this transaction's commit on.
-    package func insert(_ object: CatalogObject, tags: [String: String]) throws {
+    ///
+    /// - Parameter logicalID: the logical upload that it came by; `nil` = not known.
+    package func insert(_ object: CatalogObject, logicalID: String? = nil, tags: [String: String]) throws {
         let (owner, content, times) = (object.owner, object.content, object.times)
+        let description = object.description
         let position = try connection.first(
             """
             INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
-                object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING position
+                object_key, size, etag, created_at, uploaded_at, verified_at, tag_bytes, name, content_type, crc64,
+                recorded_from, recorded_to, logical_upload_id)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+            RETURNING position
             """, object.id, object.fileID, object.uploadID, owner.organizationID, owner.siteID, owner.suiteID,
             owner.deviceID, content.bucket, content.key, content.size, content.etag, times.createdAt.microseconds,
             times.uploadedAt.microseconds, times.verifiedAt.microseconds,
-            tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+            tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }, description.name?.text,
+            description.contentType, description.crc64.map { Int64(bitPattern: $0) },
+            description.recordedFrom?.microseconds, description.recordedTo?.microseconds, logicalID
         ) { $0.int64("position") }
         for (key, value) in tags {
             try connection.execute(
@@ -116,33 +139,64 @@ package struct ObjectRecords {
         }
     }
 
-    /// A verified object.
+    /// A verified object that is not in the trash.
     ///
-    /// - Parameter scope: the organization that must have it; `nil` = whichever.
-    func object(fileID: String, scope: Int64?) throws -> CatalogObject? {
-        try connection.first(
-            """
-            SELECT \(Self.columns) FROM objects o
-            WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id) AND o.bad_at IS NULL
-            """, fileID, scope, row: Self.object)
+    /// - Parameters:
+    ///   - id: its file id, the id of its upload, or of its logical upload.
+    ///   - scope: the organization that must have it; `nil` = whichever.
+    func object(id: String, scope: Int64?) throws -> CatalogObject? {
+        guard let found = try anyObject(id: id, scope: scope), !found.isBad, found.trashedAt == nil else { return nil }
+        return found
     }
+
+    /// An object by any of its ids, corrupted or in the trash, too; otherwise as ``object(id:scope:)``.
+    func anyObject(id: String, scope: Int64?) throws -> CatalogObject? {
+        for column in ["file_id", "upload_id", "logical_upload_id"] {
+            let found = try connection.first(
+                """
+                SELECT \(Self.columns) FROM objects o
+                WHERE o.\(column) = $1 AND o.organization_id = coalesce($2, o.organization_id)
+                ORDER BY o.position DESC LIMIT 1
+                """, id, scope, row: Self.object)
+            if let found { return found }
+        }
+        return nil
+    }
+
+    /// Corrects the content type, which is told by bytes that are read after the object was published.
+    package func setContentType(_ type: String, ofFile fileID: String) throws {
+        try connection.execute("UPDATE objects SET content_type = $2 WHERE file_id = $1", fileID, type)
+    }
+
+    /// The tags of objects, by the objects' file ids; objects without a tag are left out.
+    func tags(of objects: [CatalogObject]) throws -> [String: [String: String]] {
+        guard !objects.isEmpty else { return [:] }
+        // Few texts, so that each is prepared once: the last id fills up the list.
+        let count = Self.listSizes.first { $0 >= objects.count } ?? objects.count
+        let ids = objects.map(\.fileID) + Array(repeating: objects[0].fileID, count: max(0, count - objects.count))
+        let places = (1...ids.count).map { "$\($0)" }.joined(separator: ", ")
+        var tags: [String: [String: String]] = [:]
+        _ = try connection.query(
+            """
+            SELECT o.file_id, t.key, t.value FROM objects o JOIN object_tags t ON t.position = o.position
+            WHERE o.file_id IN (\(places))
+            """, arguments: ids
+        ) { tags[$0.text("file_id"), default: [:]][$0.text("key")] = $0.text("value") }
+        return tags
+    }
+
+    private static let listSizes = [1, 10, 50, 100, 250, 500, 1000]
 
     /// An object with its tags and its organization's name, good or bad.
     ///
     /// - Parameter scope: the organization that must have it; `nil` = whichever.
-    func details(fileID: String, scope: Int64?) throws -> ObjectDetailsRecord? {
-        let found = try connection.first(
-            """
-            SELECT \(Self.columns), n.name AS organization FROM objects o JOIN organizations n ON n.id = o.organization_id
-            WHERE o.file_id = $1 AND o.organization_id = coalesce($2, o.organization_id)
-            """, fileID, scope
-        ) { (position: $0.int64("position"), object: Self.object($0), organization: $0.text("organization")) }
-        guard let found else { return nil }
-        let tags = try connection.query(
-            "SELECT key, value FROM object_tags WHERE position = $1", found.position
-        ) { ($0.text("key"), $0.text("value")) }
+    func details(id: String, scope: Int64?) throws -> ObjectDetailsRecord? {
+        guard let object = try anyObject(id: id, scope: scope) else { return nil }
+        let organization = try connection.first(
+            "SELECT name FROM organizations WHERE id = $1", object.owner.organizationID
+        ) { $0.text("name") }
         return ObjectDetailsRecord(
-            object: found.object, tags: Dictionary(uniqueKeysWithValues: tags), organization: found.organization)
+            object: object, tags: try tags(of: [object])[object.fileID] ?? [:], organization: organization ?? "")
     }
 
     /// What an upload was completed to, good or bad.
@@ -159,7 +213,8 @@ package struct ObjectRecords {
 
     static let columns = """
         o.position, o.id, o.file_id, o.upload_id, o.organization_id, o.site_id, o.suite_id, o.device_id, o.bucket,
-        o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad
+        o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad,
+        o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at
         """
 
     static func object(_ row: Row) -> CatalogObject {
@@ -173,8 +228,14 @@ package struct ObjectRecords {
                 etag: row.text("etag")),
             times: CatalogObject.Times(
                 createdAt: row.time("created_at"), uploadedAt: row.time("uploaded_at"),
-                verifiedAt: row.time("verified_at")))
+                verifiedAt: row.time("verified_at")),
+            description: CatalogObject.Description(
+                name: row.optionalText("name").map { FileName(verbatim: $0) },
+                contentType: row.optionalText("content_type") ?? ContentType.unknown,
+                crc64: row.optionalInt64("crc64").map { UInt64(bitPattern: $0) },
+                recordedFrom: row.optionalTime("recorded_from"), recordedTo: row.optionalTime("recorded_to")))
         object.isBad = row.bool("is_bad")
+        object.trashedAt = row.optionalTime("trashed_at")
         return object
     }
 }

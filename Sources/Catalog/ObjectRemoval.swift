@@ -23,11 +23,11 @@ struct ObjectRemoval: Sendable {
         let organizationID = caller.organization.id
         try await database.write(mayUseReserve: true) { connection in
             let records = ObjectRecords(connection)
-            guard let object = try records.removable(fileID: fileID, organizationID: organizationID) else {
-                if try records.wasDeleted(fileID: fileID, organizationID: organizationID) { return }
+            guard let object = try records.anyObject(id: fileID, scope: organizationID) else {
+                if try records.wasDeleted(id: fileID, organizationID: organizationID) { return }
                 throw RPCError.notFound("the organization \(caller.organization.name) has no file \(fileID)")
             }
-            let entry = caller.did(to: "objects/\(fileID)")
+            let entry = caller.did(to: "objects/\(object.fileID)")
             try Audit.record(entry, at: now, in: connection)
             try remove(object, by: entry.actor, reason: reason, at: now, in: connection)
         }

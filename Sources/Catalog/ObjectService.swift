@@ -8,6 +8,9 @@ struct ObjectService: DataGatewayObjectServiceHandler {
     let downloads: Downloads
 
     func listObjects(_ request: ListObjectsRequest, context: CallContext) async throws -> ListObjectsResponse {
+        guard request.orderBy.isEmpty else {
+            throw RPCError.invalidArgument("order_by must be empty: lists are in the order of verification only")
+        }
         let (objects, token) = try await listing.page(
             size: request.pageSize, token: request.pageToken, filter: request.filter, for: try context.user)
         return ListObjectsResponse(objects: objects.map(DataObject.init), nextPageToken: token)
@@ -20,20 +23,13 @@ struct ObjectService: DataGatewayObjectServiceHandler {
         return RequestDownloadResponse(
             files: download.files.map { file in
                 DownloadObjectLocation(
-                    fileID: file.id, read: PresignedOperation(method: file.request.method, uri: file.request.url))
+                    fileID: file.object.fileID,
+                    read: PresignedOperation(method: file.request.method, uri: file.request.url),
+                    name: file.name.text, sizeBytes: file.object.content.size,
+                    crc64Ecma: file.object.description.crc64.map { String($0) } ?? "")
             },
             expiresAtUnix: download.expiresAt.seconds,
             largeFileThresholdBytes: downloads.configuration.largeFileThreshold,
             rangePartSizeBytes: downloads.configuration.rangePartSize)
-    }
-}
-
-extension DataObject {
-    init(_ object: CatalogObject) {
-        self.init(
-            objectID: object.id, fileID: object.fileID, status: object.isBad ? .bad : .verified,
-            sizeBytes: object.content.size,
-            createdAtUnix: object.times.createdAt.seconds, uploadedAtUnix: object.times.uploadedAt.seconds,
-            verifiedAtUnix: object.times.verifiedAt.seconds, etag: object.content.etag)
     }
 }

@@ -36,6 +36,11 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     let sessionEndsAt: Int64
     let isRestart: Bool
     package let tags: [String: String]
+    /// Of the catalog; `nil` in facts of versions that kept no names.
+    let name: String?
+    var detectedContentType: String?
+    let recordedFrom: Int64?
+    let recordedTo: Int64?
 
     enum CodingKeys: String, CodingKey {
         case objectID = "object_id"
@@ -65,6 +70,10 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         case sessionEndsAt = "session_ends_at"
         case isRestart = "is_restart"
         case tags
+        case name
+        case detectedContentType = "detected_content_type"
+        case recordedFrom = "recorded_from"
+        case recordedTo = "recorded_to"
     }
 
     init(_ object: CatalogObject, _ stored: StoredObject, _ upload: UploadRecord, tags: [String: String]) {
@@ -95,6 +104,18 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         sessionEndsAt = upload.sessionEndsAt.microseconds
         isRestart = upload.isRestart
         self.tags = tags
+        name = object.description.name?.text
+        detectedContentType = object.description.contentType
+        recordedFrom = object.description.recordedFrom?.microseconds
+        recordedTo = object.description.recordedTo?.microseconds
+    }
+
+    /// Of the object in the catalog.
+    var description: CatalogObject.Description {
+        CatalogObject.Description(
+            name: name.map { FileName(verbatim: $0) }, contentType: detectedContentType ?? ContentType.unknown,
+            crc64: crc64, recordedFrom: recordedFrom.map { UnixTime(microseconds: $0) },
+            recordedTo: recordedTo.map { UnixTime(microseconds: $0) })
     }
 
     /// Nil for anything but what `encoded` makes, e.g. the half of it that a power loss left.
@@ -112,7 +133,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     }
 
     /// What the file was called at its source.
-    package var fileName: String? { tags["a206e337ecdf70a93bb611cf6a30c346.raw_file"] }
+    package var fileName: String? { name ?? tags[ObjectNaming.fileNameTag] }
 
     /// When CompleteUpload was answered.
     package var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }

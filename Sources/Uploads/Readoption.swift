@@ -36,7 +36,9 @@ package struct Readoption: Sendable {
         try complete(UploadRecords(transaction))
         try OfflineStore.adopt(stored, partSize: facts.partSize, in: transaction)
         let objects = ObjectRecords(transaction)
-        if try objects.object(uploadID: facts.uploadID) == nil { try objects.insert(object, tags: facts.tags) }
+        if try objects.object(uploadID: facts.uploadID) == nil {
+            try objects.insert(object, logicalID: facts.logicalUploadID, tags: facts.tags)
+        }
     }
 
     /// The attempt is the completed one of its logical upload, unless its client has completed another since.
@@ -66,7 +68,7 @@ package struct Readoption: Sendable {
                 bucket: facts.bucket, endpoint: facts.endpoint, region: facts.region, backend: facts.backend,
                 key: facts.objectKey, partSize: facts.partSize),
             createdAt: UnixTime(microseconds: facts.createdAt), beganAt: UnixTime(microseconds: facts.createdAt),
-            isRestart: facts.isRestart, state: .completed,
+            isRestart: facts.isRestart, hints: .none, state: .completed,
             sessionEndsAt: UnixTime(microseconds: facts.sessionEndsAt), isTouched: true, isSwept: false,
             refreshCount: 0,
             completed: CompletedObject(
@@ -87,7 +89,8 @@ package struct Readoption: Sendable {
                 bucket: facts.bucket, key: facts.objectKey, size: facts.size, etag: facts.etag),
             times: CatalogObject.Times(
                 createdAt: UnixTime(microseconds: facts.createdAt), uploadedAt: UnixTime(microseconds: facts.storedAt),
-                verifiedAt: UnixTime(microseconds: facts.verifiedAt)))
+                verifiedAt: UnixTime(microseconds: facts.verifiedAt)),
+            description: facts.description)
     }
 
     private var stored: StoredObject {

@@ -26,6 +26,7 @@ extension UploadUnderWay {
             logicalUploadID: record.logicalID, uploadID: record.id, deviceID: record.deviceID ?? "",
             siteID: record.siteID, storedBytes: record.stored, partCount: Int32(clamping: entry.partCount),
             partSizeBytes: record.partSize, isWhole: entry.isWhole, createdAt: Timestamp(record.createdAt),
-            sessionEndsAt: Timestamp(entry.sessionEndsAt))
+            sessionEndsAt: Timestamp(entry.sessionEndsAt), fileName: record.hints.fileName?.text ?? "",
+            fileSizeBytes: record.hints.fileSize ?? 0)
     }
 }

@@ -62,6 +62,8 @@ struct UploadRecord: Sendable, Hashable {
     let beganAt: UnixTime
     /// It took the place of another attempt.
     let isRestart: Bool
+    /// What the client told of its file when the logical upload began.
+    let hints: UploadHints
     var state: State
     /// By the steady clock.
     var sessionEndsAt: UnixTime

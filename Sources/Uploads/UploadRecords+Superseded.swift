@@ -47,7 +47,8 @@ extension UploadRecords {
         else { return nil }
         return UploadRecord(
             id: id, logicalID: inForce.logicalID, owner: inForce.owner, location: inForce.location,
-            createdAt: inForce.createdAt, beganAt: inForce.beganAt, isRestart: inForce.isRestart, state: .superseded,
+            createdAt: inForce.createdAt, beganAt: inForce.beganAt, isRestart: inForce.isRestart, hints: inForce.hints,
+            state: .superseded,
             sessionEndsAt: inForce.sessionEndsAt, isTouched: true, isSwept: false, refreshCount: 0)
     }
 }

@@ -15,6 +15,7 @@ struct UnderWayRecord: Sendable {
     let createdAt: UnixTime
     /// By the steady clock.
     let sessionEndsAt: UnixTime
+    let hints: UploadHints
 }
 
 extension UploadRecords {
@@ -28,7 +29,7 @@ extension UploadRecords {
         try connection.query(
             """
             SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.device_id, u.part_size, coalesce(s.bytes, 0) AS stored,
-                u.created_at, u.session_ends_at
+                u.created_at, u.session_ends_at, l.file_name, l.file_size, l.recorded_from, l.recorded_to
             FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id LEFT JOIN store_usage s ON s.upload_id = u.id
             WHERE u.state = 1 AND u.is_swept = 0 AND u.id < $1
             ORDER BY u.id DESC LIMIT $2
@@ -38,7 +39,7 @@ extension UploadRecords {
                 id: row.text("id"), logicalID: row.text("logical_id"), organizationID: row.int64("organization_id"),
                 siteID: row.int64("site_id"), deviceID: row.optionalText("device_id"),
                 partSize: row.int64("part_size"), stored: row.int64("stored"), createdAt: row.time("created_at"),
-                sessionEndsAt: row.time("session_ends_at"))
+                sessionEndsAt: row.time("session_ends_at"), hints: Self.hints(row))
         }
     }
 }

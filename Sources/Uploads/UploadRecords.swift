@@ -58,13 +58,23 @@ struct UploadRecords {
                 -- created_at.
                 ALTER TABLE uploads ADD COLUMN began_at INTEGER;
                 """),
+        Migration(
+            name: "uploads-7",
+            sql: """
+                -- What the client told of its file when it began; NULL = nothing.
+                ALTER TABLE logical_uploads ADD COLUMN file_name TEXT;
+                ALTER TABLE logical_uploads ADD COLUMN file_size INTEGER;
+                ALTER TABLE logical_uploads ADD COLUMN recorded_from INTEGER;
+                ALTER TABLE logical_uploads ADD COLUMN recorded_to INTEGER;
+                """),
     ]
 
     private static let select = """
         SELECT u.id, u.logical_id, l.organization_id, l.site_id, l.suite_id, l.device_id, u.bucket, u.endpoint, u.region,
             u.backend, u.object_key, u.part_size, u.created_at, u.is_restart, u.state, u.session_ends_at, u.is_touched,
             u.is_swept, u.refresh_count, u.abort_reason, u.completed_size, u.completed_etag, u.completed_part_count,
-            u.completed_tags_digest, coalesce(u.began_at, u.created_at) AS began_at
+            u.completed_tags_digest, coalesce(u.began_at, u.created_at) AS began_at, l.file_name,
+            l.file_size, l.recorded_from, l.recorded_to
         FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id
         """
 
@@ -114,10 +124,12 @@ struct UploadRecords {
     func insertLogicalUpload(of upload: UploadRecord) throws {
         try connection.execute(
             """
-            INSERT INTO logical_uploads (id, organization_id, site_id, suite_id, device_id, created_at)
-            VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO logical_uploads (id, organization_id, site_id, suite_id, device_id, created_at, file_name,
+                file_size, recorded_from, recorded_to)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
             """, upload.logicalID, upload.owner.organizationID, upload.owner.siteID, upload.owner.suiteID,
-            upload.owner.deviceID, upload.createdAt.microseconds)
+            upload.owner.deviceID, upload.createdAt.microseconds, upload.hints.fileName?.text, upload.hints.fileSize,
+            upload.hints.recordedFrom?.microseconds, upload.hints.recordedTo?.microseconds)
     }
 
     func insert(_ upload: UploadRecord) throws {
@@ -166,10 +178,18 @@ struct UploadRecords {
                 bucket: row.text("bucket"), endpoint: row.text("endpoint"), region: row.text("region"),
                 backend: row.text("backend"), key: row.text("object_key"), partSize: row.int64("part_size")),
             createdAt: row.time("created_at"), beganAt: row.time("began_at"), isRestart: row.bool("is_restart"),
+            hints: hints(row),
             state: UploadRecord.State(rawValue: row.int64("state")) ?? .superseded,
             sessionEndsAt: row.time("session_ends_at"), isTouched: row.bool("is_touched"),
             isSwept: row.bool("is_swept"), refreshCount: row.int64("refresh_count"),
             abortReason: row.optionalText("abort_reason"), completed: completed(row))
+    }
+
+    static func hints(_ row: Row) -> UploadHints {
+        UploadHints(
+            fileName: row.optionalText("file_name").map { FileName(verbatim: $0) },
+            fileSize: row.optionalInt64("file_size"), recordedFrom: row.optionalTime("recorded_from"),
+            recordedTo: row.optionalTime("recorded_to"))
     }
 
     private static func completed(_ row: Row) -> CompletedObject? {

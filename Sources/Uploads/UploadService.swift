@@ -13,7 +13,7 @@ struct UploadService: DataGatewayServiceHandler {
         let key = try IdempotencyKey(hints: request.clientHints)
         let issued =
             request.restartFromUploadID.isEmpty
-            ? try await sessions.begin(for: caller, key: key)
+            ? try await sessions.begin(for: caller, key: key, hints: UploadHints(request.clientHints))
             : try await sessions.restart(from: request.restartFromUploadID, for: caller, key: key)
         return CreateLogicalUploadResponse(
             logicalUploadID: issued.upload.logicalID, uploadID: issued.upload.id,
@@ -46,8 +46,8 @@ struct UploadService: DataGatewayServiceHandler {
         let claim = CompletionClaim(
             size: request.fileSize, etag: request.ossObjectEtag, partCount: request.completedPartCount,
             partSize: request.partSizeBytes, tags: request.rawTags)
-        try await sessions.complete(request.uploadID, claim, for: try KeyCaller(context))
-        return CompleteUploadResponse()
+        let fileID = try await sessions.complete(request.uploadID, claim, for: try KeyCaller(context))
+        return CompleteUploadResponse(fileID: fileID)
     }
 }
 

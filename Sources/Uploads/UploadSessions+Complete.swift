@@ -8,7 +8,9 @@ import RPC
 
 extension UploadSessions {
     /// Publishes the object, if the client stored what it thinks it did. Repeated with the same claim: the same success.
-    func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: KeyCaller) async throws {
+    ///
+    /// - Returns: the object's file id; empty where the object was deleted since.
+    func complete(_ uploadID: String, _ claim: CompletionClaim, for caller: KeyCaller) async throws -> String {
         try Self.check(claim)
         let now = clock.now()
         let objectID = identifiers.uuid()
@@ -36,8 +38,9 @@ extension UploadSessions {
                 content: CatalogObject.Content(
                     bucket: object.bucket, key: object.key, size: object.size, etag: object.etag),
                 times: CatalogObject.Times(
-                    createdAt: upload.createdAt, uploadedAt: object.createdAt, verifiedAt: now))
-            try ObjectRecords(connection).insert(listed, tags: claim.tags)
+                    createdAt: upload.createdAt, uploadedAt: object.createdAt, verifiedAt: now),
+                description: Self.description(of: object, upload, claim))
+            try ObjectRecords(connection).insert(listed, logicalID: upload.logicalID, tags: claim.tags)
             try audit(caller, upload, at: now, in: connection)
             try outbox.record(
                 .objectVerified(listed, of: upload, tags: claim.tags, traceparent: caller.traceparent), at: now,
@@ -45,7 +48,32 @@ extension UploadSessions {
             try store.dropOtherMultiparts(uploadID: upload.id, in: connection)
             return ObjectFacts(listed, object, upload, tags: claim.tags)
         }
-        if let facts { try await describe(facts) }
+        guard let facts else { return "" }
+        try await describe(try await tellType(facts))
+        return facts.fileID
+    }
+
+    /// Looks at the first bytes of content whose type neither the client nor the name told. They are read when the object is
+    /// there already: a transaction must not wait for a disk.
+    private func tellType(_ facts: ObjectFacts) async throws -> ObjectFacts {
+        guard facts.description.contentType == ContentType.unknown,
+            let type = ContentType.byContent(await store.firstBytes(ContentType.headLength, of: facts.fileID))
+        else { return facts }
+        try await database.write { try ObjectRecords($0).setContentType(type, ofFile: facts.fileID) }
+        var facts = facts
+        facts.detectedContentType = type
+        return facts
+    }
+
+    private static func description(
+        of object: StoredObject, _ upload: UploadRecord, _ claim: CompletionClaim
+    ) -> CatalogObject.Description {
+        let hints = upload.hints
+        let name = ObjectNaming.name(
+            hint: hints.fileName, tags: claim.tags, owner: upload.owner, createdAt: upload.createdAt)
+        return CatalogObject.Description(
+            name: name, contentType: ContentType.detect(declared: object.contentType, fileName: name),
+            crc64: object.crc64, recordedFrom: hints.recordedFrom, recordedTo: hints.recordedTo)
     }
 
     /// The facts of an upload that was completed before, with the same tags: a crash may have come before they were

@@ -7,14 +7,15 @@ import RPC
 
 extension UploadSessions {
     /// A new logical upload with its first attempt; the one that there is where `key` was used before.
-    func begin(for caller: KeyCaller, key: IdempotencyKey?) async throws -> Issued {
+    func begin(for caller: KeyCaller, key: IdempotencyKey?, hints: UploadHints = .none) async throws -> Issued {
         let owner = ObjectOwner(caller.owner)
         try rate?.admit(owner)
         // Refused before the client has sent a byte; uploads under way go on.
         let hasRoom = store.hasRoomForNewUpload
         guard hasRoom || key != nil else { throw Self.noRoom }
         let now = clock.now()
-        let upload = newUpload(identifiers.uuid(), of: identifiers.uuid(), owner: owner, isRestart: false, at: now)
+        let upload = newUpload(
+            identifiers.uuid(), of: identifiers.uuid(), owner: owner, hints: hints, isRestart: false, at: now)
         let made = try await database.write { connection in
             if let known = try known(by: key, of: owner, restartFrom: "", at: now, in: connection) { return known }
             guard hasRoom else { throw Self.noRoom }
@@ -53,7 +54,8 @@ extension UploadSessions {
             guard hasRoom else { throw Self.noRoom }
             former.state = .superseded
             try records.update(former)
-            let upload = newUpload(id, of: former.logicalID, owner: former.owner, isRestart: true, at: now)
+            let upload = newUpload(
+                id, of: former.logicalID, owner: former.owner, hints: former.hints, isRestart: true, at: now)
             try records.insert(upload)
             if let key { try records.remember(key, restartFrom: uploadID, as: upload) }
             try audit(caller, upload, at: now, in: connection)

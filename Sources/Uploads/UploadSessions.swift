@@ -133,7 +133,7 @@ struct UploadSessions: Sendable {
     }
 
     func newUpload(
-        _ id: String, of logicalID: String, owner: ObjectOwner, isRestart: Bool, at now: UnixTime
+        _ id: String, of logicalID: String, owner: ObjectOwner, hints: UploadHints, isRestart: Bool, at now: UnixTime
     ) -> UploadRecord {
         let beganAt = steady.now()
         return UploadRecord(
@@ -142,7 +142,7 @@ struct UploadSessions: Sendable {
                 bucket: configuration.bucket, endpoint: endpoint.text, region: endpoint.region,
                 backend: configuration.backend, key: ObjectKey.of(uploadID: id, at: now),
                 partSize: configuration.partSize),
-            createdAt: now, beganAt: beganAt, isRestart: isRestart, state: .current,
+            createdAt: now, beganAt: beganAt, isRestart: isRestart, hints: hints, state: .current,
             sessionEndsAt: rules.end(beganAt: beganAt, activeAt: beganAt), isTouched: false, isSwept: false,
             refreshCount: 0)
     }

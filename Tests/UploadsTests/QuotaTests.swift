@@ -108,7 +108,7 @@ struct QuotaTests {
             try scene.database.writeBlocking { [store = scene.store] connection in
                 let records = ObjectRecords(connection)
                 let found = try connection.first("SELECT file_id FROM objects WHERE upload_id = $1", id) { $0.text(0) }
-                guard let found, let object = try records.removable(fileID: found, organizationID: 1) else { return }
+                guard let found, let object = try records.anyObject(id: found, scope: 1) else { return }
                 try records.bury(object, by: "test", reason: "", at: now)
                 _ = try store.discard(uploadID: id, in: connection)
             }
@@ -135,7 +135,7 @@ struct QuotaTests {
         try scene.database.writeBlocking { [store = scene.store] connection in
             let records = ObjectRecords(connection)
             let fileID = try #require(try store.object(uploadID: created.uploadID, in: connection)?.fileID)
-            let object = try #require(try records.removable(fileID: fileID, organizationID: 1))
+            let object = try #require(try records.anyObject(id: fileID, scope: 1))
             try records.bury(object, by: "test", reason: "", at: now)
             try store.discard(uploadID: created.uploadID, in: connection)
         }

@@ -31,7 +31,7 @@ struct UploadRetentionTests {
         try scene.database.writeBlocking { [store = scene.store] connection in
             let records = ObjectRecords(connection)
             let fileID = try #require(try store.object(uploadID: uploadID, in: connection)?.fileID)
-            let object = try #require(try records.removable(fileID: fileID, organizationID: 1))
+            let object = try #require(try records.anyObject(id: fileID, scope: 1))
             try records.bury(object, by: "test", reason: "", at: now)
             try store.discard(uploadID: uploadID, in: connection)
         }

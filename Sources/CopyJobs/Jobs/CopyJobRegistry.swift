@@ -51,7 +51,7 @@ struct CopyJobRegistry: Sendable {
                     .overloaded, "the organization has \(configuration.jobs) copy jobs that have not finished",
                     retryAfterMilliseconds: 30_000)
             }
-            let objects = try ObjectRecords(connection).objects(fileIDs: request.fileIDs, scope: user.objectScope)
+            let objects = try ObjectRecords(connection).objects(ids: request.fileIDs, scope: user.objectScope)
             let job = CopyJob(
                 id: id, organizationID: caller.organization.id, userID: user.userID, place: place, template: template,
                 state: .queued, createdAt: now, reason: "", items: objects.count,

@@ -1242,22 +1242,36 @@ public struct CompleteUploadRequest: Message {
 public struct CompleteUploadResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.CompleteUploadResponse" }
 
+    /// The object's id, as ListObjects has it.
+    public var fileID: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
+    public init(
+        fileID: String = ""
+    ) {
+        self.fileID = fileID
+    }
+
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
-            try reader.readUnknown(tag, into: &self.unknownFields)
+            switch tag {
+            case 802: try ProtoString.merge(into: &self.fileID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
         }
     }
 
     public var encodedSize: Int {
-        self.unknownFields.count
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 802)
+        return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.fileID, tag: 802, to: &writer)
     }
 }
 
@@ -1270,6 +1284,8 @@ public struct ListObjectsRequest: Message {
     public var pageToken: String = ""
     /// Terms such as `status:verified`, all of which hold.
     public var filter: String = ""
+    /// `created`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
+    public var orderBy: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1277,11 +1293,13 @@ public struct ListObjectsRequest: Message {
     public init(
         pageSize: Int32 = 0,
         pageToken: String = "",
-        filter: String = ""
+        filter: String = "",
+        orderBy: String = ""
     ) {
         self.pageSize = pageSize
         self.pageToken = pageToken
         self.filter = filter
+        self.orderBy = orderBy
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1290,6 +1308,7 @@ public struct ListObjectsRequest: Message {
             case 8: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
             case 18: try ProtoString.merge(into: &self.pageToken, from: &reader)
             case 26: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 802: try ProtoString.merge(into: &self.orderBy, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1300,11 +1319,13 @@ public struct ListObjectsRequest: Message {
         size += ProtoInt32.size(self.pageSize, tag: 8)
         size += ProtoString.size(self.pageToken, tag: 18)
         size += ProtoString.size(self.filter, tag: 26)
+        size += ProtoString.size(self.orderBy, tag: 802)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.orderBy, tag: 802, to: &writer)
         ProtoString.write(self.filter, tag: 26, to: &writer)
         ProtoString.write(self.pageToken, tag: 18, to: &writer)
         ProtoInt32.write(self.pageSize, tag: 8, to: &writer)
@@ -1323,6 +1344,21 @@ public struct DataObject: Message {
     public var uploadedAtUnix: Int64 = 0
     public var verifiedAtUnix: Int64 = 0
     public var etag: String = ""
+    /// The file's name, fit for every file system; a device and a time where the client told none.
+    public var name: String = ""
+    /// A media type, e.g. `video/mp4`; `application/octet-stream` where nothing is known.
+    public var contentType: String = ""
+    /// Empty = uploaded by the site itself.
+    public var deviceID: String = ""
+    public var siteID: Int64 = 0
+    public var tags: [String: String] = [:]
+    /// CRC-64/XZ of the bytes, as a decimal number; empty where it is not known.
+    public var crc64Ecma: String = ""
+    /// The time that the content covers, where the client told it.
+    public var recordedFrom: Timestamp?
+    public var recordedTo: Timestamp?
+    /// When it was moved to the trash; unset = it was not.
+    public var trashedAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -1335,7 +1371,16 @@ public struct DataObject: Message {
         createdAtUnix: Int64 = 0,
         uploadedAtUnix: Int64 = 0,
         verifiedAtUnix: Int64 = 0,
-        etag: String = ""
+        etag: String = "",
+        name: String = "",
+        contentType: String = "",
+        deviceID: String = "",
+        siteID: Int64 = 0,
+        tags: [String: String] = [:],
+        crc64Ecma: String = "",
+        recordedFrom: Timestamp? = nil,
+        recordedTo: Timestamp? = nil,
+        trashedAt: Timestamp? = nil
     ) {
         self.objectID = objectID
         self.fileID = fileID
@@ -1345,6 +1390,15 @@ public struct DataObject: Message {
         self.uploadedAtUnix = uploadedAtUnix
         self.verifiedAtUnix = verifiedAtUnix
         self.etag = etag
+        self.name = name
+        self.contentType = contentType
+        self.deviceID = deviceID
+        self.siteID = siteID
+        self.tags = tags
+        self.crc64Ecma = crc64Ecma
+        self.recordedFrom = recordedFrom
+        self.recordedTo = recordedTo
+        self.trashedAt = trashedAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1358,6 +1412,15 @@ public struct DataObject: Message {
             case 56: try ProtoInt64.merge(into: &self.uploadedAtUnix, from: &reader)
             case 64: try ProtoInt64.merge(into: &self.verifiedAtUnix, from: &reader)
             case 74: try ProtoString.merge(into: &self.etag, from: &reader)
+            case 802: try ProtoString.merge(into: &self.name, from: &reader)
+            case 810: try ProtoString.merge(into: &self.contentType, from: &reader)
+            case 818: try ProtoString.merge(into: &self.deviceID, from: &reader)
+            case 824: try ProtoInt64.merge(into: &self.siteID, from: &reader)
+            case 834: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
+            case 842: try ProtoString.merge(into: &self.crc64Ecma, from: &reader)
+            case 850: try ProtoMessage<Timestamp>.merge(into: &self.recordedFrom, from: &reader)
+            case 858: try ProtoMessage<Timestamp>.merge(into: &self.recordedTo, from: &reader)
+            case 866: try ProtoMessage<Timestamp>.merge(into: &self.trashedAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1373,11 +1436,29 @@ public struct DataObject: Message {
         size += ProtoInt64.size(self.uploadedAtUnix, tag: 56)
         size += ProtoInt64.size(self.verifiedAtUnix, tag: 64)
         size += ProtoString.size(self.etag, tag: 74)
+        size += ProtoString.size(self.name, tag: 802)
+        size += ProtoString.size(self.contentType, tag: 810)
+        size += ProtoString.size(self.deviceID, tag: 818)
+        size += ProtoInt64.size(self.siteID, tag: 824)
+        size += ProtoMap<ProtoString, ProtoString>.size(self.tags, tag: 834)
+        size += ProtoString.size(self.crc64Ecma, tag: 842)
+        size += ProtoMessage<Timestamp>.size(optional: self.recordedFrom, tag: 850)
+        size += ProtoMessage<Timestamp>.size(optional: self.recordedTo, tag: 858)
+        size += ProtoMessage<Timestamp>.size(optional: self.trashedAt, tag: 866)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.trashedAt, tag: 866, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.recordedTo, tag: 858, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.recordedFrom, tag: 850, to: &writer)
+        ProtoString.write(self.crc64Ecma, tag: 842, to: &writer)
+        ProtoMap<ProtoString, ProtoString>.write(self.tags, tag: 834, to: &writer)
+        ProtoInt64.write(self.siteID, tag: 824, to: &writer)
+        ProtoString.write(self.deviceID, tag: 818, to: &writer)
+        ProtoString.write(self.contentType, tag: 810, to: &writer)
+        ProtoString.write(self.name, tag: 802, to: &writer)
         ProtoString.write(self.etag, tag: 74, to: &writer)
         ProtoInt64.write(self.verifiedAtUnix, tag: 64, to: &writer)
         ProtoInt64.write(self.uploadedAtUnix, tag: 56, to: &writer)
@@ -1470,17 +1551,28 @@ public struct DownloadObjectLocation: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DownloadObjectLocation" }
 
     public var fileID: String = ""
+    /// The answer names the file in its Content-Disposition.
     public var read: PresignedOperation?
+    /// The file's name and what can be compared with a file that is there already, as DataObject has them.
+    public var name: String = ""
+    public var sizeBytes: Int64 = 0
+    public var crc64Ecma: String = ""
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
         fileID: String = "",
-        read: PresignedOperation? = nil
+        read: PresignedOperation? = nil,
+        name: String = "",
+        sizeBytes: Int64 = 0,
+        crc64Ecma: String = ""
     ) {
         self.fileID = fileID
         self.read = read
+        self.name = name
+        self.sizeBytes = sizeBytes
+        self.crc64Ecma = crc64Ecma
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -1488,6 +1580,9 @@ public struct DownloadObjectLocation: Message {
             switch tag {
             case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
             case 18: try ProtoMessage<PresignedOperation>.merge(into: &self.read, from: &reader)
+            case 802: try ProtoString.merge(into: &self.name, from: &reader)
+            case 808: try ProtoInt64.merge(into: &self.sizeBytes, from: &reader)
+            case 818: try ProtoString.merge(into: &self.crc64Ecma, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -1497,11 +1592,17 @@ public struct DownloadObjectLocation: Message {
         var size = self.unknownFields.count
         size += ProtoString.size(self.fileID, tag: 10)
         size += ProtoMessage<PresignedOperation>.size(optional: self.read, tag: 18)
+        size += ProtoString.size(self.name, tag: 802)
+        size += ProtoInt64.size(self.sizeBytes, tag: 808)
+        size += ProtoString.size(self.crc64Ecma, tag: 818)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoString.write(self.crc64Ecma, tag: 818, to: &writer)
+        ProtoInt64.write(self.sizeBytes, tag: 808, to: &writer)
+        ProtoString.write(self.name, tag: 802, to: &writer)
         ProtoMessage<PresignedOperation>.write(optional: self.read, tag: 18, to: &writer)
         ProtoString.write(self.fileID, tag: 10, to: &writer)
     }
@@ -2456,150 +2557,158 @@ extension FileDescriptor {
     public static let dataGatewayProto = FileDescriptor(
         name: "data_gateway.proto",
         base64: """
-            ChJkYXRhX2dhdGV3YXkucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEibQoRSW5pdERldmljZVJlcXVlc3QSGwoJZGV2\
-            aWNlX2lkGAEgASgJUghkZXZpY2VJZBIfCgtzZGtfdmVyc2lvbhgCIAEoCVIKc2RrVmVyc2lvbhIaCghwbGF0Zm9ybRgDIAEoCVII\
-            cGxhdGZvcm0ibwoTUmVpbml0RGV2aWNlUmVxdWVzdBIbCglkZXZpY2VfaWQYASABKAlSCGRldmljZUlkEh8KC3Nka192ZXJzaW9u\
-            GAIgASgJUgpzZGtWZXJzaW9uEhoKCHBsYXRmb3JtGAMgASgJUghwbGF0Zm9ybSKzAQoSSW5pdERldmljZVJlc3BvbnNlEhcKB2Fw\
-            aV9rZXkYASABKAlSBmFwaUtleRJLCgR0YWdzGAIgAygLMjcuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVz\
-            cG9uc2UuVGFnc0VudHJ5UgR0YWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6\
-            AjgBIqkDChFVcGxvYWRDcmVkZW50aWFscxIWCgZidWNrZXQYASABKAlSBmJ1Y2tldBIaCghlbmRwb2ludBgCIAEoCVIIZW5kcG9p\
-            bnQSHQoKb2JqZWN0X2tleRgDIAEoCVIJb2JqZWN0S2V5EikKEXN0c19hY2Nlc3Nfa2V5X2lkGAQgASgJUg5zdHNBY2Nlc3NLZXlJ\
-            ZBIxChVzdHNfYWNjZXNzX2tleV9zZWNyZXQYBSABKAlSEnN0c0FjY2Vzc0tleVNlY3JldBIsChJzdHNfc2VjdXJpdHlfdG9rZW4Y\
-            BiABKAlSEHN0c1NlY3VyaXR5VG9rZW4SKwoSc3RzX2V4cGlyZV9hdF91bml4GAcgASgDUg9zdHNFeHBpcmVBdFVuaXgSJgoPcGFy\
-            dF9zaXplX2J5dGVzGAggASgDUg1wYXJ0U2l6ZUJ5dGVzEjAKFG9iamVjdF9zdG9yZV9iYWNrZW5kGAkgASgJUhJvYmplY3RTdG9y\
-            ZUJhY2tlbmQSLgoTb2JqZWN0X3N0b3JlX3JlZ2lvbhgKIAEoCVIRb2JqZWN0U3RvcmVSZWdpb24i/AEKGkNyZWF0ZUxvZ2ljYWxV\
-            cGxvYWRSZXF1ZXN0EmkKDGNsaWVudF9oaW50cxgBIAMoCzJGLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNh\
-            bFVwbG9hZFJlcXVlc3QuQ2xpZW50SGludHNFbnRyeVILY2xpZW50SGludHMSMwoWcmVzdGFydF9mcm9tX3VwbG9hZF9pZBgCIAEo\
-            CVITcmVzdGFydEZyb21VcGxvYWRJZBo+ChBDbGllbnRIaW50c0VudHJ5EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJ\
-            UgV2YWx1ZToCOAEitgEKG0NyZWF0ZUxvZ2ljYWxVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9n\
-            aWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQSTgoLY3JlZGVudGlhbHMYAyABKAsyLC5hcmNoZWJhc2Uu\
-            ZGF0YV9nYXRld2F5LnYxLlVwbG9hZENyZWRlbnRpYWxzUgtjcmVkZW50aWFscyJGChhHZXRVcGxvYWRSZWNvdmVyeVJlcXVlc3QS\
-            KgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZCLPBQoZR2V0VXBsb2FkUmVjb3ZlcnlSZXNwb25zZRIq\
-            ChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEmIKFWxvZ2ljYWxfdXBsb2FkX3N0YXR1cxgCIAEoDjIu\
-            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTG9naWNhbFVwbG9hZFN0YXR1c1ITbG9naWNhbFVwbG9hZFN0YXR1cxIqChFjdXJy\
-            ZW50X3VwbG9hZF9pZBgDIAEoCVIPY3VycmVudFVwbG9hZElkEhYKBmJ1Y2tldBgEIAEoCVIGYnVja2V0EhoKCGVuZHBvaW50GAUg\
-            ASgJUghlbmRwb2ludBIdCgpvYmplY3Rfa2V5GAYgASgJUglvYmplY3RLZXkSNgoXY2FuX3JlZnJlc2hfY3JlZGVudGlhbHMYByAB\
-            KAhSFWNhblJlZnJlc2hDcmVkZW50aWFscxInCg9yZXN0YXJ0X2FsbG93ZWQYCCABKAhSDnJlc3RhcnRBbGxvd2VkEicKD3Rlcm1p\
-            bmFsX3JlYXNvbhgJIAEoCVIOdGVybWluYWxSZWFzb24SOAoYY3JlZGVudGlhbF9yZWZyZXNoX2NvdW50GAogASgFUhZjcmVkZW50\
-            aWFsUmVmcmVzaENvdW50EjMKFnNlc3Npb25fZXhwaXJlX2F0X3VuaXgYCyABKANSE3Nlc3Npb25FeHBpcmVBdFVuaXgSUAoLbmV4\
-            dF9hY3Rpb24YDCABKA4yLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZFJlY292ZXJ5QWN0aW9uUgpuZXh0QWN0aW9u\
-            EjAKFGNvbXBsZXRlZF9wYXJ0X2NvdW50GA0gASgFUhJjb21wbGV0ZWRQYXJ0Q291bnQSJgoPb3NzX29iamVjdF9ldGFnGA4gASgJ\
-            Ug1vc3NPYmplY3RFdGFnIj4KH1JlaXNzdWVVcGxvYWRDcmVkZW50aWFsc1JlcXVlc3QSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxv\
-            YWRJZCK7AQogUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2USKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2lj\
-            YWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEk4KC2NyZWRlbnRpYWxzGAMgASgLMiwuYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5VcGxvYWRDcmVkZW50aWFsc1ILY3JlZGVudGlhbHMiWAoSQWJvcnRVcGxvYWRSZXF1ZXN0EioKEWxvZ2lj\
-            YWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSFgoGcmVhc29uGAIgASgJUgZyZWFzb24iXgoTQWJvcnRVcGxvYWRS\
-            ZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBs\
-            b2FkSWQi6QIKFUNvbXBsZXRlVXBsb2FkUmVxdWVzdBIbCgl1cGxvYWRfaWQYASABKAlSCHVwbG9hZElkEhsKCWZpbGVfc2l6ZRgC\
-            IAEoA1IIZmlsZVNpemUSWAoIcmF3X3RhZ3MYAyADKAsyPS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2Fk\
-            UmVxdWVzdC5SYXdUYWdzRW50cnlSB3Jhd1RhZ3MSMAoUY29tcGxldGVkX3BhcnRfY291bnQYBCABKAVSEmNvbXBsZXRlZFBhcnRD\
-            b3VudBImCg9vc3Nfb2JqZWN0X2V0YWcYBSABKAlSDW9zc09iamVjdEV0YWcSJgoPcGFydF9zaXplX2J5dGVzGAYgASgDUg1wYXJ0\
-            U2l6ZUJ5dGVzGjoKDFJhd1RhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIhgKFkNv\
-            bXBsZXRlVXBsb2FkUmVzcG9uc2UiaAoSTGlzdE9iamVjdHNSZXF1ZXN0EhsKCXBhZ2Vfc2l6ZRgBIAEoBVIIcGFnZVNpemUSHQoK\
-            cGFnZV90b2tlbhgCIAEoCVIJcGFnZVRva2VuEhYKBmZpbHRlchgDIAEoCVIGZmlsdGVyIrYCCgpEYXRhT2JqZWN0EhsKCW9iamVj\
-            dF9pZBgBIAEoCVIIb2JqZWN0SWQSFwoHZmlsZV9pZBgCIAEoCVIGZmlsZUlkEkMKBnN0YXR1cxgDIAEoDjIrLmFyY2hlYmFzZS5k\
-            YXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFN0YXR1c1IGc3RhdHVzEh0KCnNpemVfYnl0ZXMYBCABKANSCXNpemVCeXRlcxImCg9j\
-            cmVhdGVkX2F0X3VuaXgYBiABKANSDWNyZWF0ZWRBdFVuaXgSKAoQdXBsb2FkZWRfYXRfdW5peBgHIAEoA1IOdXBsb2FkZWRBdFVu\
-            aXgSKAoQdmVyaWZpZWRfYXRfdW5peBgIIAEoA1IOdmVyaWZpZWRBdFVuaXgSEgoEZXRhZxgJIAEoCVIEZXRhZyJ+ChNMaXN0T2Jq\
-            ZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSB29iamVj\
-            dHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjMKFlJlcXVlc3REb3dubG9hZFJlcXVlc3QSGQoIZmls\
-            ZV9pZHMYASADKAlSB2ZpbGVJZHMidAoWRG93bmxvYWRPYmplY3RMb2NhdGlvbhIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSQQoE\
-            cmVhZBgCIAEoCzItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgRyZWFkIvoBChdSZXF1ZXN0\
-            RG93bmxvYWRSZXNwb25zZRJHCgVmaWxlcxgBIAMoCzIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRG93bmxvYWRPYmplY3RM\
-            b2NhdGlvblIFZmlsZXMSJgoPZXhwaXJlc19hdF91bml4GAIgASgDUg1leHBpcmVzQXRVbml4EjsKGmxhcmdlX2ZpbGVfdGhyZXNo\
-            b2xkX2J5dGVzGAMgASgDUhdsYXJnZUZpbGVUaHJlc2hvbGRCeXRlcxIxChVyYW5nZV9wYXJ0X3NpemVfYnl0ZXMYBCABKANSEnJh\
-            bmdlUGFydFNpemVCeXRlcyKoAQoUQ3JlYXRlQ29weUpvYlJlcXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMSTAoLZGVz\
-            dGluYXRpb24YAiABKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlEZXN0aW5hdGlvblILZGVzdGluYXRpb24SJwoP\
-            aWRlbXBvdGVuY3lfa2V5GAMgASgJUg5pZGVtcG90ZW5jeUtleSK9AQoPQ29weURlc3RpbmF0aW9uEhYKBmJ1Y2tldBgBIAEoCVIG\
-            YnVja2V0EhoKCGVuZHBvaW50GAIgASgJUghlbmRwb2ludBIWCgZyZWdpb24YAyABKAlSBnJlZ2lvbhIhCgxrZXlfdGVtcGxhdGUY\
-            BCABKAlSC2tleVRlbXBsYXRlEh0KCmFjY291bnRfaWQYBSABKAlSCWFjY291bnRJZBIcCgprbXNfa2V5X2lkGAYgASgJUghrbXNL\
-            ZXlJZCLOAQoVQ3JlYXRlQ29weUpvYlJlc3BvbnNlEh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQSQAoGc3RhdHVzGAIg\
-            ASgOMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iU3RhdHVzUgZzdGF0dXMSHwoLdG90YWxfaXRlbXMYAyABKAVS\
-            CnRvdGFsSXRlbXMSMgoVZXN0aW1hdGVkX3RvdGFsX2J5dGVzGAQgASgDUhNlc3RpbWF0ZWRUb3RhbEJ5dGVzIjMKEUdldENvcHlK\
-            b2JSZXF1ZXN0Eh4KC2NvcHlfam9iX2lkGAEgASgJUgljb3B5Sm9iSWQiTgoSR2V0Q29weUpvYlJlc3BvbnNlEjgKA2pvYhgBIAEo\
-            CzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlZpZXdSA2pvYiK2BAoLQ29weUpvYlZpZXcSHgoLY29weV9qb2Jf\
-            aWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0\
-            dXNSBnN0YXR1cxJMCgtkZXN0aW5hdGlvbhgDIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0aW9u\
-            UgtkZXN0aW5hdGlvbhIfCgt0b3RhbF9pdGVtcxgEIAEoBVIKdG90YWxJdGVtcxInCg9jb21wbGV0ZWRfaXRlbXMYBSABKAVSDmNv\
-            bXBsZXRlZEl0ZW1zEiEKDGZhaWxlZF9pdGVtcxgGIAEoBVILZmFpbGVkSXRlbXMSIwoNc2tpcHBlZF9pdGVtcxgHIAEoBVIMc2tp\
-            cHBlZEl0ZW1zEh8KC3RvdGFsX2J5dGVzGAggASgDUgp0b3RhbEJ5dGVzEiEKDGNvcGllZF9ieXRlcxgJIAEoA1ILY29waWVkQnl0\
-            ZXMSJgoPY3JlYXRlZF9hdF91bml4GAogASgDUg1jcmVhdGVkQXRVbml4EiYKD3N0YXJ0ZWRfYXRfdW5peBgLIAEoA1INc3RhcnRl\
-            ZEF0VW5peBIoChBmaW5pc2hlZF9hdF91bml4GAwgASgDUg5maW5pc2hlZEF0VW5peBInCg90ZXJtaW5hbF9yZWFzb24YDSABKAlS\
-            DnRlcm1pbmFsUmVhc29uIrwBChdMaXN0Q29weUpvYkl0ZW1zUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklk\
-            EkUKCHN0YXR1c2VzGAIgAygOMikuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IIc3RhdHVzZXMSGwoJ\
-            cGFnZV9zaXplGAMgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAQgASgJUglwYWdlVG9rZW4iqwIKD0NvcHlKb2JJdGVtVmll\
-            dxIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSNAoWZGVzdGluYXRpb25fb2JqZWN0X2tleRgCIAEoCVIUZGVzdGluYXRpb25PYmpl\
-            Y3RLZXkSQQoGc3RhdHVzGAMgASgOMikuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5SXRlbVN0YXR1c1IGc3RhdHVzEh8K\
-            C3NvdXJjZV9zaXplGAQgASgDUgpzb3VyY2VTaXplEiEKDGNvcGllZF9ieXRlcxgFIAEoA1ILY29waWVkQnl0ZXMSHQoKZXJyb3Jf\
-            Y29kZRgGIAEoCVIJZXJyb3JDb2RlEiMKDWVycm9yX21lc3NhZ2UYByABKAlSDGVycm9yTWVzc2FnZSKjAQoYTGlzdENvcHlKb2JJ\
-            dGVtc1Jlc3BvbnNlEkAKBWl0ZW1zGAEgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iSXRlbVZpZXdSBWl0\
-            ZW1zEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbhIdCgp0b3RhbF9zaXplGAMgASgFUgl0b3RhbFNpemUi\
-            TgoUQ2FuY2VsQ29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBIWCgZyZWFzb24YAiABKAlSBnJl\
-            YXNvbiJ5ChVDYW5jZWxDb3B5Sm9iUmVzcG9uc2USHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZBJACgZzdGF0dXMYAiAB\
-            KA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cyJGCg1TdG9yYWdlT2JqZWN0EhYKBmJ1\
-            Y2tldBgBIAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYAiABKAlSCW9iamVjdEtleSLQAQoSUHJlc2lnbmVkT3BlcmF0aW9uEhYK\
-            Bm1ldGhvZBgBIAEoCVIGbWV0aG9kEhAKA3VyaRgCIAEoCVIDdXJpElQKB2hlYWRlcnMYAyADKAsyOi5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvbi5IZWFkZXJzRW50cnlSB2hlYWRlcnMaOgoMSGVhZGVyc0VudHJ5EhAKA2tleRgB\
-            IAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEi1QEKFFByZXNpZ25PYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEo\
-            CzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0Ek0KC2FjY2Vzc19tb2RlGAIgASgOMiwu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QcmVzaWduQWNjZXNzTW9kZVIKYWNjZXNzTW9kZRIsChJleHBpcmVzX2luX3NlY29u\
-            ZHMYAyABKANSEGV4cGlyZXNJblNlY29uZHMiiQIKFVByZXNpZ25PYmplY3RSZXNwb25zZRJACgZvYmplY3QYASABKAsyKC5hcmNo\
-            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RSBm9iamVjdBJBCgRyZWFkGAIgASgLMi0uYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5QcmVzaWduZWRPcGVyYXRpb25SBHJlYWQSQwoFd3JpdGUYAyABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLlByZXNpZ25lZE9wZXJhdGlvblIFd3JpdGUSJgoPZXhwaXJlc19hdF91bml4GAQgASgDUg1leHBpcmVzQXRVbml4IqYBChFS\
-            ZWFkT2JqZWN0UmVxdWVzdBJACgZvYmplY3QYASABKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlN0b3JhZ2VPYmplY3RS\
-            Bm9iamVjdBIbCgltYXhfYnl0ZXMYAiABKANSCG1heEJ5dGVzEjIKFWFsbG93ZWRfY29udGVudF90eXBlcxgDIAMoCVITYWxsb3dl\
-            ZENvbnRlbnRUeXBlcyKnAQoSUmVhZE9iamVjdFJlc3BvbnNlEkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhgKB2NvbnRlbnQYAiABKAxSB2NvbnRlbnQSIQoMY29udGVudF90eXBlGAMgASgJ\
-            Ugtjb250ZW50VHlwZRISCgRldGFnGAQgASgJUgRldGFnKtMBChRVcGxvYWRSZWNvdmVyeUFjdGlvbhImCiJVUExPQURfUkVDT1ZF\
-            UllfQUNUSU9OX1VOU1BFQ0lGSUVEEAASIwofVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT05USU5VRRABEigKJFVQTE9BRF9SRUNP\
-            VkVSWV9BQ1RJT05fQ09NUExFVEVfT05MWRACEiIKHlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fUkVTVEFSVBADEiAKHFVQTE9BRF9S\
-            RUNPVkVSWV9BQ1RJT05fQUJPUlQQBCrNAQoTTG9naWNhbFVwbG9hZFN0YXR1cxIlCiFMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfVU5T\
-            UEVDSUZJRUQQABIgChxMT0dJQ0FMX1VQTE9BRF9TVEFUVVNfQUNUSVZFEAESJAogTE9HSUNBTF9VUExPQURfU1RBVFVTX0NPTVBM\
-            RVRJTkcQAhIjCh9MT0dJQ0FMX1VQTE9BRF9TVEFUVVNfQ09NUExFVEVEEAMSIgoeTE9HSUNBTF9VUExPQURfU1RBVFVTX1RFUk1J\
-            TkFMEAQq9AEKEERhdGFPYmplY3RTdGF0dXMSIgoeREFUQV9PQkpFQ1RfU1RBVFVTX1VOU1BFQ0lGSUVEEAASHgoaREFUQV9PQkpF\
-            Q1RfU1RBVFVTX0NSRUFURUQQARIfChtEQVRBX09CSkVDVF9TVEFUVVNfVVBMT0FERUQQAhIfChtEQVRBX09CSkVDVF9TVEFUVVNf\
-            VkVSSUZJRUQQAxIaChZEQVRBX09CSkVDVF9TVEFUVVNfQkFEEAQSHgoaREFUQV9PQkpFQ1RfU1RBVFVTX0FCT1JURUQQBRIeChpE\
-            QVRBX09CSkVDVF9TVEFUVVNfSU5WQUxJRBAGKoUCCg1Db3B5Sm9iU3RhdHVzEh8KG0NPUFlfSk9CX1NUQVRVU19VTlNQRUNJRklF\
-            RBAAEhoKFkNPUFlfSk9CX1NUQVRVU19RVUVVRUQQARIbChdDT1BZX0pPQl9TVEFUVVNfUlVOTklORxACEh0KGUNPUFlfSk9CX1NU\
-            QVRVU19TVUNDRUVERUQQAxIiCh5DT1BZX0pPQl9TVEFUVVNfUEFSVElBTF9GQUlMRUQQBBIaChZDT1BZX0pPQl9TVEFUVVNfRkFJ\
-            TEVEEAUSHQoZQ09QWV9KT0JfU1RBVFVTX0NBTkNFTElORxAGEhwKGENPUFlfSk9CX1NUQVRVU19DQU5DRUxFRBAHKvABCg5Db3B5\
-            SXRlbVN0YXR1cxIgChxDT1BZX0lURU1fU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXQ09QWV9JVEVNX1NUQVRVU19RVUVVRUQQARIc\
-            ChhDT1BZX0lURU1fU1RBVFVTX0NPUFlJTkcQAhIeChpDT1BZX0lURU1fU1RBVFVTX1NVQ0NFRURFRBADEiQKIENPUFlfSVRFTV9T\
-            VEFUVVNfRkFJTEVEX1RFUk1JTkFMEAQSHAoYQ09QWV9JVEVNX1NUQVRVU19TS0lQUEVEEAUSHQoZQ09QWV9JVEVNX1NUQVRVU19D\
-            QU5DRUxFRBAGKpkBChFQcmVzaWduQWNjZXNzTW9kZRIjCh9QUkVTSUdOX0FDQ0VTU19NT0RFX1VOU1BFQ0lGSUVEEAASHAoYUFJF\
-            U0lHTl9BQ0NFU1NfTU9ERV9SRUFEEAESHQoZUFJFU0lHTl9BQ0NFU1NfTU9ERV9XUklURRACEiIKHlBSRVNJR05fQUNDRVNTX01P\
-            REVfUkVBRF9XUklURRADKrQDChREYXRhR2F0ZXdheUVycm9yQ29kZRInCiNEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VTlNQRUNJ\
-            RklFRBAAEisKJ0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VOQVVUSEVOVElDQVRFRBABEiwKKERBVEFfR0FURVdBWV9FUlJPUl9D\
-            T0RFX1VQTE9BRF9OT1RfRk9VTkQQAhIsCihEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX09XTkVEEAMSMgouREFU\
-            QV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9SRUZSRVNIQUJMRRAEEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0lO\
-            VkFMSURfQVJHVU1FTlQQBRIvCitEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9GQUlMRURfUFJFQ09ORElUSU9OEAYSKwonREFUQV9H\
-            QVRFV0FZX0VSUk9SX0NPREVfU1RTX1VOQVZBSUxBQkxFEAcSKgomREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfSU5URVJOQUxfRVJS\
-            T1IQCDKWBQoSRGF0YUdhdGV3YXlTZXJ2aWNlEoQBChNDcmVhdGVMb2dpY2FsVXBsb2FkEjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVxdWVzdBo2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVw\
-            bG9hZFJlc3BvbnNlEn4KEUdldFVwbG9hZFJlY292ZXJ5EjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRVcGxvYWRSZWNv\
-            dmVyeVJlcXVlc3QaNC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVzcG9uc2USkwEKGFJlaXNz\
-            dWVVcGxvYWRDcmVkZW50aWFscxI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVx\
-            dWVzdBo7LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2USbAoLQWJvcnRV\
-            cGxvYWQSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkFib3J0VXBsb2FkUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuQWJvcnRVcGxvYWRSZXNwb25zZRJ1Cg5Db21wbGV0ZVVwbG9hZBIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29t\
-            cGxldGVVcGxvYWRSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlMocCChhE\
-            YXRhR2F0ZXdheU9iamVjdFNlcnZpY2UScQoLTGlzdE9iamVjdHMSLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RPYmpl\
-            Y3RzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXNwb25zZSIDkAIBEngKD1JlcXVlc3RE\
-            b3dubG9hZBIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVxdWVzdERvd25sb2FkUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRh\
-            X2dhdGV3YXkudjEuUmVxdWVzdERvd25sb2FkUmVzcG9uc2Uy6AMKFkRhdGFHYXRld2F5Q29weVNlcnZpY2UScgoNQ3JlYXRlQ29w\
-            eUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRl\
-            d2F5LnYxLkNyZWF0ZUNvcHlKb2JSZXNwb25zZRJpCgpHZXRDb3B5Sm9iEiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRD\
-            b3B5Sm9iUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0Q29weUpvYlJlc3BvbnNlEnsKEExpc3RDb3B5Sm9i\
-            SXRlbXMSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFf\
-            Z2F0ZXdheS52MS5MaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2UScgoNQ2FuY2VsQ29weUpvYhIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
-            YXkudjEuQ2FuY2VsQ29weUpvYlJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNhbmNlbENvcHlKb2JSZXNwb25z\
-            ZTLtAQoRRGV2aWNlSW5pdFNlcnZpY2USaQoKSW5pdERldmljZRIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmlj\
-            ZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkluaXREZXZpY2VSZXNwb25zZRJtCgxSZWluaXREZXZpY2USLi5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlaW5pdERldmljZVJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLklu\
-            aXREZXZpY2VSZXNwb25zZTL3AQoWSW50ZXJuYWxTdG9yYWdlU2VydmljZRJyCg1QcmVzaWduT2JqZWN0Ei8uYXJjaGViYXNlLmRh\
-            dGFfZ2F0ZXdheS52MS5QcmVzaWduT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbk9iamVj\
-            dFJlc3BvbnNlEmkKClJlYWRPYmplY3QSLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXF1ZXN0Gi0uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWFkT2JqZWN0UmVzcG9uc2ViBnByb3RvMw==
+            ChJkYXRhX2dhdGV3YXkucHJvdG8SGWFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEaH2dvb2dsZS9wcm90b2J1Zi90aW1lc3RhbXAu\
+            cHJvdG8ibQoRSW5pdERldmljZVJlcXVlc3QSGwoJZGV2aWNlX2lkGAEgASgJUghkZXZpY2VJZBIfCgtzZGtfdmVyc2lvbhgCIAEo\
+            CVIKc2RrVmVyc2lvbhIaCghwbGF0Zm9ybRgDIAEoCVIIcGxhdGZvcm0ibwoTUmVpbml0RGV2aWNlUmVxdWVzdBIbCglkZXZpY2Vf\
+            aWQYASABKAlSCGRldmljZUlkEh8KC3Nka192ZXJzaW9uGAIgASgJUgpzZGtWZXJzaW9uEhoKCHBsYXRmb3JtGAMgASgJUghwbGF0\
+            Zm9ybSKzAQoSSW5pdERldmljZVJlc3BvbnNlEhcKB2FwaV9rZXkYASABKAlSBmFwaUtleRJLCgR0YWdzGAIgAygLMjcuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5Jbml0RGV2aWNlUmVzcG9uc2UuVGFnc0VudHJ5UgR0YWdzGjcKCVRhZ3NFbnRyeRIQCgNrZXkY\
+            ASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIqkDChFVcGxvYWRDcmVkZW50aWFscxIWCgZidWNrZXQYASABKAlS\
+            BmJ1Y2tldBIaCghlbmRwb2ludBgCIAEoCVIIZW5kcG9pbnQSHQoKb2JqZWN0X2tleRgDIAEoCVIJb2JqZWN0S2V5EikKEXN0c19h\
+            Y2Nlc3Nfa2V5X2lkGAQgASgJUg5zdHNBY2Nlc3NLZXlJZBIxChVzdHNfYWNjZXNzX2tleV9zZWNyZXQYBSABKAlSEnN0c0FjY2Vz\
+            c0tleVNlY3JldBIsChJzdHNfc2VjdXJpdHlfdG9rZW4YBiABKAlSEHN0c1NlY3VyaXR5VG9rZW4SKwoSc3RzX2V4cGlyZV9hdF91\
+            bml4GAcgASgDUg9zdHNFeHBpcmVBdFVuaXgSJgoPcGFydF9zaXplX2J5dGVzGAggASgDUg1wYXJ0U2l6ZUJ5dGVzEjAKFG9iamVj\
+            dF9zdG9yZV9iYWNrZW5kGAkgASgJUhJvYmplY3RTdG9yZUJhY2tlbmQSLgoTb2JqZWN0X3N0b3JlX3JlZ2lvbhgKIAEoCVIRb2Jq\
+            ZWN0U3RvcmVSZWdpb24i/AEKGkNyZWF0ZUxvZ2ljYWxVcGxvYWRSZXF1ZXN0EmkKDGNsaWVudF9oaW50cxgBIAMoCzJGLmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlTG9naWNhbFVwbG9hZFJlcXVlc3QuQ2xpZW50SGludHNFbnRyeVILY2xpZW50SGlu\
+            dHMSMwoWcmVzdGFydF9mcm9tX3VwbG9hZF9pZBgCIAEoCVITcmVzdGFydEZyb21VcGxvYWRJZBo+ChBDbGllbnRIaW50c0VudHJ5\
+            EhAKA2tleRgBIAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEitgEKG0NyZWF0ZUxvZ2ljYWxVcGxvYWRSZXNwb25z\
+            ZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQS\
+            TgoLY3JlZGVudGlhbHMYAyABKAsyLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwbG9hZENyZWRlbnRpYWxzUgtjcmVkZW50\
+            aWFscyJGChhHZXRVcGxvYWRSZWNvdmVyeVJlcXVlc3QSKgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJ\
+            ZCLPBQoZR2V0VXBsb2FkUmVjb3ZlcnlSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElk\
+            EmIKFWxvZ2ljYWxfdXBsb2FkX3N0YXR1cxgCIAEoDjIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTG9naWNhbFVwbG9hZFN0\
+            YXR1c1ITbG9naWNhbFVwbG9hZFN0YXR1cxIqChFjdXJyZW50X3VwbG9hZF9pZBgDIAEoCVIPY3VycmVudFVwbG9hZElkEhYKBmJ1\
+            Y2tldBgEIAEoCVIGYnVja2V0EhoKCGVuZHBvaW50GAUgASgJUghlbmRwb2ludBIdCgpvYmplY3Rfa2V5GAYgASgJUglvYmplY3RL\
+            ZXkSNgoXY2FuX3JlZnJlc2hfY3JlZGVudGlhbHMYByABKAhSFWNhblJlZnJlc2hDcmVkZW50aWFscxInCg9yZXN0YXJ0X2FsbG93\
+            ZWQYCCABKAhSDnJlc3RhcnRBbGxvd2VkEicKD3Rlcm1pbmFsX3JlYXNvbhgJIAEoCVIOdGVybWluYWxSZWFzb24SOAoYY3JlZGVu\
+            dGlhbF9yZWZyZXNoX2NvdW50GAogASgFUhZjcmVkZW50aWFsUmVmcmVzaENvdW50EjMKFnNlc3Npb25fZXhwaXJlX2F0X3VuaXgY\
+            CyABKANSE3Nlc3Npb25FeHBpcmVBdFVuaXgSUAoLbmV4dF9hY3Rpb24YDCABKA4yLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LlVwbG9hZFJlY292ZXJ5QWN0aW9uUgpuZXh0QWN0aW9uEjAKFGNvbXBsZXRlZF9wYXJ0X2NvdW50GA0gASgFUhJjb21wbGV0ZWRQ\
+            YXJ0Q291bnQSJgoPb3NzX29iamVjdF9ldGFnGA4gASgJUg1vc3NPYmplY3RFdGFnIj4KH1JlaXNzdWVVcGxvYWRDcmVkZW50aWFs\
+            c1JlcXVlc3QSGwoJdXBsb2FkX2lkGAEgASgJUgh1cGxvYWRJZCK7AQogUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzUmVzcG9uc2US\
+            KgoRbG9naWNhbF91cGxvYWRfaWQYASABKAlSD2xvZ2ljYWxVcGxvYWRJZBIbCgl1cGxvYWRfaWQYAiABKAlSCHVwbG9hZElkEk4K\
+            C2NyZWRlbnRpYWxzGAMgASgLMiwuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGxvYWRDcmVkZW50aWFsc1ILY3JlZGVudGlh\
+            bHMiWAoSQWJvcnRVcGxvYWRSZXF1ZXN0EioKEWxvZ2ljYWxfdXBsb2FkX2lkGAEgASgJUg9sb2dpY2FsVXBsb2FkSWQSFgoGcmVh\
+            c29uGAIgASgJUgZyZWFzb24iXgoTQWJvcnRVcGxvYWRSZXNwb25zZRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNh\
+            bFVwbG9hZElkEhsKCXVwbG9hZF9pZBgCIAEoCVIIdXBsb2FkSWQi6QIKFUNvbXBsZXRlVXBsb2FkUmVxdWVzdBIbCgl1cGxvYWRf\
+            aWQYASABKAlSCHVwbG9hZElkEhsKCWZpbGVfc2l6ZRgCIAEoA1IIZmlsZVNpemUSWAoIcmF3X3RhZ3MYAyADKAsyPS5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdC5SYXdUYWdzRW50cnlSB3Jhd1RhZ3MSMAoUY29tcGxldGVk\
+            X3BhcnRfY291bnQYBCABKAVSEmNvbXBsZXRlZFBhcnRDb3VudBImCg9vc3Nfb2JqZWN0X2V0YWcYBSABKAlSDW9zc09iamVjdEV0\
+            YWcSJgoPcGFydF9zaXplX2J5dGVzGAYgASgDUg1wYXJ0U2l6ZUJ5dGVzGjoKDFJhd1RhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tl\
+            eRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIjEKFkNvbXBsZXRlVXBsb2FkUmVzcG9uc2USFwoHZmlsZV9pZBhkIAEoCVIGZmls\
+            ZUlkIoMBChJMaXN0T2JqZWN0c1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJ\
+            UglwYWdlVG9rZW4SFgoGZmlsdGVyGAMgASgJUgZmaWx0ZXISGQoIb3JkZXJfYnkYZCABKAlSB29yZGVyQnki+QUKCkRhdGFPYmpl\
+            Y3QSGwoJb2JqZWN0X2lkGAEgASgJUghvYmplY3RJZBIXCgdmaWxlX2lkGAIgASgJUgZmaWxlSWQSQwoGc3RhdHVzGAMgASgOMisu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0U3RhdHVzUgZzdGF0dXMSHQoKc2l6ZV9ieXRlcxgEIAEoA1IJc2l6\
+            ZUJ5dGVzEiYKD2NyZWF0ZWRfYXRfdW5peBgGIAEoA1INY3JlYXRlZEF0VW5peBIoChB1cGxvYWRlZF9hdF91bml4GAcgASgDUg51\
+            cGxvYWRlZEF0VW5peBIoChB2ZXJpZmllZF9hdF91bml4GAggASgDUg52ZXJpZmllZEF0VW5peBISCgRldGFnGAkgASgJUgRldGFn\
+            EhIKBG5hbWUYZCABKAlSBG5hbWUSIQoMY29udGVudF90eXBlGGUgASgJUgtjb250ZW50VHlwZRIbCglkZXZpY2VfaWQYZiABKAlS\
+            CGRldmljZUlkEhcKB3NpdGVfaWQYZyABKANSBnNpdGVJZBJDCgR0YWdzGGggAygLMi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5EYXRhT2JqZWN0LlRhZ3NFbnRyeVIEdGFncxIdCgpjcmM2NF9lY21hGGkgASgJUgljcmM2NEVjbWESPwoNcmVjb3JkZWRfZnJv\
+            bRhqIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSDHJlY29yZGVkRnJvbRI7CgtyZWNvcmRlZF90bxhrIAEoCzIaLmdv\
+            b2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSCnJlY29yZGVkVG8SOQoKdHJhc2hlZF9hdBhsIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5U\
+            aW1lc3RhbXBSCXRyYXNoZWRBdBo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4\
+            ASJ+ChNMaXN0T2JqZWN0c1Jlc3BvbnNlEj8KB29iamVjdHMYASADKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFP\
+            YmplY3RSB29iamVjdHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuIjMKFlJlcXVlc3REb3dubG9hZFJl\
+            cXVlc3QSGQoIZmlsZV9pZHMYASADKAlSB2ZpbGVJZHMixgEKFkRvd25sb2FkT2JqZWN0TG9jYXRpb24SFwoHZmlsZV9pZBgBIAEo\
+            CVIGZmlsZUlkEkEKBHJlYWQYAiABKAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVh\
+            ZBISCgRuYW1lGGQgASgJUgRuYW1lEh0KCnNpemVfYnl0ZXMYZSABKANSCXNpemVCeXRlcxIdCgpjcmM2NF9lY21hGGYgASgJUglj\
+            cmM2NEVjbWEi+gEKF1JlcXVlc3REb3dubG9hZFJlc3BvbnNlEkcKBWZpbGVzGAEgAygLMjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5Eb3dubG9hZE9iamVjdExvY2F0aW9uUgVmaWxlcxImCg9leHBpcmVzX2F0X3VuaXgYAiABKANSDWV4cGlyZXNBdFVuaXgS\
+            OwoabGFyZ2VfZmlsZV90aHJlc2hvbGRfYnl0ZXMYAyABKANSF2xhcmdlRmlsZVRocmVzaG9sZEJ5dGVzEjEKFXJhbmdlX3BhcnRf\
+            c2l6ZV9ieXRlcxgEIAEoA1IScmFuZ2VQYXJ0U2l6ZUJ5dGVzIqgBChRDcmVhdGVDb3B5Sm9iUmVxdWVzdBIZCghmaWxlX2lkcxgB\
+            IAMoCVIHZmlsZUlkcxJMCgtkZXN0aW5hdGlvbhgCIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weURlc3RpbmF0\
+            aW9uUgtkZXN0aW5hdGlvbhInCg9pZGVtcG90ZW5jeV9rZXkYAyABKAlSDmlkZW1wb3RlbmN5S2V5Ir0BCg9Db3B5RGVzdGluYXRp\
+            b24SFgoGYnVja2V0GAEgASgJUgZidWNrZXQSGgoIZW5kcG9pbnQYAiABKAlSCGVuZHBvaW50EhYKBnJlZ2lvbhgDIAEoCVIGcmVn\
+            aW9uEiEKDGtleV90ZW1wbGF0ZRgEIAEoCVILa2V5VGVtcGxhdGUSHQoKYWNjb3VudF9pZBgFIAEoCVIJYWNjb3VudElkEhwKCmtt\
+            c19rZXlfaWQYBiABKAlSCGttc0tleUlkIs4BChVDcmVhdGVDb3B5Sm9iUmVzcG9uc2USHgoLY29weV9qb2JfaWQYASABKAlSCWNv\
+            cHlKb2JJZBJACgZzdGF0dXMYAiABKA4yKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlKb2JTdGF0dXNSBnN0YXR1cxIf\
+            Cgt0b3RhbF9pdGVtcxgDIAEoBVIKdG90YWxJdGVtcxIyChVlc3RpbWF0ZWRfdG90YWxfYnl0ZXMYBCABKANSE2VzdGltYXRlZFRv\
+            dGFsQnl0ZXMiMwoRR2V0Q29weUpvYlJlcXVlc3QSHgoLY29weV9qb2JfaWQYASABKAlSCWNvcHlKb2JJZCJOChJHZXRDb3B5Sm9i\
+            UmVzcG9uc2USOAoDam9iGAEgASgLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5Db3B5Sm9iVmlld1IDam9iIrYECgtDb3B5\
+            Sm9iVmlldxIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dh\
+            dGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzEkwKC2Rlc3RpbmF0aW9uGAMgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5Db3B5RGVzdGluYXRpb25SC2Rlc3RpbmF0aW9uEh8KC3RvdGFsX2l0ZW1zGAQgASgFUgp0b3RhbEl0ZW1zEicKD2NvbXBs\
+            ZXRlZF9pdGVtcxgFIAEoBVIOY29tcGxldGVkSXRlbXMSIQoMZmFpbGVkX2l0ZW1zGAYgASgFUgtmYWlsZWRJdGVtcxIjCg1za2lw\
+            cGVkX2l0ZW1zGAcgASgFUgxza2lwcGVkSXRlbXMSHwoLdG90YWxfYnl0ZXMYCCABKANSCnRvdGFsQnl0ZXMSIQoMY29waWVkX2J5\
+            dGVzGAkgASgDUgtjb3BpZWRCeXRlcxImCg9jcmVhdGVkX2F0X3VuaXgYCiABKANSDWNyZWF0ZWRBdFVuaXgSJgoPc3RhcnRlZF9h\
+            dF91bml4GAsgASgDUg1zdGFydGVkQXRVbml4EigKEGZpbmlzaGVkX2F0X3VuaXgYDCABKANSDmZpbmlzaGVkQXRVbml4EicKD3Rl\
+            cm1pbmFsX3JlYXNvbhgNIAEoCVIOdGVybWluYWxSZWFzb24ivAEKF0xpc3RDb3B5Sm9iSXRlbXNSZXF1ZXN0Eh4KC2NvcHlfam9i\
+            X2lkGAEgASgJUgljb3B5Sm9iSWQSRQoIc3RhdHVzZXMYAiADKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJdGVt\
+            U3RhdHVzUghzdGF0dXNlcxIbCglwYWdlX3NpemUYAyABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YBCABKAlSCXBhZ2VUb2tl\
+            biKrAgoPQ29weUpvYkl0ZW1WaWV3EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBI0ChZkZXN0aW5hdGlvbl9vYmplY3Rfa2V5GAIg\
+            ASgJUhRkZXN0aW5hdGlvbk9iamVjdEtleRJBCgZzdGF0dXMYAyABKA4yKS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvcHlJ\
+            dGVtU3RhdHVzUgZzdGF0dXMSHwoLc291cmNlX3NpemUYBCABKANSCnNvdXJjZVNpemUSIQoMY29waWVkX2J5dGVzGAUgASgDUgtj\
+            b3BpZWRCeXRlcxIdCgplcnJvcl9jb2RlGAYgASgJUgllcnJvckNvZGUSIwoNZXJyb3JfbWVzc2FnZRgHIAEoCVIMZXJyb3JNZXNz\
+            YWdlIqMBChhMaXN0Q29weUpvYkl0ZW1zUmVzcG9uc2USQAoFaXRlbXMYASADKAsyKi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            LkNvcHlKb2JJdGVtVmlld1IFaXRlbXMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2VuEh0KCnRvdGFsX3Np\
+            emUYAyABKAVSCXRvdGFsU2l6ZSJOChRDYW5jZWxDb3B5Sm9iUmVxdWVzdBIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29weUpvYklk\
+            EhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uInkKFUNhbmNlbENvcHlKb2JSZXNwb25zZRIeCgtjb3B5X2pvYl9pZBgBIAEoCVIJY29w\
+            eUpvYklkEkAKBnN0YXR1cxgCIAEoDjIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ29weUpvYlN0YXR1c1IGc3RhdHVzIkYK\
+            DVN0b3JhZ2VPYmplY3QSFgoGYnVja2V0GAEgASgJUgZidWNrZXQSHQoKb2JqZWN0X2tleRgCIAEoCVIJb2JqZWN0S2V5ItABChJQ\
+            cmVzaWduZWRPcGVyYXRpb24SFgoGbWV0aG9kGAEgASgJUgZtZXRob2QSEAoDdXJpGAIgASgJUgN1cmkSVAoHaGVhZGVycxgDIAMo\
+            CzI6LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uLkhlYWRlcnNFbnRyeVIHaGVhZGVycxo6CgxI\
+            ZWFkZXJzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkSFAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASLVAQoUUHJlc2lnbk9iamVjdFJl\
+            cXVlc3QSQAoGb2JqZWN0GAEgASgLMiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSTQoL\
+            YWNjZXNzX21vZGUYAiABKA4yLC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25BY2Nlc3NNb2RlUgphY2Nlc3NNb2Rl\
+            EiwKEmV4cGlyZXNfaW5fc2Vjb25kcxgDIAEoA1IQZXhwaXJlc0luU2Vjb25kcyKJAgoVUHJlc2lnbk9iamVjdFJlc3BvbnNlEkAK\
+            Bm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EkEKBHJlYWQYAiAB\
+            KAsyLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25lZE9wZXJhdGlvblIEcmVhZBJDCgV3cml0ZRgDIAEoCzItLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHJlc2lnbmVkT3BlcmF0aW9uUgV3cml0ZRImCg9leHBpcmVzX2F0X3VuaXgYBCABKANS\
+            DWV4cGlyZXNBdFVuaXgipgEKEVJlYWRPYmplY3RSZXF1ZXN0EkAKBm9iamVjdBgBIAEoCzIoLmFyY2hlYmFzZS5kYXRhX2dhdGV3\
+            YXkudjEuU3RvcmFnZU9iamVjdFIGb2JqZWN0EhsKCW1heF9ieXRlcxgCIAEoA1IIbWF4Qnl0ZXMSMgoVYWxsb3dlZF9jb250ZW50\
+            X3R5cGVzGAMgAygJUhNhbGxvd2VkQ29udGVudFR5cGVzIqcBChJSZWFkT2JqZWN0UmVzcG9uc2USQAoGb2JqZWN0GAEgASgLMigu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TdG9yYWdlT2JqZWN0UgZvYmplY3QSGAoHY29udGVudBgCIAEoDFIHY29udGVudBIh\
+            Cgxjb250ZW50X3R5cGUYAyABKAlSC2NvbnRlbnRUeXBlEhIKBGV0YWcYBCABKAlSBGV0YWcq0wEKFFVwbG9hZFJlY292ZXJ5QWN0\
+            aW9uEiYKIlVQTE9BRF9SRUNPVkVSWV9BQ1RJT05fVU5TUEVDSUZJRUQQABIjCh9VUExPQURfUkVDT1ZFUllfQUNUSU9OX0NPTlRJ\
+            TlVFEAESKAokVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9DT01QTEVURV9PTkxZEAISIgoeVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9S\
+            RVNUQVJUEAMSIAocVVBMT0FEX1JFQ09WRVJZX0FDVElPTl9BQk9SVBAEKs0BChNMb2dpY2FsVXBsb2FkU3RhdHVzEiUKIUxPR0lD\
+            QUxfVVBMT0FEX1NUQVRVU19VTlNQRUNJRklFRBAAEiAKHExPR0lDQUxfVVBMT0FEX1NUQVRVU19BQ1RJVkUQARIkCiBMT0dJQ0FM\
+            X1VQTE9BRF9TVEFUVVNfQ09NUExFVElORxACEiMKH0xPR0lDQUxfVVBMT0FEX1NUQVRVU19DT01QTEVURUQQAxIiCh5MT0dJQ0FM\
+            X1VQTE9BRF9TVEFUVVNfVEVSTUlOQUwQBCr0AQoQRGF0YU9iamVjdFN0YXR1cxIiCh5EQVRBX09CSkVDVF9TVEFUVVNfVU5TUEVD\
+            SUZJRUQQABIeChpEQVRBX09CSkVDVF9TVEFUVVNfQ1JFQVRFRBABEh8KG0RBVEFfT0JKRUNUX1NUQVRVU19VUExPQURFRBACEh8K\
+            G0RBVEFfT0JKRUNUX1NUQVRVU19WRVJJRklFRBADEhoKFkRBVEFfT0JKRUNUX1NUQVRVU19CQUQQBBIeChpEQVRBX09CSkVDVF9T\
+            VEFUVVNfQUJPUlRFRBAFEh4KGkRBVEFfT0JKRUNUX1NUQVRVU19JTlZBTElEEAYqhQIKDUNvcHlKb2JTdGF0dXMSHwobQ09QWV9K\
+            T0JfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWQ09QWV9KT0JfU1RBVFVTX1FVRVVFRBABEhsKF0NPUFlfSk9CX1NUQVRVU19SVU5O\
+            SU5HEAISHQoZQ09QWV9KT0JfU1RBVFVTX1NVQ0NFRURFRBADEiIKHkNPUFlfSk9CX1NUQVRVU19QQVJUSUFMX0ZBSUxFRBAEEhoK\
+            FkNPUFlfSk9CX1NUQVRVU19GQUlMRUQQBRIdChlDT1BZX0pPQl9TVEFUVVNfQ0FOQ0VMSU5HEAYSHAoYQ09QWV9KT0JfU1RBVFVT\
+            X0NBTkNFTEVEEAcq8AEKDkNvcHlJdGVtU3RhdHVzEiAKHENPUFlfSVRFTV9TVEFUVVNfVU5TUEVDSUZJRUQQABIbChdDT1BZX0lU\
+            RU1fU1RBVFVTX1FVRVVFRBABEhwKGENPUFlfSVRFTV9TVEFUVVNfQ09QWUlORxACEh4KGkNPUFlfSVRFTV9TVEFUVVNfU1VDQ0VF\
+            REVEEAMSJAogQ09QWV9JVEVNX1NUQVRVU19GQUlMRURfVEVSTUlOQUwQBBIcChhDT1BZX0lURU1fU1RBVFVTX1NLSVBQRUQQBRId\
+            ChlDT1BZX0lURU1fU1RBVFVTX0NBTkNFTEVEEAYqmQEKEVByZXNpZ25BY2Nlc3NNb2RlEiMKH1BSRVNJR05fQUNDRVNTX01PREVf\
+            VU5TUEVDSUZJRUQQABIcChhQUkVTSUdOX0FDQ0VTU19NT0RFX1JFQUQQARIdChlQUkVTSUdOX0FDQ0VTU19NT0RFX1dSSVRFEAIS\
+            IgoeUFJFU0lHTl9BQ0NFU1NfTU9ERV9SRUFEX1dSSVRFEAMqtAMKFERhdGFHYXRld2F5RXJyb3JDb2RlEicKI0RBVEFfR0FURVdB\
+            WV9FUlJPUl9DT0RFX1VOU1BFQ0lGSUVEEAASKwonREFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVU5BVVRIRU5USUNBVEVEEAESLAoo\
+            REFUQV9HQVRFV0FZX0VSUk9SX0NPREVfVVBMT0FEX05PVF9GT1VORBACEiwKKERBVEFfR0FURVdBWV9FUlJPUl9DT0RFX1VQTE9B\
+            RF9OT1RfT1dORUQQAxIyCi5EQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9VUExPQURfTk9UX1JFRlJFU0hBQkxFEAQSLAooREFUQV9H\
+            QVRFV0FZX0VSUk9SX0NPREVfSU5WQUxJRF9BUkdVTUVOVBAFEi8KK0RBVEFfR0FURVdBWV9FUlJPUl9DT0RFX0ZBSUxFRF9QUkVD\
+            T05ESVRJT04QBhIrCidEQVRBX0dBVEVXQVlfRVJST1JfQ09ERV9TVFNfVU5BVkFJTEFCTEUQBxIqCiZEQVRBX0dBVEVXQVlfRVJS\
+            T1JfQ09ERV9JTlRFUk5BTF9FUlJPUhAIMpYFChJEYXRhR2F0ZXdheVNlcnZpY2UShAEKE0NyZWF0ZUxvZ2ljYWxVcGxvYWQSNS5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNyZWF0ZUxvZ2ljYWxVcGxvYWRSZXF1ZXN0GjYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5DcmVhdGVMb2dpY2FsVXBsb2FkUmVzcG9uc2USfgoRR2V0VXBsb2FkUmVjb3ZlcnkSMy5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLkdldFVwbG9hZFJlY292ZXJ5UmVxdWVzdBo0LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VXBsb2FkUmVjb3Zl\
+            cnlSZXNwb25zZRKTAQoYUmVpc3N1ZVVwbG9hZENyZWRlbnRpYWxzEjouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3Vl\
+            VXBsb2FkQ3JlZGVudGlhbHNSZXF1ZXN0GjsuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZWlzc3VlVXBsb2FkQ3JlZGVudGlh\
+            bHNSZXNwb25zZRJsCgtBYm9ydFVwbG9hZBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQWJvcnRVcGxvYWRSZXF1ZXN0Gi4u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5BYm9ydFVwbG9hZFJlc3BvbnNlEnUKDkNvbXBsZXRlVXBsb2FkEjAuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5Db21wbGV0ZVVwbG9hZFJlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkNvbXBsZXRl\
+            VXBsb2FkUmVzcG9uc2UyhwIKGERhdGFHYXRld2F5T2JqZWN0U2VydmljZRJxCgtMaXN0T2JqZWN0cxItLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuTGlzdE9iamVjdHNSZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0c1Jlc3Bv\
+            bnNlIgOQAgESeAoPUmVxdWVzdERvd25sb2FkEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXF1\
+            ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXF1ZXN0RG93bmxvYWRSZXNwb25zZTLoAwoWRGF0YUdhdGV3YXlDb3B5\
+            U2VydmljZRJyCg1DcmVhdGVDb3B5Sm9iEi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DcmVhdGVDb3B5Sm9iUmVxdWVzdBow\
+            LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ3JlYXRlQ29weUpvYlJlc3BvbnNlEmkKCkdldENvcHlKb2ISLC5hcmNoZWJhc2Uu\
+            ZGF0YV9nYXRld2F5LnYxLkdldENvcHlKb2JSZXF1ZXN0Gi0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRDb3B5Sm9iUmVz\
+            cG9uc2USewoQTGlzdENvcHlKb2JJdGVtcxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdENvcHlKb2JJdGVtc1JlcXVl\
+            c3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RDb3B5Sm9iSXRlbXNSZXNwb25zZRJyCg1DYW5jZWxDb3B5Sm9iEi8u\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5DYW5jZWxDb3B5Sm9iUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            Q2FuY2VsQ29weUpvYlJlc3BvbnNlMu0BChFEZXZpY2VJbml0U2VydmljZRJpCgpJbml0RGV2aWNlEiwuYXJjaGViYXNlLmRhdGFf\
+            Z2F0ZXdheS52MS5Jbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlc3BvbnNl\
+            Em0KDFJlaW5pdERldmljZRIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVpbml0RGV2aWNlUmVxdWVzdBotLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuSW5pdERldmljZVJlc3BvbnNlMvcBChZJbnRlcm5hbFN0b3JhZ2VTZXJ2aWNlEnIKDVByZXNpZ25P\
+            YmplY3QSLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlByZXNpZ25PYmplY3RSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5QcmVzaWduT2JqZWN0UmVzcG9uc2USaQoKUmVhZE9iamVjdBIsLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVh\
+            ZE9iamVjdFJlcXVlc3QaLS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJlYWRPYmplY3RSZXNwb25zZWIGcHJvdG8z
             """)
 }

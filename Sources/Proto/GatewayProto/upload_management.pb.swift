@@ -141,6 +141,10 @@ public struct UploadUnderWay: Message {
     public var createdAt: Timestamp?
     /// When the upload is swept, if nothing more comes.
     public var sessionEndsAt: Timestamp?
+    /// What the client called the file when it began; empty = it has not said so yet.
+    public var fileName: String = ""
+    /// The size that the client told when it began, in bytes; 0 = it has not said so yet.
+    public var fileSizeBytes: Int64 = 0
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -155,7 +159,9 @@ public struct UploadUnderWay: Message {
         partSizeBytes: Int64 = 0,
         isWhole: Bool = false,
         createdAt: Timestamp? = nil,
-        sessionEndsAt: Timestamp? = nil
+        sessionEndsAt: Timestamp? = nil,
+        fileName: String = "",
+        fileSizeBytes: Int64 = 0
     ) {
         self.logicalUploadID = logicalUploadID
         self.uploadID = uploadID
@@ -167,6 +173,8 @@ public struct UploadUnderWay: Message {
         self.isWhole = isWhole
         self.createdAt = createdAt
         self.sessionEndsAt = sessionEndsAt
+        self.fileName = fileName
+        self.fileSizeBytes = fileSizeBytes
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -182,6 +190,8 @@ public struct UploadUnderWay: Message {
             case 64: try ProtoBool.merge(into: &self.isWhole, from: &reader)
             case 74: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
             case 82: try ProtoMessage<Timestamp>.merge(into: &self.sessionEndsAt, from: &reader)
+            case 90: try ProtoString.merge(into: &self.fileName, from: &reader)
+            case 96: try ProtoInt64.merge(into: &self.fileSizeBytes, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -199,11 +209,15 @@ public struct UploadUnderWay: Message {
         size += ProtoBool.size(self.isWhole, tag: 64)
         size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 74)
         size += ProtoMessage<Timestamp>.size(optional: self.sessionEndsAt, tag: 82)
+        size += ProtoString.size(self.fileName, tag: 90)
+        size += ProtoInt64.size(self.fileSizeBytes, tag: 96)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.fileSizeBytes, tag: 96, to: &writer)
+        ProtoString.write(self.fileName, tag: 90, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.sessionEndsAt, tag: 82, to: &writer)
         ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 74, to: &writer)
         ProtoBool.write(self.isWhole, tag: 64, to: &writer)
@@ -226,13 +240,14 @@ extension FileDescriptor {
             dGFtcC5wcm90byJQChJMaXN0VXBsb2Fkc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2Vu\
             GAIgASgJUglwYWdlVG9rZW4iggEKE0xpc3RVcGxvYWRzUmVzcG9uc2USQwoHdXBsb2FkcxgBIAMoCzIpLmFyY2hlYmFzZS5kYXRh\
             X2dhdGV3YXkudjEuVXBsb2FkVW5kZXJXYXlSB3VwbG9hZHMSJgoPbmV4dF9wYWdlX3Rva2VuGAIgASgJUg1uZXh0UGFnZVRva2Vu\
-            IpMDCg5VcGxvYWRVbmRlcldheRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9p\
+            ItgDCg5VcGxvYWRVbmRlcldheRIqChFsb2dpY2FsX3VwbG9hZF9pZBgBIAEoCVIPbG9naWNhbFVwbG9hZElkEhsKCXVwbG9hZF9p\
             ZBgCIAEoCVIIdXBsb2FkSWQSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIQoM\
             c3RvcmVkX2J5dGVzGAUgASgDUgtzdG9yZWRCeXRlcxIdCgpwYXJ0X2NvdW50GAYgASgFUglwYXJ0Q291bnQSJgoPcGFydF9zaXpl\
             X2J5dGVzGAcgASgDUg1wYXJ0U2l6ZUJ5dGVzEhkKCGlzX3dob2xlGAggASgIUgdpc1dob2xlEjkKCmNyZWF0ZWRfYXQYCSABKAsy\
             Gi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSQgoPc2Vzc2lvbl9lbmRzX2F0GAogASgLMhouZ29vZ2xlLnBy\
-            b3RvYnVmLlRpbWVzdGFtcFINc2Vzc2lvbkVuZHNBdDKMAQoXVXBsb2FkTWFuYWdlbWVudFNlcnZpY2UScQoLTGlzdFVwbG9hZHMS\
-            LS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
-            TGlzdFVwbG9hZHNSZXNwb25zZSIDkAIBYgZwcm90bzM=
+            b3RvYnVmLlRpbWVzdGFtcFINc2Vzc2lvbkVuZHNBdBIbCglmaWxlX25hbWUYCyABKAlSCGZpbGVOYW1lEiYKD2ZpbGVfc2l6ZV9i\
+            eXRlcxgMIAEoA1INZmlsZVNpemVCeXRlczKMAQoXVXBsb2FkTWFuYWdlbWVudFNlcnZpY2UScQoLTGlzdFVwbG9hZHMSLS5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RVcGxvYWRzUmVxdWVzdBouLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdFVw\
+            bG9hZHNSZXNwb25zZSIDkAIBYgZwcm90bzM=
             """)
 }

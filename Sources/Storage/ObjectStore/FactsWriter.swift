@@ -1,7 +1,7 @@
 import Dispatch
 
-/// The threads that write facts: syncing a new file takes a while, and several do at the same time; of one file, one after the
-/// other.
+/// The threads that write facts and read the first bytes of files: syncing a new file takes a while, and several do at the
+/// same time; of one file, one after the other.
 final class FactsWriter: Sendable {
     private let queues = (0..<4).map { DispatchQueue(label: "store.facts.\($0)") }
 

@@ -27,4 +27,18 @@ extension ObjectStore {
             }
         }
     }
+
+    /// The first bytes of an object.
+    ///
+    /// - Returns: `count` bytes, or fewer where the object has no more; none where its file cannot be read.
+    package func firstBytes(_ count: Int, of fileID: String) async -> [UInt8] {
+        await withCheckedContinuation { continuation in
+            factsWriter.perform(for: fileID) { [engine] in
+                let bytes = try? [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+                    filled = try engine.open(fileID).readPassing(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+                }
+                continuation.resume(returning: bytes ?? [])
+            }
+        }
+    }
 }
