@@ -55,8 +55,8 @@ def test_ls_filters_and_pages(user, uploader):
     assert user.objects(f"raw_tags.run={run}", "--limit", "2") == found[:2]
     assert user.objects(f"raw_tags.run={run} raw_tags.number=7") == []
     table = user.done("ls", f"raw_tags.run={run}").splitlines()
-    assert table[0].split() == ["FILE", "ID", "STATUS", "SIZE", "BYTES", "VERIFIED", "AT", "UNIX"]
-    assert [line.split()[0] for line in table[1:]] == [each["file_id"] for each in found]
+    assert table[0].split() == ["NAME", "SIZE", "DEVICE", "ID", "VERIFIED", "TAGS", "FILE", "ID"]
+    assert [line.split()[-1] for line in table[1:]] == [each["file_id"] for each in found]
     assert user.done("ls", f"raw_tags.run={run} raw_tags.number=7") == "no objects\n"
 
 
@@ -69,7 +69,7 @@ def test_ls_says_what_is_wrong_with_a_filter(user):
 def test_downloads_into_a_folder(user, stored, store, tmp_path):
     file_id, data = stored
     events = [
-        json.loads(line) for line in user.done("download", file_id, "--to", tmp_path / "a" / "b", "--json").splitlines()
+        json.loads(line) for line in user.done("download", file_id, "--by-id", "--to", tmp_path / "a" / "b", "--json").splitlines()
     ]
     assert [events[0]["event"], events[-1]["event"]] == ["begun", "completed"]
     assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == [file_id]
@@ -80,7 +80,7 @@ def test_an_empty_object(user, uploader, tmp_path):
     run = unique("run")
     completed(uploader, b"", {"run": run})
     (found,) = user.objects(f"raw_tags.run={run}")
-    user.done("download", found["file_id"], "--to", tmp_path)
+    user.done("download", found["file_id"], "--by-id", "--to", tmp_path)
     assert (tmp_path / found["file_id"]).read_bytes() == b""
 
 
@@ -89,7 +89,7 @@ def test_a_connection_that_breaks_goes_on_where_it_was(user, stored, store, tmp_
     before = store.received
     for share in (0.1, 0.5, 0.9):
         store.on_received(before + int(SIZE * share), store.cut)
-    user.done("download", file_id, "--to", tmp_path)
+    user.done("download", file_id, "--by-id", "--to", tmp_path)
     assert (tmp_path / file_id).read_bytes() == data
     assert store.received - before < SIZE + PART
 
@@ -99,13 +99,13 @@ def test_a_download_that_was_ended_goes_on(user, stored, store, tmp_path, number
     file_id, data = stored
     stage, before = Stage(), store.received
     store.on_received(before + SIZE // 2, stage)
-    client = user.start("download", file_id, "--to", tmp_path)
+    client = user.start("download", file_id, "--by-id", "--to", tmp_path)
     stage.wait()
     end(client, number)
     store.cut()
     stage.let_go()
     assert not (tmp_path / file_id).exists()
-    user.done("download", file_id, "--to", tmp_path)
+    user.done("download", file_id, "--by-id", "--to", tmp_path)
     assert (tmp_path / file_id).read_bytes() == data
     assert not (tmp_path / f"{file_id}.part").exists()
 
@@ -116,7 +116,7 @@ def test_what_an_earlier_download_left_is_compared(user, stored, store, tmp_path
     contents = {"all": data, "too-much": data + b"x", "other-bytes": b"y" * 1000}
     (tmp_path / f"{file_id}.part").write_bytes(contents[left])
     before = store.received
-    user.done("download", file_id, "--to", tmp_path)
+    user.done("download", file_id, "--by-id", "--to", tmp_path)
     assert (tmp_path / file_id).read_bytes() == data
     if left == "all":
         assert store.received - before < PART
@@ -126,9 +126,9 @@ def test_what_cannot_be_downloaded_says_why(user, stored, tmp_path):
     file_id, _ = stored
     refused = user.run("download", "no-such-file", "--to", tmp_path)
     assert refused.returncode == REFUSED and "no-such-file" in refused.stderr
-    assert user.run("download", "../escape", "--to", tmp_path).returncode == USAGE
+    assert user.run("download", "../escape", "--to", tmp_path).returncode == REFUSED
     (tmp_path / "file").write_text("")
-    refused = user.run("download", file_id, "--to", tmp_path / "file")
+    refused = user.run("download", file_id, "--by-id", "--to", tmp_path / "file")
     assert refused.returncode == REFUSED and str(tmp_path / "file") in refused.stderr
     assert user.run("download").returncode == USAGE
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]

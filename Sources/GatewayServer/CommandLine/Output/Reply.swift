@@ -13,7 +13,7 @@ package struct Reply: Sendable {
     /// One resource: a line for each field that says something.
     package init(_ resource: some Resource) {
         let lines = resource.fields.filter { !$0.text.isEmpty }
-            .map { ["\($0.name.replacing("_", with: " ")):", $0.text] }
+            .map { ["\($0.heading):", $0.text] }
         self.init(json: resource.json, text: TextLayout.table(lines))
     }
 
@@ -22,12 +22,13 @@ package struct Reply: Sendable {
     /// - Parameter name: the repeated field's name, e.g. `device_suites`.
     package init<R: Resource>(_ name: String, _ resources: [R]) {
         json = .object([JSONValue.Member(name: name, value: .array(resources.map(\.json)))])
-        let words = name.replacing("_", with: " ")
-        guard !resources.isEmpty else {
-            text = "no \(words)"
+        guard let first = resources.first else {
+            text = "no \(name.replacing("_", with: " "))"
             return
         }
-        let header = R.columns.map { $0.replacing("_", with: " ").uppercased() }
+        let header = R.columns.map { column in
+            (first.fields.first { $0.name == column }?.heading ?? column).uppercased()
+        }
         let rows = resources.map { resource in
             R.columns.map { column in
                 resource.fields.first { $0.name == column }.map { $0.text.isEmpty ? "-" : $0.text } ?? "-"

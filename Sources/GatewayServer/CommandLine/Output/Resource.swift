@@ -14,11 +14,27 @@ package struct ResourceField: Sendable {
     package let json: JSONValue
     /// Empty where there is nothing to say.
     package let text: String
+    /// The field's name for people, e.g. `size` for `size_bytes` where the text has its unit.
+    package let heading: String
 
-    package init(name: String, json: JSONValue, text: String) {
+    package init(name: String, json: JSONValue, text: String, heading: String? = nil) {
         self.name = name
         self.json = json
         self.text = text
+        self.heading = (heading ?? name).replacing("_", with: " ")
+    }
+
+    /// A number of bytes, which people read with a unit.
+    package static func size(_ name: String, _ bytes: Int64) -> ResourceField {
+        ResourceField(
+            name: name, json: .number(bytes), text: ByteCount.text(bytes), heading: name.replacing("_bytes", with: ""))
+    }
+
+    /// Seconds since 1970, which people read as RFC 3339 in UTC; 0 shows as nothing.
+    package static func unixTime(_ name: String, _ seconds: Int64) -> ResourceField {
+        ResourceField(
+            name: name, json: .number(seconds), text: seconds == 0 ? "" : RFC3339.text(UnixTime(seconds: seconds)),
+            heading: name.replacing("_at_unix", with: ""))
     }
 
     /// - Parameter text: what people read, where that is not the text itself.

@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 import Foundation
 import HTTPClient
@@ -12,21 +13,24 @@ struct Download: Command {
     static let summary = "Download objects, as a user who signed in"
     static let discussion = [
         """
-        Each object becomes the file DIR/FILE_ID once it is whole and its checksum is right; until then it is \
-        DIR/FILE_ID.part, from where the same command goes on after an interruption.
+        Each object becomes the file DIR/NAME once it is whole and its checksum is right; until then it is \
+        DIR/NAME.part, from where the same command goes on after an interruption. A file of the name that has other \
+        contents stays, and the object becomes 'NAME (2)'; one that has the same contents is not downloaded again.
         """,
         "With --json, each step is one JSON object on a line: begun, progress, waiting, completed, failed.",
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "What to download, as ls has it"),
+            .arguments("FILE_ID", \.fileIDs, "What to download: the id of a file or of an upload"),
             .option("--to", "DIR", \.folder, "Where to; made if it is missing (default: here)"),
+            .flag("--by-id", \.isByID, "Call each file by its file id instead of its name"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
 
     var fileIDs: [String] = []
     var folder = "."
+    var isByID = false
     var connection = ConnectionOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -67,21 +71,26 @@ struct Download: Command {
     private func download(
         _ id: String, _ gateway: Presigner, _ http: HTTPConnection, _ reporter: TransferReporter
     ) async throws {
-        // It becomes a name in a folder: nothing that leads out of it.
-        guard !id.isEmpty, id != ".", id != "..", !id.contains("/"), !id.utf8.contains(0) else {
-            throw ClientFailure("'\(id)' is no file id", exitCode: .usage)
+        let file = try await retrying(reporter).run("RequestDownload") { try await gateway.file(id) }
+        let target = try await DownloadTarget.find(for: file, in: folder, isByID: isByID)
+        let path = target.path
+        reporter.begin(Path.name(of: path), total: nil, done: 0)
+        reporter.event("begun", [("file_id", .string(file.id)), ("file", .string(path))])
+        if target.isComplete {
+            reporter.end()
+            reporter.event(
+                "completed",
+                [("file_id", .string(file.id)), ("file", .string(path)), ("size_bytes", .number(file.size))])
+            return reporter.line("already downloaded \(path): \(ByteCount.text(file.size))")
         }
-        let path = "\(folder)/\(id)"
-        reporter.begin(id, total: nil, done: 0)
-        reporter.event("begun", [("file_id", .string(id)), ("file", .string(path))])
         let size = try await FileDownload(
             to: path, over: http, retrying: retrying(reporter),
-            location: { try await gateway.location(of: id) },
+            location: { try await gateway.file(id).location },
             progress: { reporter.set($0, total: $1) }
         ).run()
         reporter.end()
         reporter.event(
-            "completed", [("file_id", .string(id)), ("file", .string(path)), ("size_bytes", .number(size))])
+            "completed", [("file_id", .string(file.id)), ("file", .string(path)), ("size_bytes", .number(size))])
         reporter.line("downloaded \(path): \(ByteCount.text(size))")
     }
 
@@ -117,7 +126,7 @@ private actor Presigner {
         self.environment = environment
     }
 
-    func location(of id: String) async throws -> FileDownload.Location {
+    func file(_ id: String) async throws -> RemoteFile {
         do {
             let open: SignedInConnection
             if let connection {
@@ -128,8 +137,11 @@ private actor Presigner {
             connection = open
             let reply = try await DataGatewayObjectServiceClient(open).requestDownload(
                 RequestDownloadRequest(fileIDs: [id]))
-            let read = try reply.files.first.present("files").read.present("read")
-            return FileDownload.Location(url: read.uri, fields: HTTPFields(read.headers))
+            let file = try reply.files.first.present("files")
+            let read = try file.read.present("read")
+            return RemoteFile(
+                id: file.fileID, name: FileName(file.name), size: file.sizeBytes, crc64: UInt64(file.crc64Ecma),
+                location: FileDownload.Location(url: read.uri, fields: HTTPFields(read.headers)))
         } catch let failure as ClientFailure where failure.exitCode == .unreachable {
             connection = nil
             throw failure

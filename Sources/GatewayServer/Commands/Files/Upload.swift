@@ -101,12 +101,15 @@ struct Upload: Command {
                 "completed",
                 [
                     ("file", .string(outcome.source.path)), ("logical_upload_id", .string(outcome.logicalID)),
-                    ("upload_id", .string(outcome.uploadID)), ("size_bytes", .number(outcome.source.size)),
+                    ("upload_id", .string(outcome.uploadID)), ("file_id", .string(outcome.fileID)),
+                    ("size_bytes", .number(outcome.source.size)),
                     ("part_count", .number(Int64(outcome.parts))), ("etag", .string(outcome.etag)),
                 ])
             let seconds = ProgressLine.clock(Int64(((ContinuousClock.now - start) / .seconds(1)).rounded(.up)))
             let size = ByteCount.text(outcome.source.size)
-            reporter.line("uploaded \(file): \(size) in \(seconds), upload \(outcome.uploadID)")
+            reporter.line(
+                "uploaded \(file): \(size) in \(seconds), \(outcome.fileID.isEmpty ? "upload \(outcome.uploadID)" : "file \(outcome.fileID)")"
+            )
             return .success
         } catch {
             reporter.end()

@@ -21,17 +21,3 @@ struct ObjectListBad: ClientCommand {
             })
     }
 }
-
-extension DataObject: Resource {
-    package static let columns = ["file_id", "status", "size_bytes", "verified_at_unix"]
-
-    package var fields: [ResourceField] {
-        [
-            .text("object_id", objectID), .text("file_id", fileID),
-            .text("status", "DATA_OBJECT_STATUS_\("\(status)".uppercased())", shownAs: "\(status)"),
-            .number("size_bytes", sizeBytes), .number("created_at_unix", createdAtUnix),
-            .number("uploaded_at_unix", uploadedAtUnix), .number("verified_at_unix", verifiedAtUnix),
-            .text("etag", etag),
-        ]
-    }
-}

@@ -1,0 +1,18 @@
+import CommandLineInterface
+import Proto
+
+extension DataObject: Resource {
+    package static let columns = ["name", "size_bytes", "device_id", "verified_at_unix", "tags", "file_id"]
+
+    package var fields: [ResourceField] {
+        [
+            .text("name", name), .text("file_id", fileID), .text("object_id", objectID),
+            .text("status", "DATA_OBJECT_STATUS_\("\(status)".uppercased())", shownAs: "\(status)"),
+            .size("size_bytes", sizeBytes), .text("content_type", contentType), .text("device_id", deviceID),
+            .number("site_id", siteID), .map("tags", tags),
+            .unixTime("created_at_unix", createdAtUnix), .unixTime("uploaded_at_unix", uploadedAtUnix),
+            .unixTime("verified_at_unix", verifiedAtUnix), .text("etag", etag), .text("crc64_ecma", crc64Ecma),
+            .time("recorded_from", recordedFrom), .time("recorded_to", recordedTo), .time("trashed_at", trashedAt),
+        ]
+    }
+}
