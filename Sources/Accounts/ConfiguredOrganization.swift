@@ -30,7 +30,7 @@ package struct ConfiguredOrganization: Sendable, Hashable {
     package func recorded(in connection: Connection) throws -> Int64? {
         try connection.first(
             "SELECT organization_id FROM configured_organizations WHERE setting = $1 AND name = $2", setting, name
-        ) { $0.int64(0) }
+        ) { $0.int64("organization_id") }
     }
 
     /// Records what all mean that the configuration names now, and forgets those that it names no more.
@@ -40,7 +40,7 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         _ all: [ConfiguredOrganization], in connection: Connection
     ) throws -> [ConfiguredOrganization] {
         let known = try connection.query("SELECT setting, name FROM configured_organizations") {
-            ConfiguredOrganization(setting: $0.text(0), name: $0.text(1))
+            ConfiguredOrganization(setting: $0.text("setting"), name: $0.text("name"))
         }
         for gone in Set(known).subtracting(all) {
             try connection.execute(

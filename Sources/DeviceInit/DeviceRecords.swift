@@ -158,7 +158,7 @@ enum DeviceRecords {
             RETURNING tags
             """, device.id, now.microseconds, sdkVersion, platform, device.suiteID ?? -1, device.isDisabled,
             device.initializedAt?.microseconds ?? -1, device.reinitAllowedUntil?.microseconds ?? -1
-        ) { $0.text(0) }
+        ) { $0.text("tags") }
         // One text is as good as another: the order of the keys says nothing.
         return try tags.map(decode) == device.tags
     }
@@ -207,13 +207,12 @@ enum DeviceRecords {
     }
 
     private static func record(_ row: Row) throws -> DeviceRecord {
-        func time(_ column: Int32) -> UnixTime? { row.optionalInt64(column).map(UnixTime.init(microseconds:)) }
-        return DeviceRecord(
-            id: row.text(0), organizationID: row.int64(1), suiteID: row.optionalInt64(2), siteID: row.optionalInt64(3),
-            displayName: row.text(4), description: row.text(5), tags: try decode(row.text(6)), isDisabled: row.bool(7),
-            initializedAt: time(8), sdkVersion: row.text(9), platform: row.text(10), lastSeenAt: time(11),
-            reinitAllowedUntil: time(12), createdAt: UnixTime(microseconds: row.int64(13)),
-            updatedAt: UnixTime(microseconds: row.int64(14)))
+        DeviceRecord(
+            id: row.text("id"), organizationID: row.int64("organization_id"), suiteID: row.optionalInt64("suite_id"), siteID: row.optionalInt64("site_id"),
+            displayName: row.text("display_name"), description: row.text("description"), tags: try decode(row.text("tags")), isDisabled: row.bool("is_disabled"),
+            initializedAt: row.optionalTime("initialized_at"), sdkVersion: row.text("sdk_version"), platform: row.text("platform"), lastSeenAt: row.optionalTime("last_seen_at"),
+            reinitAllowedUntil: row.optionalTime("reinit_allowed_until"), createdAt: row.time("created_at"),
+            updatedAt: row.time("updated_at"))
     }
 
     private static func encode(_ tags: [String: String]) throws -> String {

@@ -48,7 +48,7 @@ enum SuiteRecords {
 
     /// The id of some device that is bound to the suite.
     static func someDevice(of id: Int64, in connection: Connection) throws -> String? {
-        try connection.first("SELECT id FROM devices WHERE suite_id = $1 ORDER BY id LIMIT 1", id) { $0.text(0) }
+        try connection.first("SELECT id FROM devices WHERE suite_id = $1 ORDER BY id LIMIT 1", id) { $0.text("id") }
     }
 
     static func delete(_ id: Int64, in connection: Connection) throws {
@@ -57,8 +57,8 @@ enum SuiteRecords {
 
     private static func record(_ row: Row) -> SuiteRecord {
         SuiteRecord(
-            id: row.int64(0), organizationID: row.int64(1), siteID: row.int64(2), displayName: row.text(3),
-            description: row.text(4), createdAt: UnixTime(microseconds: row.int64(5)),
-            updatedAt: UnixTime(microseconds: row.int64(6)))
+            id: row.int64("id"), organizationID: row.int64("organization_id"), siteID: row.int64("site_id"), displayName: row.text("display_name"),
+            description: row.text("description"), createdAt: row.time("created_at"),
+            updatedAt: row.time("updated_at"))
     }
 }

@@ -68,8 +68,8 @@ extension EventRecords {
 
     private static func deadLetter(_ row: Row) -> DeadLetterRecord {
         DeadLetterRecord(
-            position: row.int64(0), eventID: row.text(1), webhook: row.text(2), type: row.text(3), subject: row.text(4),
-            organization: row.text(5), occurredAt: row.time(6), attempts: row.int(7), givenUpAt: row.time(8),
-            lastError: row.text(9), payload: row.text(10))
+            position: row.int64("position"), eventID: row.text("id"), webhook: row.text("webhook"), type: row.text("type"), subject: row.text("subject"),
+            organization: row.text("organization"), occurredAt: row.time("occurred_at"), attempts: row.int("attempts"), givenUpAt: row.time("ended_at"),
+            lastError: row.text("last_error"), payload: row.text("payload"))
     }
 }

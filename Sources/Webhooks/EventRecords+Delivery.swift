@@ -15,16 +15,16 @@ extension EventRecords {
             """, webhook, now.microseconds, limit
         ) { row in
             Delivery(
-                position: row.int64(0), eventID: row.text(1), subject: row.text(2), payload: row.text(3),
-                traceparent: row.optionalText(4), attempts: row.int(5), firstFailedAt: row.optionalTime(6))
+                position: row.int64("position"), eventID: row.text("id"), subject: row.text("subject"), payload: row.text("payload"),
+                traceparent: row.optionalText("traceparent"), attempts: row.int("attempts"), firstFailedAt: row.optionalTime("first_failed_at"))
         }
     }
 
     /// When something becomes due that is not yet.
     func nextDue(for webhook: String, after now: UnixTime) throws -> UnixTime? {
         try connection.first(
-            "SELECT min(due_at) FROM event_deliveries WHERE webhook = $1 AND due_at > $2", webhook, now.microseconds
-        ) { $0.optionalTime(0) } ?? nil
+            "SELECT min(due_at) AS due_at FROM event_deliveries WHERE webhook = $1 AND due_at > $2", webhook, now.microseconds
+        ) { $0.optionalTime("due_at") } ?? nil
     }
 
     /// Writes what came of an attempt. A delivery that was ended meanwhile stays so.
@@ -87,7 +87,7 @@ extension EventRecords {
 
     /// For which something waits.
     func webhooksWithPending() throws -> [String] {
-        try connection.query("SELECT DISTINCT webhook FROM event_deliveries WHERE state = 1") { $0.text(0) }
+        try connection.query("SELECT DISTINCT webhook FROM event_deliveries WHERE state = 1") { $0.text("webhook") }
     }
 
     /// Gives up the oldest that wait for a webhook.
@@ -102,7 +102,7 @@ extension EventRecords {
             FROM event_deliveries d JOIN events e ON e.position = d.position
             WHERE d.state = 1 AND d.webhook = $1 ORDER BY d.position LIMIT $2
             """, webhook, limit
-        ) { ($0.int64(0), $0.text(1), $0.text(2)) }
+        ) { ($0.int64("position"), $0.text("subject"), $0.text("id")) }
         for (position, subject, _) in oldest { try end(position, subject, webhook, .dead, error: reason, at: now) }
         return oldest.map(\.2)
     }

@@ -14,14 +14,14 @@ extension EventRecords {
     func queueLength(of webhook: String) throws -> QueueLength {
         let (pending, oldest) =
             try connection.first(
-                "SELECT count(*), min(position) FROM event_deliveries WHERE state = 1 AND webhook = $1", webhook
-            ) { ($0.int64(0), $0.optionalInt64(1)) } ?? (0, nil)
+                "SELECT count(*) AS pending, min(position) AS oldest FROM event_deliveries WHERE state = 1 AND webhook = $1", webhook
+            ) { ($0.int64("pending"), $0.optionalInt64("oldest")) } ?? (0, nil)
         let dead =
-            try connection.first("SELECT count(*) FROM event_deliveries WHERE state = 3 AND webhook = $1", webhook) {
-                $0.int64(0)
+            try connection.first("SELECT count(*) AS dead FROM event_deliveries WHERE state = 3 AND webhook = $1", webhook) {
+                $0.int64("dead")
             } ?? 0
         let oldestAt = try oldest.flatMap { oldest in
-            try connection.first("SELECT occurred_at FROM events WHERE position = $1", oldest) { $0.time(0) }
+            try connection.first("SELECT occurred_at FROM events WHERE position = $1", oldest) { $0.time("occurred_at") }
         }
         return QueueLength(pending: pending, dead: dead, oldestPendingAt: oldestAt)
     }
@@ -32,12 +32,12 @@ extension EventRecords {
     func excess(of webhook: String, state: Int64, bytes: Int64) throws -> Int64 {
         try connection.first(
             """
-            SELECT count(*) FROM (
+            SELECT count(*) AS excess FROM (
                 SELECT sum(bytes) OVER (ORDER BY position DESC ROWS UNBOUNDED PRECEDING) AS total
                 FROM event_deliveries WHERE webhook = $1 AND state = $2 AND state <> 2
             ) totals WHERE total > $3
             """, webhook, state, bytes
-        ) { $0.int64(0) } ?? 0
+        ) { $0.int64("excess") } ?? 0
     }
 
     /// Removes what ended so many days ago, the oldest first.
@@ -51,7 +51,7 @@ extension EventRecords {
                 SELECT position, webhook FROM event_deliveries WHERE state = $1 AND \(permit.isBefore("ended_at", "$2"))
                 ORDER BY ended_at LIMIT $3
                 """, end.rawValue, oldest.microseconds, limit
-            ) { ($0.int64(0), $0.text(1)) })
+            ) { ($0.int64("position"), $0.text("webhook")) })
     }
 
     /// Removes the oldest dead letters of a webhook.
@@ -62,7 +62,7 @@ extension EventRecords {
                 SELECT position, webhook FROM event_deliveries WHERE state = 3 AND webhook = $1
                 ORDER BY position LIMIT $2
                 """, webhook, limit
-            ) { ($0.int64(0), $0.text(1)) })
+            ) { ($0.int64("position"), $0.text("webhook")) })
     }
 
     /// An event goes with its last delivery.

@@ -72,7 +72,7 @@ struct EventRecords {
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING position
             """, id, event.type.rawValue, event.subject, event.organizationID, organization, now.microseconds, payload,
             event.traceparent
-        ) { $0.int64(0) }
+        ) { $0.int64("position") }
         for webhook in webhooks {
             try connection.execute(
                 """

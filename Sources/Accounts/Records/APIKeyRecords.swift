@@ -54,7 +54,7 @@ enum APIKeyRecords {
     /// held before, and so has a higher one of its own.
     private static let select = """
         SELECT k.id, k.organization_id, k.site_id, k.owner_kind, k.device_id, k.suite_id, k.name, k.digest, k.status,
-            k.is_held, (k.epoch << 32) + s.epoch, k.expires_at, k.last_used_at, s.status
+            k.is_held, (k.epoch << 32) + s.epoch AS epoch, k.expires_at, k.last_used_at, s.status AS site_status
         FROM api_keys k JOIN sites s ON s.id = k.site_id
         """
 
@@ -161,7 +161,7 @@ enum APIKeyRecords {
 
     /// The id of some key of the site.
     static func someKey(ofSite siteID: Int64, in connection: Connection) throws -> String? {
-        try connection.first("SELECT id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) { $0.text(0) }
+        try connection.first("SELECT id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) { $0.text("id") }
     }
 
     /// Holds the device's key, where it has one, or lets it go. Holding raises the epoch.
@@ -190,10 +190,10 @@ enum APIKeyRecords {
 
     private static func record(_ row: Row) -> APIKeyRecord {
         APIKeyRecord(
-            id: row.text(0), organizationID: row.int64(1), siteID: row.int64(2),
-            owner: row.int64(3) == 1 ? .site : .device(id: row.text(4), suiteID: row.int64(5)), name: row.text(6),
-            digest: row.blob(7), status: Availability(rawValue: row.int64(8)) ?? .disabled, isHeld: row.bool(9),
-            epoch: row.int64(10), expiresAt: row.optionalTime(11), lastUsedAt: row.optionalTime(12),
-            siteStatus: Availability(rawValue: row.int64(13)) ?? .disabled)
+            id: row.text("id"), organizationID: row.int64("organization_id"), siteID: row.int64("site_id"),
+            owner: row.int64("owner_kind") == 1 ? .site : .device(id: row.text("device_id"), suiteID: row.int64("suite_id")), name: row.text("name"),
+            digest: row.blob("digest"), status: Availability(rawValue: row.int64("status")) ?? .disabled, isHeld: row.bool("is_held"),
+            epoch: row.int64("epoch"), expiresAt: row.optionalTime("expires_at"), lastUsedAt: row.optionalTime("last_used_at"),
+            siteStatus: Availability(rawValue: row.int64("site_status")) ?? .disabled)
     }
 }

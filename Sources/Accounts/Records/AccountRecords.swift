@@ -168,17 +168,6 @@ enum AccountRecords {
     ]
 }
 
-extension Row {
-    /// A time that is never NULL.
-    package func time(_ column: Int32) -> UnixTime {
-        UnixTime(microseconds: int64(column))
-    }
-
-    package func optionalTime(_ column: Int32) -> UnixTime? {
-        optionalInt64(column).map(UnixTime.init(microseconds:))
-    }
-}
-
 /// Whether an operator lets something be used; the number is both stored and sent.
 package enum Availability: Int64, Sendable, Hashable {
     case enabled = 1

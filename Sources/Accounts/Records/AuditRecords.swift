@@ -33,7 +33,7 @@ enum AuditRecords {
         let first = try connection.first(
             "SELECT id FROM audit WHERE at >= $1 ORDER BY at, id LIMIT 1",
             since.adding(seconds: -slackSeconds).microseconds
-        ) { $0.int64(0) }
+        ) { $0.int64("id") }
         return try first ?? lastID(in: connection) + 1
     }
 
@@ -42,15 +42,15 @@ enum AuditRecords {
         let oldest = try permit.now().adding(seconds: -days * 86_400)
         // Lines that look older than they are come after some that do not.
         let young = try connection.first(
-            "SELECT min(id) FROM audit WHERE at < $1 AND NOT \(permit.isBefore("at", "$1"))", oldest.microseconds
-        ) { $0.optionalInt64(0) }
+            "SELECT min(id) AS young FROM audit WHERE at < $1 AND NOT \(permit.isBefore("at", "$1"))", oldest.microseconds
+        ) { $0.optionalInt64("young") }
         let start = try start(since: oldest, in: connection)
         return min(start, young.flatMap { $0 } ?? start)
     }
 
     /// The time of the newest line; `nil` where there is none.
     static func newestTime(in connection: Connection) throws -> UnixTime? {
-        try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time(0) }
+        try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time("at") }
     }
 
     /// Lines in the order of their ids, or from the last of them back.
@@ -77,7 +77,7 @@ enum AuditRecords {
 
     /// 0 where there is no line.
     static func lastID(in connection: Connection) throws -> Int64 {
-        try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64(0) } ?? 0
+        try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64("id") } ?? 0
     }
 
     /// The ids of an organization's oldest lines, ascending.
@@ -87,7 +87,7 @@ enum AuditRecords {
         try connection.query(
             "SELECT id FROM audit WHERE organization_id = $1 AND id < $2 ORDER BY id LIMIT $3", organizationID, id,
             max(0, count)
-        ) { $0.int64(0) }
+        ) { $0.int64("id") }
     }
 
     /// Deletes every line of an organization with a lower id: the only deletion that the schema lets through.
@@ -102,12 +102,12 @@ enum AuditRecords {
     }
 
     private static func record(_ row: Row) -> AuditRecord {
-        let organization = OrganizationReference(id: row.int64(3), name: row.text(4))
+        let organization = OrganizationReference(id: row.int64("organization_id"), name: row.text("organization"))
         return AuditRecord(
-            id: row.int64(0), at: row.time(1),
+            id: row.int64("id"), at: row.time("at"),
             entry: AuditEntry(
-                actor: row.text(2), organization: organization.name.isEmpty ? nil : organization, action: row.text(5),
-                target: row.text(6), ids: row.text(7).split(separator: " ").map(String.init), peer: row.text(8),
-                result: row.text(9), count: row.int(10)))
+                actor: row.text("actor"), organization: organization.name.isEmpty ? nil : organization, action: row.text("action"),
+                target: row.text("target"), ids: row.text("ids").split(separator: " ").map(String.init), peer: row.text("peer"),
+                result: row.text("result"), count: row.int("count")))
     }
 }

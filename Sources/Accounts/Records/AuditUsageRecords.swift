@@ -11,12 +11,12 @@ enum AuditUsageRecords {
     static func lines(of organizationID: Int64, in connection: Connection) throws -> Int64 {
         try connection.first(
             "SELECT lines FROM audit_usage WHERE organization_id = $1", organizationID
-        ) { $0.int64(0) } ?? 0
+        ) { $0.int64("lines") } ?? 0
     }
 
     static func all(in connection: Connection) throws -> [Usage] {
         try connection.query("SELECT organization_id, lines FROM audit_usage ORDER BY organization_id") {
-            Usage(organizationID: $0.int64(0), lines: $0.int64(1))
+            Usage(organizationID: $0.int64("organization_id"), lines: $0.int64("lines"))
         }
     }
 }

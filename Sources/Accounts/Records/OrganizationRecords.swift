@@ -50,7 +50,7 @@ enum OrganizationRecords {
 
     static func reference(id: Int64, in connection: Connection) throws -> OrganizationReference? {
         try connection.first("SELECT name FROM organizations WHERE id = $1", id) {
-            OrganizationReference(id: id, name: $0.text(0))
+            OrganizationReference(id: id, name: $0.text("name"))
         }
     }
 
@@ -60,8 +60,8 @@ enum OrganizationRecords {
 
     private static func record(_ row: Row) -> OrganizationRecord {
         OrganizationRecord(
-            id: row.int64(0), name: row.text(1), displayName: row.text(2),
-            kind: OrganizationRecord.Kind(rawValue: row.int64(3)) ?? .business, createdAt: row.time(4),
-            updatedAt: row.time(5))
+            id: row.int64("id"), name: row.text("name"), displayName: row.text("display_name"),
+            kind: OrganizationRecord.Kind(rawValue: row.int64("kind")) ?? .business, createdAt: row.time("created_at"),
+            updatedAt: row.time("updated_at"))
     }
 }

@@ -23,8 +23,8 @@ enum RefreshTokenRecords {
             "SELECT id, family, user_id, digest, expires_at, rotated_at FROM refresh_tokens WHERE id = $1", id
         ) { row in
             RefreshTokenRecord(
-                id: row.text(0), family: row.text(1), userID: row.int64(2), digest: row.blob(3), expiresAt: row.time(4),
-                rotatedAt: row.optionalTime(5))
+                id: row.text("id"), family: row.text("family"), userID: row.int64("user_id"), digest: row.blob("digest"), expiresAt: row.time("expires_at"),
+                rotatedAt: row.optionalTime("rotated_at"))
         }
     }
 

@@ -56,7 +56,7 @@ enum SiteRecords {
 
     private static func record(_ row: Row) -> SiteRecord {
         SiteRecord(
-            id: row.int64(0), organizationID: row.int64(1), name: row.text(2),
-            status: Availability(rawValue: row.int64(3)) ?? .disabled, createdAt: row.time(4), updatedAt: row.time(5))
+            id: row.int64("id"), organizationID: row.int64("organization_id"), name: row.text("name"),
+            status: Availability(rawValue: row.int64("status")) ?? .disabled, createdAt: row.time("created_at"), updatedAt: row.time("updated_at"))
     }
 }

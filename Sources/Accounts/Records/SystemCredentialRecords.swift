@@ -16,7 +16,7 @@ enum SystemCredentialRecords {
     /// The credential's digest, and whose it is.
     static func find(id: String, in connection: Connection) throws -> (digest: [UInt8], user: UserRecord)? {
         let found = try connection.first("SELECT digest, user_id FROM system_credentials WHERE id = $1", id) { row in
-            (digest: row.blob(0), userID: row.int64(1))
+            (digest: row.blob("digest"), userID: row.int64("user_id"))
         }
         guard let found, let user = try UserRecords.find(id: found.userID, in: connection) else { return nil }
         return (found.digest, user)

@@ -16,8 +16,8 @@ struct UserRecord: Sendable {
 
 enum UserRecords {
     private static let select = """
-        SELECT u.id, u.organization_id, o.name, o.kind, u.name, u.role, u.password_hash, u.epoch, u.last_login_at,
-            u.created_at, u.updated_at
+        SELECT u.id, u.organization_id, o.name AS organization, o.kind AS organization_kind, u.name, u.role,
+            u.password_hash, u.epoch, u.last_login_at, u.created_at, u.updated_at
         FROM users u JOIN organizations o ON o.id = u.organization_id
         """
 
@@ -31,7 +31,7 @@ enum UserRecords {
             INSERT INTO users (organization_id, name, role, password_hash, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING RETURNING id
             """, organizationID, name, role.rawValue, passwordHash, now.microseconds
-        ) { $0.int64(0) }
+        ) { $0.int64("id") }
         return try id.flatMap { try find(id: $0, in: connection) }
     }
 
@@ -54,8 +54,8 @@ enum UserRecords {
 
     static func adminCount(organizationID: Int64, in connection: Connection) throws -> Int {
         try connection.first(
-            "SELECT count(*) FROM users WHERE organization_id = $1 AND role = 'admin'", organizationID
-        ) { $0.int(0) } ?? 0
+            "SELECT count(*) AS admins FROM users WHERE organization_id = $1 AND role = 'admin'", organizationID
+        ) { $0.int("admins") } ?? 0
     }
 
     /// Raises the epoch, so that every token issued before stops.
@@ -87,9 +87,9 @@ enum UserRecords {
 
     private static func record(_ row: Row) -> UserRecord {
         UserRecord(
-            id: row.int64(0), organization: OrganizationReference(id: row.int64(1), name: row.text(2)),
-            isSystem: row.int64(3) == OrganizationRecord.Kind.system.rawValue, name: row.text(4),
-            role: Role(rawValue: row.text(5)) ?? .viewer, passwordHash: row.text(6), epoch: row.int64(7),
-            lastLoginAt: row.optionalTime(8), createdAt: row.time(9), updatedAt: row.time(10))
+            id: row.int64("id"), organization: OrganizationReference(id: row.int64("organization_id"), name: row.text("organization")),
+            isSystem: row.int64("organization_kind") == OrganizationRecord.Kind.system.rawValue, name: row.text("name"),
+            role: Role(rawValue: row.text("role")) ?? .viewer, passwordHash: row.text("password_hash"), epoch: row.int64("epoch"),
+            lastLoginAt: row.optionalTime("last_login_at"), createdAt: row.time("created_at"), updatedAt: row.time("updated_at"))
     }
 }

@@ -6,8 +6,8 @@ struct DoctorRecords {
 
     /// What is wrong with the file itself; at most 100 lines.
     func damages() throws -> [String] {
-        let damages = try connection.query("PRAGMA integrity_check(100)") { $0.text(0) }.filter { $0 != "ok" }
-        let dangling = try connection.query("PRAGMA foreign_key_check") { "a row of \($0.text(0)) refers to nothing" }
+        let damages = try connection.query("PRAGMA integrity_check(100)") { $0.text("integrity_check") }.filter { $0 != "ok" }
+        let dangling = try connection.query("PRAGMA foreign_key_check") { "a row of \($0.text("table")) refers to nothing" }
         return damages + dangling.prefix(100)
     }
 
@@ -18,7 +18,7 @@ struct DoctorRecords {
             SELECT s.file_id FROM store_objects s LEFT JOIN objects o ON o.file_id = s.file_id
             WHERE o.file_id IS NULL AND s.file_id > $1 ORDER BY s.file_id LIMIT $2
             """, fileID, limit
-        ) { $0.text(0) }
+        ) { $0.text("file_id") }
     }
 
     func isListed(_ fileID: String) throws -> Bool {
@@ -32,6 +32,6 @@ struct DoctorRecords {
             SELECT o.file_id FROM objects o LEFT JOIN store_objects s ON s.file_id = o.file_id
             WHERE s.file_id IS NULL ORDER BY o.file_id LIMIT 100
             """
-        ) { $0.text(0) }
+        ) { $0.text("file_id") }
     }
 }

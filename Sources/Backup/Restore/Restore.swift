@@ -138,7 +138,7 @@ package struct Restore {
         defer { database.close() }
         let (problems, identity) = try database.readBlocking { connection in
             (
-                try connection.query("PRAGMA integrity_check(10)") { $0.text(0) },
+                try connection.query("PRAGMA integrity_check(10)") { $0.text("integrity_check") },
                 try StoreIdentity.recorded(in: connection)
             )
         }

@@ -23,7 +23,7 @@ extension CopyRecords {
                 SELECT 1 FROM copy_jobs WHERE organization_id = copy_claims.organization_id AND finished_at IS NULL)
             """, path, organizationID)
         return try connection.first("SELECT organization_id, is_written FROM copy_claims WHERE path = $1", path) {
-            Claim(organizationID: $0.int64(0), isWritten: $0.int(1) != 0)
+            Claim(organizationID: $0.int64("organization_id"), isWritten: $0.bool("is_written"))
         } ?? Claim(organizationID: organizationID, isWritten: false)
     }
 

@@ -38,8 +38,11 @@ extension CopyRecords {
 
     func tally(of jobID: String) throws -> CopyTally {
         let counts = try connection.query(
-            "SELECT state, count(*), sum(copied_bytes) FROM copy_items WHERE job_id = $1 GROUP BY state", jobID
-        ) { ($0.int64(0), $0.int(1), $0.int64(2)) }
+            """
+            SELECT state, count(*) AS items, sum(copied_bytes) AS copied_bytes FROM copy_items
+            WHERE job_id = $1 GROUP BY state
+            """, jobID
+        ) { ($0.int64("state"), $0.int("items"), $0.int64("copied_bytes")) }
         return counts.reduce(into: CopyTally()) { tally, row in
             if let state = CopyItemState(rawValue: row.0) { tally[state] = row.1 }
             tally.copiedBytes += row.2
@@ -59,7 +62,7 @@ extension CopyRecords {
     func nextDue(after now: UnixTime) throws -> UnixTime? {
         try connection.first(
             "SELECT due_at FROM copy_items WHERE state = 1 AND due_at > $1 ORDER BY due_at LIMIT 1", now.microseconds
-        ) { UnixTime(microseconds: $0.int64(0)) }
+        ) { $0.time("due_at") }
     }
 
     /// All of it but what it was made of.
@@ -108,11 +111,11 @@ extension CopyRecords {
 
     private static func item(_ row: Row) -> CopyItem {
         CopyItem(
-            jobID: row.text(0), number: row.int(1), fileID: row.text(2), uploadID: row.text(3), key: row.text(4),
-            state: CopyItemState(rawValue: row.int64(5)) ?? .failed, size: row.int64(6), copiedBytes: row.int64(7),
-            attempts: row.int(8), failures: row.int(9),
-            firstFailureAt: row.optionalInt64(10).map { UnixTime(microseconds: $0) },
-            multipart: row.optionalText(11).map { CopyItem.Multipart(id: $0, partSize: row.int64(12)) },
-            errorCode: row.text(13), errorMessage: row.text(14))
+            jobID: row.text("job_id"), number: row.int("number"), fileID: row.text("file_id"), uploadID: row.text("upload_id"), key: row.text("object_key"),
+            state: CopyItemState(rawValue: row.int64("state")) ?? .failed, size: row.int64("size"), copiedBytes: row.int64("copied_bytes"),
+            attempts: row.int("attempts"), failures: row.int("failures"),
+            firstFailureAt: row.optionalTime("first_failure_at"),
+            multipart: row.optionalText("multipart_id").map { CopyItem.Multipart(id: $0, partSize: row.int64("part_size")) },
+            errorCode: row.text("error_code"), errorMessage: row.text("error_message"))
     }
 }

@@ -116,27 +116,27 @@ struct CopyRecords {
             SELECT \(Self.columns), request_digest FROM copy_jobs
             WHERE organization_id = $1 AND user_id = $2 AND idempotency_key = $3
             """, organizationID, userID, key
-        ) { (Self.job($0), $0.blob(14)) }
+        ) { (Self.job($0), $0.blob("request_digest")) }
     }
 
     func countUnfinished(organizationID: Int64) throws -> Int {
         try connection.first(
-            "SELECT count(*) FROM copy_jobs WHERE organization_id = $1 AND finished_at IS NULL", organizationID
-        ) { $0.int(0) } ?? 0
+            "SELECT count(*) AS jobs FROM copy_jobs WHERE organization_id = $1 AND finished_at IS NULL", organizationID
+        ) { $0.int("jobs") } ?? 0
     }
 
     /// Jobs and items that have not come to their end, of all organizations.
     func countUnfinished() throws -> (jobs: [CopyJobState: Int], items: [CopyItemState: Int]) {
         let jobs = try connection.query(
-            "SELECT state, count(*) FROM copy_jobs WHERE finished_at IS NULL GROUP BY state"
-        ) { (CopyJobState(rawValue: $0.int64(0)), $0.int(1)) }
+            "SELECT state, count(*) AS jobs FROM copy_jobs WHERE finished_at IS NULL GROUP BY state"
+        ) { (CopyJobState(rawValue: $0.int64("state")), $0.int("jobs")) }
         // CROSS JOIN keeps the order: by way of the jobs, which are few beside all items that are kept.
         let items = try connection.query(
             """
-            SELECT i.state, count(*) FROM copy_jobs j CROSS JOIN copy_items i
+            SELECT i.state, count(*) AS items FROM copy_jobs j CROSS JOIN copy_items i
             WHERE j.finished_at IS NULL AND i.job_id = j.id AND i.state IN (1, 2) GROUP BY i.state
             """
-        ) { (CopyItemState(rawValue: $0.int64(0)), $0.int(1)) }
+        ) { (CopyItemState(rawValue: $0.int64("state")), $0.int("items")) }
         return (
             jobs.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } },
             items.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } }
@@ -178,12 +178,12 @@ struct CopyRecords {
 
     private static func job(_ row: Row) -> CopyJob {
         CopyJob(
-            id: row.text(0), organizationID: row.int64(1), userID: row.int64(2),
-            place: CopyPlace(endpoint: row.text(3), bucket: row.text(4), region: row.text(5)),
-            template: KeyTemplate(row.text(6)), state: CopyJobState(rawValue: row.int64(7)) ?? .failed,
-            createdAt: UnixTime(microseconds: row.int64(10)),
-            startedAt: row.optionalInt64(11).map { UnixTime(microseconds: $0) },
-            finishedAt: row.optionalInt64(12).map { UnixTime(microseconds: $0) }, reason: row.text(13),
-            items: row.int(8), size: row.int64(9))
+            id: row.text("id"), organizationID: row.int64("organization_id"), userID: row.int64("user_id"),
+            place: CopyPlace(endpoint: row.text("endpoint"), bucket: row.text("bucket"), region: row.text("region")),
+            template: KeyTemplate(row.text("key_template")), state: CopyJobState(rawValue: row.int64("state")) ?? .failed,
+            createdAt: row.time("created_at"),
+            startedAt: row.optionalTime("started_at"),
+            finishedAt: row.optionalTime("finished_at"), reason: row.text("reason"),
+            items: row.int("items"), size: row.int64("size"))
     }
 }

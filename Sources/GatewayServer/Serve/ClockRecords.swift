@@ -23,7 +23,7 @@ struct ClockRecords {
     }
 
     func history() throws -> [UInt8]? {
-        try connection.first("SELECT history FROM clock") { $0.blob(0) }
+        try connection.first("SELECT history FROM clock") { $0.blob("history") }
     }
 
     func save(_ history: [UInt8]) throws {

@@ -59,7 +59,7 @@ package final class Connection {
         switch mode {
         case .writer:
             // SQLite keeps another mode, without an error, where the file system has no shared memory for the log.
-            guard try first("PRAGMA journal_mode = WAL", row: { $0.text(0) }) == "wal" else {
+            guard try first("PRAGMA journal_mode = WAL", row: { $0.text("journal_mode") }) == "wal" else {
                 throw DatabaseError.failed(
                     code: SQLITE_CANTOPEN, message: "the file system cannot hold a write-ahead log: use a local disk")
             }

@@ -36,7 +36,7 @@ extension Connection {
     ///
     /// - Throws: `newerSchema` when the file records one that is not among them.
     package func pending(_ migrations: [Migration]) throws -> [Migration] {
-        let applied = try query("SELECT name FROM migrations ORDER BY number") { $0.text(0) }
+        let applied = try query("SELECT name FROM migrations ORDER BY number") { $0.text("name") }
         let known = Set(migrations.map(\.name))
         if let unknown = applied.first(where: { !known.contains($0) }) {
             throw DatabaseError.newerSchema(migration: unknown)

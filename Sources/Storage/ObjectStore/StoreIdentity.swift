@@ -93,20 +93,20 @@ package struct StoreIdentity: Equatable, Sendable {
 extension StoreRecords {
     func identity() throws -> StoreIdentity? {
         try connection.first("SELECT id, generation FROM store_identity") {
-            StoreIdentity(id: $0.text(0), generation: $0.int64(1))
+            StoreIdentity(id: $0.text("id"), generation: $0.int64("generation"))
         }
     }
 
     /// Whether nothing was ever stored.
     fileprivate func isEmpty() throws -> Bool {
         try connection.first(
-            "SELECT EXISTS (SELECT 1 FROM store_objects) OR EXISTS (SELECT 1 FROM store_multiparts)"
-        ) { !$0.bool(0) } ?? true
+            "SELECT EXISTS (SELECT 1 FROM store_objects) OR EXISTS (SELECT 1 FROM store_multiparts) AS holds_any"
+        ) { !$0.bool("holds_any") } ?? true
     }
 
     /// The data folders' digest at a clean stop, if nothing but that stop came last.
     func foldersAtStop() throws -> String? {
-        try connection.first("SELECT stopped_with FROM store_identity") { $0.optionalText(0) } ?? nil
+        try connection.first("SELECT stopped_with FROM store_identity") { $0.optionalText("stopped_with") } ?? nil
     }
 
     /// Records that all files and rows agree, for the next start.

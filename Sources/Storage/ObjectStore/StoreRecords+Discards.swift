@@ -87,8 +87,8 @@ extension StoreRecords {
     /// - Returns: what went; `nil` when there is no mark.
     func continueDiscard(limit: Int) throws -> Discarded? {
         let next = try connection.first("SELECT upload_id, multipart_id FROM store_discards LIMIT 1") { row in
-            row.text(1).isEmpty
-                ? Discard.others(uploadID: row.text(0)) : .one(id: row.text(1), uploadID: row.text(0))
+            let (uploadID, id) = (row.text("upload_id"), row.text("multipart_id"))
+            return id.isEmpty ? Discard.others(uploadID: uploadID) : .one(id: id, uploadID: uploadID)
         }
         guard let next else { return nil }
         let result = try delete(next, limit: limit)
@@ -112,12 +112,12 @@ extension StoreRecords {
         let isOne = discard != .others(uploadID: discard.uploadID)
         let parts = try connection.query(
             isOne ? Self.partsOfOne : Self.partsOfSome, discard.uploadID, discard.multipartID, limit
-        ) { $0.optionalText(0) }
+        ) { $0.optionalText("file_id") }
         var result = Discarded(files: parts.compactMap(\.self), rows: parts.count, isDone: false)
         if parts.count == limit { return result }
         let multiparts = try connection.query(
             isOne ? Self.oneMultipart : Self.someMultiparts, discard.uploadID, discard.multipartID, limit
-        ) { $0.text(0) }
+        ) { $0.text("file_id") }
         result.files += multiparts
         result.rows += multiparts.count
         result.isDone = isOne || multiparts.count < limit

@@ -12,13 +12,13 @@ extension StoreRecords {
     /// In the order of their ids.
     func scheduledRemovals(after last: String, limit: Int) throws -> [String] {
         let sql = "SELECT file_id FROM store_removals WHERE file_id > $1 ORDER BY file_id LIMIT $2"
-        return try connection.query(sql, last, limit) { $0.text(0) }
+        return try connection.query(sql, last, limit) { $0.text("file_id") }
     }
 
     func scheduledRemovals(withPrefix prefix: String) throws -> Set<String> {
         // "g" comes after every hex digit.
         let sql = "SELECT file_id FROM store_removals WHERE file_id >= $1 AND file_id < $2"
-        return Set(try connection.query(sql, prefix, prefix + "g") { $0.text(0) })
+        return Set(try connection.query(sql, prefix, prefix + "g") { $0.text("file_id") })
     }
 
     func removed(_ fileIDs: [String]) throws {
@@ -36,7 +36,7 @@ extension StoreRecords {
         ] {
             let sql = "SELECT file_id, \(lost) FROM \(table) WHERE file_id >= $1 AND file_id < $2"
             // "g" comes after every hex digit.
-            for (fileID, isLost) in try connection.query(sql, prefix, prefix + "g", row: { ($0.text(0), $0.bool(1)) }) {
+            for (fileID, isLost) in try connection.query(sql, prefix, prefix + "g", row: { ($0.text("file_id"), $0.bool("lost")) }) {
                 // An object that was made of parts has the file of its multipart upload, and is the later.
                 uses[fileID] = FileUse(kind: kind, isLost: isLost)
             }
@@ -51,9 +51,9 @@ extension StoreRecords {
             SELECT EXISTS (SELECT 1 FROM store_objects WHERE file_id = $1)
                 OR EXISTS (SELECT 1 FROM store_multiparts WHERE file_id = $1)
                 OR EXISTS (SELECT 1 FROM store_parts WHERE file_id = $1)
-                OR EXISTS (SELECT 1 FROM store_removals WHERE file_id = $1)
+                OR EXISTS (SELECT 1 FROM store_removals WHERE file_id = $1) AS is_known
             """, fileID
-        ) { $0.bool(0) } ?? false
+        ) { $0.bool("is_known") } ?? false
     }
 
     func isObject(fileID: String) throws -> Bool {

@@ -30,16 +30,18 @@ extension StoreRecords {
     func openMultiparts(uploadID: String) throws -> [(multipart: StoreSnapshot.Multipart, isLost: Bool)] {
         try connection.query(
             """
-            SELECT m.id, (SELECT count(*) FROM store_parts p WHERE p.multipart_id = m.id AND p.lost = 0), m.lost
+            SELECT m.id, (SELECT count(*) FROM store_parts p WHERE p.multipart_id = m.id AND p.lost = 0) AS parts, m.lost
             FROM store_multiparts m WHERE m.upload_id = $1 AND m.completed = 0 AND \(Self.hasNotEnded)
             ORDER BY m.created_at, m.id
             """, uploadID
-        ) { (StoreSnapshot.Multipart(id: $0.text(0), partCount: $0.int(1)), $0.bool(2)) }
+        ) { (StoreSnapshot.Multipart(id: $0.text("id"), partCount: $0.int("parts")), $0.bool("lost")) }
     }
 
     /// Whether an upload has an open multipart upload, one with a part, and one whose file is gone.
     func progress(uploadID: String) throws -> (hasMultipart: Bool, hasPart: Bool, hasLost: Bool) {
-        try connection.first(Self.progress, uploadID) { ($0.bool(0), $0.bool(1), $0.bool(2)) } ?? (false, false, false)
+        try connection.first(Self.progress, uploadID) {
+            ($0.bool("has_multipart"), $0.bool("has_part"), $0.bool("has_lost"))
+        } ?? (false, false, false)
     }
 
     /// Looks at the latest thousand: more were left by versions that let any number be open.
@@ -49,9 +51,11 @@ extension StoreRecords {
             WHERE m.upload_id = $1 AND m.completed = 0 AND \(hasNotEnded)
             ORDER BY m.created_at DESC LIMIT 1000)
         SELECT
-            EXISTS (SELECT 1 FROM open WHERE lost = 0),
-            EXISTS (SELECT 1 FROM open o JOIN store_parts p ON p.multipart_id = o.id WHERE o.lost = 0 AND p.lost = 0),
-            EXISTS (SELECT 1 FROM open WHERE lost = 1)
+            EXISTS (SELECT 1 FROM open WHERE lost = 0) AS has_multipart,
+            EXISTS (
+                SELECT 1 FROM open o JOIN store_parts p ON p.multipart_id = o.id WHERE o.lost = 0 AND p.lost = 0
+            ) AS has_part,
+            EXISTS (SELECT 1 FROM open WHERE lost = 1) AS has_lost
         """
 
     /// The open multipart uploads of an upload that one more is too many with: first those without parts, each time the
@@ -63,11 +67,12 @@ extension StoreRecords {
     func surplusMultiparts(uploadID: String, maximum: Int, limit: Int) throws -> [String] {
         let oldest = try connection.query(
             """
-            SELECT m.id, EXISTS (SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id) FROM store_multiparts m
+            SELECT m.id, EXISTS (SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id) AS has_part
+            FROM store_multiparts m
             WHERE m.upload_id = $1 AND m.completed = 0 AND \(Self.hasNotEnded)
             ORDER BY m.created_at, m.id LIMIT $2
             """, uploadID, maximum + limit - 1
-        ) { (id: $0.text(0), hasPart: $0.bool(1)) }
+        ) { (id: $0.text("id"), hasPart: $0.bool("has_part")) }
         let surplus = max(0, oldest.count - (maximum - 1))
         return (oldest.filter { !$0.hasPart } + oldest.filter(\.hasPart)).prefix(surplus).map(\.id)
     }
@@ -82,7 +87,7 @@ extension StoreRecords {
             AND NOT EXISTS (
                 SELECT 1 FROM store_parts p WHERE p.multipart_id = m.id AND NOT \(permit.isBefore("p.stored_at", "$1")))
             """, limit.microseconds
-        ) { $0.text(0) }
+        ) { $0.text("id") }
         // A row with a time from after a step of the clock was committed after that step.
         _ = try permit.now()
         return idle
@@ -152,16 +157,16 @@ extension StoreRecords {
 
     private static func multipart(_ row: Row) -> MultipartRecord {
         MultipartRecord(
-            id: row.text(0), uploadID: row.text(1), bucket: row.text(2), key: row.text(3), fileID: row.text(4),
-            partSize: row.int64(5), contentType: row.optionalText(6), createdAt: UnixTime(microseconds: row.int64(7)),
-            isCompleted: row.bool(8), isLost: row.bool(9),
-            checksum: row.optionalText(10).flatMap(MultipartChecksum.init))
+            id: row.text("id"), uploadID: row.text("upload_id"), bucket: row.text("bucket"), key: row.text("object_key"), fileID: row.text("file_id"),
+            partSize: row.int64("part_size"), contentType: row.optionalText("content_type"), createdAt: row.time("created_at"),
+            isCompleted: row.bool("completed"), isLost: row.bool("lost"),
+            checksum: row.optionalText("checksum").flatMap(MultipartChecksum.init))
     }
 
     private static func part(_ row: Row) -> PartRecord {
         PartRecord(
-            number: row.int(0), size: row.int64(1), md5: row.blob(2), crc64: UInt64(bitPattern: row.int64(3)),
-            fileID: row.optionalText(4), storedAt: UnixTime(microseconds: row.int64(5)),
-            checksum: row.optionalText(6).flatMap(Checksum.init))
+            number: row.int("number"), size: row.int64("size"), md5: row.blob("md5"), crc64: UInt64(bitPattern: row.int64("crc64")),
+            fileID: row.optionalText("file_id"), storedAt: row.time("stored_at"),
+            checksum: row.optionalText("checksum").flatMap(Checksum.init))
     }
 }

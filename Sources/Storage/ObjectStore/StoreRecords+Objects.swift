@@ -30,7 +30,7 @@ extension StoreRecords {
     }
 
     func isObjectLost(uploadID: String) throws -> Bool {
-        try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool(0) } ?? false
+        try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool("lost") } ?? false
     }
 
     private func insert(_ object: StoredObject) throws {
@@ -65,7 +65,7 @@ extension StoreRecords {
         }
         let earlier = try connection.query(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id", object.uploadID
-        ) { $0.text(0) }
+        ) { $0.text("file_id") }
         try insert(object)
         try scheduleRemoval(
             earlier + discard(.others(uploadID: object.uploadID), limit: Discards.inline).files)
@@ -75,18 +75,16 @@ extension StoreRecords {
     func storedFiles(after fileID: String, limit: Int) throws -> [StoredFile] {
         try connection.query(
             "SELECT file_id, size, crc64 FROM store_objects WHERE lost = 0 AND file_id > $1 ORDER BY file_id LIMIT $2",
-            fileID, limit
-        ) { StoredFile(fileID: $0.text(0), size: $0.int64(1), crc64: UInt64(bitPattern: $0.int64(2))) }
+            fileID, limit, row: Self.file)
     }
 
     func storedFile(_ fileID: String) throws -> StoredFile? {
-        try connection.first("SELECT file_id, size, crc64 FROM store_objects WHERE file_id = $1", fileID) {
-            StoredFile(fileID: $0.text(0), size: $0.int64(1), crc64: UInt64(bitPattern: $0.int64(2)))
-        }
+        try connection.first(
+            "SELECT file_id, size, crc64 FROM store_objects WHERE file_id = $1", fileID, row: Self.file)
     }
 
     func countStoredFiles() throws -> Int {
-        try connection.first("SELECT count(*) FROM store_objects WHERE lost = 0") { $0.int(0) } ?? 0
+        try connection.first("SELECT count(*) AS files FROM store_objects WHERE lost = 0") { $0.int("files") } ?? 0
     }
 
     /// Deletes the object's row and, where it was made of parts, its multipart upload. That has the same file, which goes
@@ -94,7 +92,7 @@ extension StoreRecords {
     func deleteObject(uploadID: String) throws -> Discarded {
         let deleted = try connection.first(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id, multipart_id", uploadID
-        ) { (fileID: $0.text(0), multipartID: $0.optionalText(1)) }
+        ) { (fileID: $0.text("file_id"), multipartID: $0.optionalText("multipart_id")) }
         guard let deleted else { return Discarded() }
         guard let multipartID = deleted.multipartID else { return Discarded(files: [deleted.fileID], rows: 1) }
         var result = try discard(.one(id: multipartID, uploadID: uploadID), limit: Discards.inline)
@@ -112,11 +110,16 @@ extension StoreRecords {
         return result
     }
 
+    private static func file(_ row: Row) -> StoredFile {
+        StoredFile(
+            fileID: row.text("file_id"), size: row.int64("size"), crc64: UInt64(bitPattern: row.int64("crc64")))
+    }
+
     private static func object(_ row: Row) -> StoredObject {
         StoredObject(
-            bucket: row.text(0), key: row.text(1), uploadID: row.text(2), size: row.int64(3), etag: row.text(4),
-            partCount: row.int(5), crc64: UInt64(bitPattern: row.int64(6)),
-            createdAt: UnixTime(microseconds: row.int64(7)), fileID: row.text(8), multipartID: row.optionalText(9),
-            contentType: row.optionalText(10), checksum: row.optionalText(11).flatMap(Checksum.init))
+            bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id"), size: row.int64("size"), etag: row.text("etag"),
+            partCount: row.int("part_count"), crc64: UInt64(bitPattern: row.int64("crc64")),
+            createdAt: row.time("created_at"), fileID: row.text("file_id"), multipartID: row.optionalText("multipart_id"),
+            contentType: row.optionalText("content_type"), checksum: row.optionalText("checksum").flatMap(Checksum.init))
     }
 }

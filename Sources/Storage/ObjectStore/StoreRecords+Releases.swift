@@ -29,7 +29,7 @@ extension StoreRecords {
     ///
     /// - Returns: `nil` when there is no mark.
     func continueRelease(limit: Int) throws -> Discarded? {
-        let next = try connection.first("SELECT multipart_id FROM store_releases LIMIT 1") { $0.text(0) }
+        let next = try connection.first("SELECT multipart_id FROM store_releases LIMIT 1") { $0.text("multipart_id") }
         guard let next else { return nil }
         let result = try release(next, limit: limit)
         if result.isDone { try connection.execute("DELETE FROM store_releases WHERE multipart_id = $1", next) }
@@ -46,7 +46,7 @@ extension StoreRecords {
             SELECT number, file_id FROM store_parts
             WHERE multipart_id = $1 AND file_id IS NOT NULL AND lost = 0 ORDER BY number LIMIT $2
             """, multipartID, limit
-        ) { (number: $0.int(0), fileID: $0.text(1)) }
+        ) { (number: $0.int("number"), fileID: $0.text("file_id")) }
         if let last = parts.last {
             try connection.execute(
                 """
