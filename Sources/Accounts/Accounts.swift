@@ -6,36 +6,6 @@ import RPC
 
 /// Sites, API keys, organizations, users, tokens and the audit log: everything that says who somebody is.
 package final class Accounts: Sendable {
-    package struct Configuration: Sendable {
-        /// How long an access token holds. Clients exchange again a minute before its end.
-        package var accessTokenSeconds: Int64 = 15 * 60
-        /// How long a session holds that is not refreshed.
-        package var refreshTokenSeconds: Int64 = 30 * 86_400
-        /// How long a refresh token that was used up may be shown again, for an answer that was lost.
-        package var refreshGraceSeconds: Int64 = 30
-        /// Verified access tokens that are remembered.
-        package var rememberedTokens = 8192
-        /// Passwords of strangers, and of others, that may wait to be hashed, one at a time.
-        package var waitingPasswords = 64
-        /// Failed logins a minute for one account from one address, for one account, and from one address.
-        package var failedLoginsOfAccountFromAddress = 10
-        package var failedLoginsOfAccount = 100
-        package var failedLoginsOfAddress = 60
-        /// Wrong credentials a minute for one key that exists.
-        package var wrongCredentialsOfKey = 20
-        /// How long the audit log keeps a line, and how many of each organization at most: about 200 bytes each.
-        package var auditDays: Int64 = 400
-        package var auditLines: Int64 = 10_000_000
-        /// For how long it keeps a line however many there are.
-        package var auditMinimumDays: Int64 = 30
-        /// Calls a minute of a caller who fills the audit log; see ``AuditPressure``.
-        package var auditedCallsUnderPressure = 60
-        /// Told when the organizations change that have more lines than that, none of which may go.
-        package var onAuditOverfull: @Sendable ([OrganizationReference]) -> Void = { _ in }
-
-        package init() {}
-    }
-
     package static var migrations: [Migration] { AccountRecords.migrations }
 
     /// Put it in front of every listener.
@@ -65,7 +35,7 @@ package final class Accounts: Sendable {
     /// - Parameters:
     ///   - keysDirectory: where the signing keys lie, beside the keyring's root; one is made where there is none.
     package init(
-        _ environment: ModuleEnvironment, keysDirectory: String, configuration: Configuration = Configuration()
+        _ environment: ModuleEnvironment, keysDirectory: String, configuration: AccountsConfiguration = AccountsConfiguration()
     ) throws {
         let (database, clock, clockGuard) = (environment.database, environment.clock, environment.clockGuard)
         let identifiers = environment.identifiers

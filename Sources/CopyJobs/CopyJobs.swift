@@ -15,7 +15,7 @@ package struct CopyJobs: Sendable {
     private let database: Database
 
     package init(
-        _ environment: ModuleEnvironment, store: ObjectStore, configuration: CopyConfiguration = CopyConfiguration()
+        _ environment: ModuleEnvironment, store: ObjectStore, configuration: CopyJobsConfiguration = CopyJobsConfiguration()
     ) {
         let clock = environment.clock
         database = environment.database

@@ -20,7 +20,7 @@ struct SessionRules: Sendable {
 }
 
 extension SessionRules {
-    init(_ configuration: UploadConfiguration) {
+    init(_ configuration: UploadsConfiguration) {
         self.init(idle: configuration.sessionIdle, total: configuration.sessionTotal)
     }
 }

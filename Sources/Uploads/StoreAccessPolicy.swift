@@ -9,7 +9,7 @@ package struct StoreAccessPolicy: AccessPolicy {
     private let store: ObjectStore
     private let clock: any WallClock
     private let steady: SteadyClock
-    private let configuration: UploadConfiguration
+    private let configuration: UploadsConfiguration
     private let sessions: SessionRules
     private let users = UserAccessPolicy()
 
@@ -17,7 +17,7 @@ package struct StoreAccessPolicy: AccessPolicy {
     ///   - clock: what credentials' ends are judged by.
     ///   - steady: what upload sessions are measured by.
     package init(
-        store: ObjectStore, clock: any WallClock, steady: SteadyClock, configuration: UploadConfiguration
+        store: ObjectStore, clock: any WallClock, steady: SteadyClock, configuration: UploadsConfiguration
     ) {
         self.store = store
         self.clock = clock

@@ -22,7 +22,7 @@ struct UploadSessions: Sendable {
     /// What sessions are measured by.
     let steady: SteadyClock
     let identifiers: Identifiers
-    let configuration: UploadConfiguration
+    let configuration: UploadsConfiguration
     var outbox = Outbox.closed
     /// `nil` = calls are not limited.
     var rate: CallRate?

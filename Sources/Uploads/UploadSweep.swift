@@ -15,7 +15,7 @@ struct SweepPosition: Sendable, Hashable {
 struct UploadSweep: Sendable {
     let database: Database
     let store: ObjectStore
-    let configuration: UploadConfiguration
+    let configuration: UploadsConfiguration
     /// Uploads in one transaction: other writes wait meanwhile.
     var batch = 8
 

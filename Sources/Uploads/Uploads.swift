@@ -24,8 +24,8 @@ package struct Uploads: Sendable {
     ///     one is to be restarted.
     package init(
         _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
-        configuration: UploadConfiguration = UploadConfiguration()
-    ) throws(UploadConfigurationError) {
+        configuration: UploadsConfiguration = UploadsConfiguration()
+    ) throws(UploadsConfigurationError) {
         try configuration.check()
         let (database, clock) = (environment.database, environment.clock)
         let steady = environment.clockGuard.steady

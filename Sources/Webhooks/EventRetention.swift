@@ -8,7 +8,7 @@ struct EventRetention: Sendable {
 
     let database: Database
     let clock: any WallClock
-    let configuration: WebhookConfiguration
+    let configuration: WebhooksConfiguration
 
     /// - Parameter permit: `nil` = only what is too much goes, nothing for its age.
     /// - Returns: how many deliveries it removed.

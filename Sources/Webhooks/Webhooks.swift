@@ -15,9 +15,9 @@ package final class Webhooks: Sendable {
     private let senders: [WebhookSender]
     private let retention: EventRetention
     private let service: EventService
-    private let configuration: WebhookConfiguration
+    private let configuration: WebhooksConfiguration
 
-    package init(_ environment: ModuleEnvironment, configuration: WebhookConfiguration = WebhookConfiguration()) {
+    package init(_ environment: ModuleEnvironment, configuration: WebhooksConfiguration = WebhooksConfiguration()) {
         let (database, clock) = (environment.database, environment.clock)
         self.configuration = configuration
         let webhooks = configuration.webhooks

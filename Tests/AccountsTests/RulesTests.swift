@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func aHostOfIPv6IsLimitedWhateverItCallsItself() {
-        let failures = LoginFailures(Accounts.Configuration())
+        let failures = LoginFailures(AccountsConfiguration())
         let now = UnixTime(seconds: 1000)
         func waits(_ peer: String) -> Bool {
             let address = AddressRange.countedAsOne(peer)

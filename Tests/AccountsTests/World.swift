@@ -20,12 +20,12 @@ final class World: Sendable {
     let clockGuard: ClockGuard
     let accounts: Accounts
 
-    init(_ configure: (inout Accounts.Configuration) -> Void = { _ in }) async throws {
+    init(_ configure: (inout AccountsConfiguration) -> Void = { _ in }) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("accounts-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: directory + "/keys", withIntermediateDirectories: true)
         database = try Database(path: directory + "/gateway.db", migrations: Accounts.migrations)
         clockGuard = ClockGuard(clock: clock)
-        var configuration = Accounts.Configuration()
+        var configuration = AccountsConfiguration()
         configure(&configuration)
         accounts = try Accounts(
             ModuleEnvironment(

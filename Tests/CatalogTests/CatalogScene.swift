@@ -35,7 +35,7 @@ final class CatalogScene: Sendable {
             path: directory.appending(path: "db").path,
             migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
         let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
-        var stored = ObjectStore.Configuration()
+        var stored = ObjectStoreConfiguration()
         stored.calls = calls
         store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database, keyring: keyring, clock: clock,

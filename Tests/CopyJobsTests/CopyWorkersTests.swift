@@ -15,7 +15,7 @@ import Testing
     private func workers(
         _ clock: any WallClock, organizations: [String]? = nil, onFailure: @escaping @Sendable () -> Void = {}
     ) -> CopyWorkers {
-        var configuration = CopyConfiguration()
+        var configuration = CopyJobsConfiguration()
         configuration.workers = 1
         configuration.pause = .milliseconds(1)
         configuration.destinations = [.folder(FolderTarget(root: scene.root), organizations: organizations)]

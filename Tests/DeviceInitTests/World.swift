@@ -22,7 +22,7 @@ final class World: Sendable {
     let site: Int64
     let suite: String
 
-    init(_ configure: (inout DeviceInit.Configuration) -> Void = { _ in }) async throws {
+    init(_ configure: (inout DeviceInitConfiguration) -> Void = { _ in }) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("devices-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: directory + "/keys", withIntermediateDirectories: true)
         database = try Database(
@@ -32,7 +32,7 @@ final class World: Sendable {
             database: database, keyring: keyring, clock: clock, clockGuard: ClockGuard(clock: clock),
             identifiers: Identifiers(clock: clock))
         accounts = try Accounts(environment, keysDirectory: directory + "/keys")
-        var configuration = DeviceInit.Configuration()
+        var configuration = DeviceInitConfiguration()
         configure(&configuration)
         devices = DeviceInit(environment, accounts: accounts, configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret("correct horse"), keep: { _ in })

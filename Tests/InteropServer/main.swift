@@ -27,7 +27,7 @@ limits.maxResponseBytesPerAddress = limits.maxResponseBytes
 let server = RPCServer(router: router, limits: limits, json: JSONMapping(schema: schema))
 let listener = try RPCListener(
     PeerAddress(host: "127.0.0.1", port: 0), server: server, loops: loops, certificates: certificates)
-var daemon = HTTPDaemon.Configuration()
+var daemon = HTTPServerConfiguration()
 daemon.certificates = certificates
 let web = try HTTPDaemon(
     host: "127.0.0.1", port: 0, configuration: daemon, handler: RPCRequestHandler(server: server, loops: loops))

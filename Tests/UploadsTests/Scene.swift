@@ -25,12 +25,12 @@ final class Scene: Sendable {
     let clock = ManualClock()
     let clockGuard: ClockGuard
     let identifiers: Identifiers
-    let configuration: UploadConfiguration
+    let configuration: UploadsConfiguration
     let uploads: Uploads
 
     init(
-        store storeConfiguration: ObjectStore.Configuration = .init(),
-        _ configure: (inout UploadConfiguration) -> Void = { _ in }
+        store storeConfiguration: ObjectStoreConfiguration = .init(),
+        _ configure: (inout UploadsConfiguration) -> Void = { _ in }
     ) throws {
         // What survives a crash is the database's and the store's to test, so that memory does here.
         let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
@@ -46,7 +46,7 @@ final class Scene: Sendable {
         store.reconciler.drain()
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
-        var configuration = UploadConfiguration()
+        var configuration = UploadsConfiguration()
         configuration.partSize = Self.partSize
         configure(&configuration)
         self.configuration = configuration
@@ -88,7 +88,7 @@ final class Scene: Sendable {
     /// A gateway that was started again, with what its configuration became.
     func service(
         endpoint: String = Scene.endpoint, callsPerMinute: Int = 0,
-        _ configure: (inout UploadConfiguration) -> Void = { _ in }
+        _ configure: (inout UploadsConfiguration) -> Void = { _ in }
     ) throws -> UploadService {
         var configuration = configuration
         configure(&configuration)

@@ -35,9 +35,9 @@ struct UploadRulesTests {
 
     @Test func aPartSizeThatTheStoreCannotPlaceIsRefusedAtStart() throws {
         for size: Int64 in [0, -4096, 61_440, 65_537] {
-            var configuration = UploadConfiguration()
+            var configuration = UploadsConfiguration()
             configuration.partSize = size
-            #expect(throws: UploadConfigurationError.self) { try configuration.check() }
+            #expect(throws: UploadsConfigurationError.self) { try configuration.check() }
         }
     }
 
@@ -220,7 +220,7 @@ struct UploadRulesTests {
     /// Below the floor of free disk nothing new begins, and what is under way goes on.
     @Test func withoutRoomNoUploadBegins() async throws {
         let free = Lock<Int64>(1000)
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         configuration.minimumFreeBytes = 1000
         configuration.freeBytes = { _ in free.withLock { $0 } }
         let scene = try Scene(store: configuration)

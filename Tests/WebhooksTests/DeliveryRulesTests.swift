@@ -7,7 +7,7 @@ import Testing
 @Suite struct DeliveryRulesTests {
     private let now = UnixTime(seconds: 1_800_000_000)
     private let rules: DeliveryRules = {
-        var configuration = WebhookConfiguration()
+        var configuration = WebhooksConfiguration()
         configuration.longestRetrySeconds = 60
         configuration.giveUpSeconds = 600
         return DeliveryRules(configuration)

@@ -101,9 +101,9 @@ import Testing
 }
 
 @Suite struct EventRetentionTests {
-    private func tidy(_ scene: Scene, _ configure: (inout WebhookConfiguration) -> Void = { _ in }) async throws -> Int
+    private func tidy(_ scene: Scene, _ configure: (inout WebhooksConfiguration) -> Void = { _ in }) async throws -> Int
     {
-        var configuration = WebhookConfiguration()
+        var configuration = WebhooksConfiguration()
         configuration.webhooks = ["a", "b"].map {
             Webhook(name: $0, url: "http://127.0.0.1:1", keys: [Secret("0123456789abcdef")])
         }
@@ -139,7 +139,7 @@ import Testing
         let scene = try Scene()
         let ids = try (0..<5).map { try scene.happens(to: $0 < 3 ? "x" : "y") }
         let told = Lock<[String]>([])
-        let configure = { @Sendable (configuration: inout WebhookConfiguration) in
+        let configure = { @Sendable (configuration: inout WebhooksConfiguration) in
             configuration.maximumPending = 3
             configuration.onDeadLetter = { id, webhook, reason in
                 told.withLock { $0.append("\(id) \(webhook) \(reason)") }

@@ -21,7 +21,7 @@ struct Sessions: Sendable {
     let identifiers: Identifiers
     let deferred: DeferredRecords
     let pepper: [UInt8]
-    let configuration: Accounts.Configuration
+    let configuration: AccountsConfiguration
     let clockGuard: ClockGuard
     /// Attempts that failed.
     let failures: LoginFailures

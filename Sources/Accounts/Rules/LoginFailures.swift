@@ -21,7 +21,7 @@ final class LoginFailures: Sendable {
     private let ofAccount: Throttle
     private let ofAddress: Throttle
 
-    init(_ configuration: Accounts.Configuration) {
+    init(_ configuration: AccountsConfiguration) {
         ofAccountFromAddress = Throttle(perMinute: configuration.failedLoginsOfAccountFromAddress)
         ofAccount = Throttle(perMinute: configuration.failedLoginsOfAccount)
         ofAddress = Throttle(perMinute: configuration.failedLoginsOfAddress)

@@ -16,7 +16,7 @@ struct CopyJobRegistry: Sendable {
     let database: Database
     let clock: any WallClock
     let identifiers: Identifiers
-    let configuration: CopyConfiguration
+    let configuration: CopyJobsConfiguration
     let workers: CopyWorkers
 
     /// A new job; the one that there is where the user sent the same idempotency key before, whatever became of the

@@ -14,7 +14,7 @@ struct CopyAttempt: Sendable {
     let database: Database
     let store: ObjectStore
     let clock: any WallClock
-    /// Seconds; see ``CopyConfiguration/patience``.
+    /// Seconds; see ``CopyJobsConfiguration/patience``.
     let patience: Int64
     let metrics: CopyMetrics
 

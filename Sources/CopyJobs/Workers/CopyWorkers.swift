@@ -8,7 +8,7 @@ import ObjectStore
 /// An item that fails for a reason that may pass goes back into the queue with the time when it is due again, so that a
 /// destination that is away holds no worker. Jobs take turns: the one that waited longest gives the next item.
 final class CopyWorkers: Sendable {
-    let configuration: CopyConfiguration
+    let configuration: CopyJobsConfiguration
     let metrics: CopyMetrics
     private let database: Database
     private let store: ObjectStore
@@ -17,7 +17,7 @@ final class CopyWorkers: Sendable {
     /// What is being copied, by job and number.
     private let running = Lock<[String: [Int: Task<Void, any Error>]]>([:])
 
-    init(database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyConfiguration) {
+    init(database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyJobsConfiguration) {
         self.database = database
         self.store = store
         self.clock = clock

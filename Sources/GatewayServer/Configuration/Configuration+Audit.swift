@@ -4,7 +4,7 @@ import Observability
 extension Configuration {
     /// The section `audit`: how long the audit log keeps lines, and how many.
     static func audit(
-        _ reader: inout ConfigurationReader, into accounts: inout Accounts.Configuration
+        _ reader: inout ConfigurationReader, into accounts: inout AccountsConfiguration
     ) throws(ConfigurationError) {
         accounts.auditDays = try reader.integer(
             "audit.retention_days", default: accounts.auditDays, in: 1...36_500, unit: "days")

@@ -11,8 +11,8 @@ extension Configuration {
     }
 
     /// The section `copy`: where copy jobs may go, and how many there may be.
-    static func copies(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CopyConfiguration {
-        var copies = CopyConfiguration()
+    static func copies(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> CopyJobsConfiguration {
+        var copies = CopyJobsConfiguration()
         copies.workers = Int(
             try reader.integer("copy.workers", default: Int64(copies.workers), in: 1...64, unit: "items"))
         copies.items = Int(

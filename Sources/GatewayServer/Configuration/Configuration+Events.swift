@@ -7,8 +7,8 @@ extension Configuration {
     private static let mostWebhooks = 16
 
     /// The sections `events` and `webhooks`: who is told what happens here, and how hard it is tried.
-    static func events(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WebhookConfiguration {
-        var events = WebhookConfiguration()
+    static func events(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> WebhooksConfiguration {
+        var events = WebhooksConfiguration()
         events.concurrency = Int(
             try reader.integer(
                 "events.concurrency", default: Int64(events.concurrency), in: 1...64, unit: "requests to a webhook"))

@@ -7,8 +7,8 @@ extension Configuration {
     /// - Parameter proxies: addresses that stand for many callers.
     static func web(
         _ reader: inout ConfigurationReader, _ proxies: TrustedProxies
-    ) throws(ConfigurationError) -> HTTPDaemon.Configuration {
-        var web = HTTPDaemon.Configuration()
+    ) throws(ConfigurationError) -> HTTPServerConfiguration {
+        var web = HTTPServerConfiguration()
         web.connectionMemory = 128 << 10
         web.maximumDrain = 16 << 20
         web.maximumConnections = UInt32(
@@ -31,8 +31,8 @@ extension Configuration {
     }
 
     /// What clients of the ops listener may ask of it: what those of the web listener may, on fewer connections.
-    static func ops(_ web: HTTPDaemon.Configuration) -> HTTPDaemon.Configuration {
-        var ops = HTTPDaemon.Configuration()
+    static func ops(_ web: HTTPServerConfiguration) -> HTTPServerConfiguration {
+        var ops = HTTPServerConfiguration()
         ops.maximumConnections = 64
         ops.maximumConnectionsPerAddress = ops.quarter
         (ops.minimumRate, ops.slowGrace, ops.headerTimeout) = (web.minimumRate, web.slowGrace, web.headerTimeout)
@@ -40,7 +40,7 @@ extension Configuration {
     }
 }
 
-extension HTTPDaemon.Configuration {
+extension HTTPServerConfiguration {
     /// A quarter of the connections, which is what one address gets where nothing else is said.
     fileprivate var quarter: Int { max(1, Int(maximumConnections) / 4) }
 }

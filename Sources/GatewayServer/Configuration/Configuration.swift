@@ -32,24 +32,24 @@ package struct Configuration: Sendable {
     package var trustedProxies: TrustedProxies
     /// Which pages of other origins may call; `nil` = none.
     package var crossOrigin: CrossOrigin?
-    package var accounts = Accounts.Configuration()
-    package var deviceInit = DeviceInit.Configuration()
-    package var uploads: UploadConfiguration
+    package var accounts = AccountsConfiguration()
+    package var deviceInit = DeviceInitConfiguration()
+    package var uploads: UploadsConfiguration
     package var catalog = CatalogConfiguration()
     package var internalStorage = InternalStorageConfiguration()
-    package var events = WebhookConfiguration()
+    package var events = WebhooksConfiguration()
     /// PEM of those whose certificates stand in the place of a token at the internal listener; `nil` = none's do.
     package var internalAuthorities: String?
-    package var copies = CopyConfiguration()
-    package var store = ObjectStore.Configuration()
+    package var copies = CopyJobsConfiguration()
+    package var store = ObjectStoreConfiguration()
     /// Disk space that is kept for deletions on a full disk; bytes, 0 = none.
     package var reserveBytes: Int64 = 32 << 20
-    package var objectStore = ObjectStoreServer.Configuration()
+    package var objectStore = StoreServerConfiguration()
     package var log = LogConfiguration()
     /// For how many seconds a clock that stepped has to go right until it is believed.
     package var clockConfirmation = ClockGuard.defaultConfirmation
-    package var web = HTTPDaemon.Configuration()
-    package var ops = HTTPDaemon.Configuration()
+    package var web = HTTPServerConfiguration()
+    package var ops = HTTPServerConfiguration()
     /// `nil` = there is none.
     package var console: ConsoleConfiguration?
     /// Where clients reach the store; `nil` = where it listens.
@@ -137,8 +137,8 @@ package struct Configuration: Sendable {
 
     private static func uploads(
         _ reader: inout ConfigurationReader
-    ) throws(ConfigurationError) -> UploadConfiguration {
-        var uploads = UploadConfiguration()
+    ) throws(ConfigurationError) -> UploadsConfiguration {
+        var uploads = UploadsConfiguration()
         uploads.partSize = try reader.integer(
             "uploads.part_size_bytes", default: uploads.partSize, in: 65_536...5_368_709_120, unit: "bytes")
         guard uploads.partSize % 4096 == 0 else {
@@ -170,7 +170,7 @@ package struct Configuration: Sendable {
     private mutating func limitStore(_ reader: inout ConfigurationReader) throws(ConfigurationError) {
         store.bufferBytes = try reader.integer(
             "object_store.max_buffer_bytes", default: store.bufferBytes, in: (4 << 20)...(1 << 40), unit: "bytes")
-        var daemon = HTTPDaemon.Configuration()
+        var daemon = HTTPServerConfiguration()
         daemon.maximumConnections = UInt32(
             clamping: try reader.integer(
                 "object_store.max_connections", default: 256, in: 1...10_000, unit: "connections"))

@@ -7,7 +7,7 @@ import StoreProtocol
 struct StoreHandler: HTTPRequestHandler {
     let store: ObjectStore
     let policy: any AccessPolicy
-    let configuration: ObjectStoreServer.Configuration
+    let configuration: StoreServerConfiguration
     private let proven = ProvenRequests()
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {

@@ -8,7 +8,7 @@ struct DeliveryRules: Sendable {
 
     let policy: RetryPolicy
 
-    init(_ configuration: WebhookConfiguration) {
+    init(_ configuration: WebhooksConfiguration) {
         var policy = RetryPolicy(patience: .seconds(configuration.giveUpSeconds))
         policy.base = .seconds(1)
         policy.cap = .seconds(configuration.longestRetrySeconds)

@@ -17,7 +17,7 @@ actor WebhookSender {
     private let clock: any WallClock
     private let rules: DeliveryRules
     private let metrics: EventMetrics
-    private let configuration: WebhookConfiguration
+    private let configuration: WebhooksConfiguration
     private var pace: WebhookPace
     private var idle: [HTTPConnection]
     /// Positions of the events under way.
@@ -27,7 +27,7 @@ actor WebhookSender {
 
     init(
         _ webhook: Webhook, database: Database, clock: any WallClock, metrics: EventMetrics,
-        configuration: WebhookConfiguration
+        configuration: WebhooksConfiguration
     ) {
         self.webhook = webhook
         self.database = database

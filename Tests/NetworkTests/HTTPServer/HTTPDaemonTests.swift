@@ -41,8 +41,8 @@ private struct EchoHandler: HTTPRequestHandler {
 struct HTTPDaemonTests {
     private let handler = EchoHandler()
 
-    private func start(_ configure: (inout HTTPDaemon.Configuration) -> Void = { _ in }) throws -> HTTPDaemon {
-        var configuration = HTTPDaemon.Configuration()
+    private func start(_ configure: (inout HTTPServerConfiguration) -> Void = { _ in }) throws -> HTTPDaemon {
+        var configuration = HTTPServerConfiguration()
         configure(&configuration)
         return try HTTPDaemon(host: "127.0.0.1", port: 0, configuration: configuration, handler: handler)
     }

@@ -27,13 +27,13 @@ struct HTTPLimitTests {
         }
     }
 
-    private func start(_ configure: (inout HTTPDaemon.Configuration) -> Void) throws -> HTTPDaemon {
-        var configuration = HTTPDaemon.Configuration()
+    private func start(_ configure: (inout HTTPServerConfiguration) -> Void) throws -> HTTPDaemon {
+        var configuration = HTTPServerConfiguration()
         configure(&configuration)
         return try HTTPDaemon(host: "127.0.0.1", port: 0, configuration: configuration, handler: Handler())
     }
 
-    private func slow(_ configuration: inout HTTPDaemon.Configuration) {
+    private func slow(_ configuration: inout HTTPServerConfiguration) {
         configuration.minimumRate = 1000
         configuration.slowGrace = .milliseconds(200)
     }

@@ -43,7 +43,7 @@ import Wire
     private let large = HealthCheckRequest(service: String(repeating: "a", count: 3_000_000))
 
     private func withDaemon(
-        _ configure: (inout HTTPDaemon.Configuration) -> Void = { _ in }, _ body: (HTTPDaemon) throws -> Void
+        _ configure: (inout HTTPServerConfiguration) -> Void = { _ in }, _ body: (HTTPDaemon) throws -> Void
     ) throws {
         var router = Router()
         router.add(Self.echo) { (request: HealthCheckRequest, context) in
@@ -61,7 +61,7 @@ import Wire
             while true { try await responses.write(request) }
         }
         let loops = [EventLoop(name: "one"), EventLoop(name: "two")]
-        var configuration = HTTPDaemon.Configuration()
+        var configuration = HTTPServerConfiguration()
         configuration.connectionMemory = 64 << 10
         configure(&configuration)
         let server = RPCServer(

@@ -31,7 +31,7 @@ final class ObjectEngineTests {
         directory = FileManager.default.temporaryDirectory.appending(path: "engine-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         database = try Database(path: directory.appending(path: "db").path, migrations: ObjectStore.migrations)
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         configuration.engine = { [engine] _ in engine }
         store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database,

@@ -11,7 +11,7 @@ struct BadSectorTests {
     private let store: TestStore
 
     init() throws {
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         configuration.calls = sectors.calls
         store = try TestStore(configuration)
     }

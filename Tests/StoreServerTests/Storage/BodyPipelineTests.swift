@@ -18,7 +18,7 @@ struct BodyPipelineTests {
     private static let partSize = 2 * block + 4096
 
     private func store(_ directIO: DirectIO, _ calls: FileCalls = FileCalls()) throws -> TestStore {
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         configuration.directIO = directIO
         configuration.calls = calls
         let store = try TestStore(configuration)
@@ -178,7 +178,7 @@ struct BodyPipelineTests {
     }
 
     @Test func requestsShareTheMemoryForBlocks() throws {
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         configuration.bufferBytes = Int64(4 * Self.block)
         let metrics = ConnectionMetrics()
         let store = try TestStore(configuration) { $0.daemon.metrics = metrics }

@@ -102,7 +102,7 @@ import Testing
     /// and must not be answered before they are durable.
     @Test func thoseOfAnEarlierProcessAreMadeDurable() async throws {
         let synced = Mutex<[String]>([])
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         configuration.calls.synchronizeFolder = { (path) throws(PrivateFile.Failure) in
             synced.withLock { $0.append(path) }
             try PrivateFile.synchronizeFolder(path)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test func unsyncedFactsAreNotAcknowledged() async throws {
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         configuration.calls.synchronizeFolder = { (_) throws(PrivateFile.Failure) in
             errno = EIO
             throw PrivateFile.Failure.last()

@@ -34,7 +34,7 @@ struct FreeSpaceTests {
     }
 
     @Test func refusesNewUploadsAndGoesOnWithOthers() throws {
-        var configuration = ObjectStore.Configuration()
+        var configuration = ObjectStoreConfiguration()
         let free = Lock<Int64>(10)
         configuration.minimumFreeBytes = 10
         configuration.freeBytes = { _ in free.withLock { $0 } }

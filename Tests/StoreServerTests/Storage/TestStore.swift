@@ -38,12 +38,12 @@ final class TestStore {
     let clock = ManualClock()
     private(set) var store: ObjectStore
     private(set) var server: ObjectStoreServer
-    private let configuration: ObjectStore.Configuration
-    private let configure: (inout ObjectStoreServer.Configuration) -> Void
+    private let configuration: ObjectStoreConfiguration
+    private let configure: (inout StoreServerConfiguration) -> Void
 
     init(
-        _ configuration: ObjectStore.Configuration = .init(),
-        configure: @escaping (inout ObjectStoreServer.Configuration) -> Void = { _ in }
+        _ configuration: ObjectStoreConfiguration = .init(),
+        configure: @escaping (inout StoreServerConfiguration) -> Void = { _ in }
     ) throws {
         self.configuration = configuration
         self.configure = configure
@@ -108,7 +108,7 @@ final class TestStore {
     }
 
     private static func open(
-        _ directory: URL, _ database: Database, _ clock: ManualClock, _ configuration: ObjectStore.Configuration
+        _ directory: URL, _ database: Database, _ clock: ManualClock, _ configuration: ObjectStoreConfiguration
     ) throws -> ObjectStore {
         let store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database,
@@ -120,9 +120,9 @@ final class TestStore {
     }
 
     private static func serve(
-        _ store: ObjectStore, _ policy: Policy, _ configure: (inout ObjectStoreServer.Configuration) -> Void
+        _ store: ObjectStore, _ policy: Policy, _ configure: (inout StoreServerConfiguration) -> Void
     ) throws -> ObjectStoreServer {
-        var configuration = ObjectStoreServer.Configuration()
+        var configuration = StoreServerConfiguration()
         configure(&configuration)
         return try ObjectStoreServer(
             host: "127.0.0.1", port: 0, store: store, policy: policy, configuration: configuration)

@@ -12,7 +12,7 @@ final class World {
     static let sessionTotal: Int64 = 5000
     static let wholeObjectGrace: Int64 = 1000
     let scene: Scene
-    let configuration: UploadConfiguration
+    let configuration: UploadsConfiguration
     /// Nothing is given up here: what was completed all the same would leave no room for the file's next upload.
     let isTight: Bool
     /// The store of the process that serves now.
@@ -24,7 +24,7 @@ final class World {
         self.isTight = isTight
         scene = try Scene(store: Self.storeConfiguration)
         store = scene.store
-        var configuration = UploadConfiguration()
+        var configuration = UploadsConfiguration()
         configuration.partSize = Self.partSize
         configuration.credentialLifetime = .seconds(400)
         configuration.sessionIdle = .seconds(Self.sessionIdle)
@@ -37,8 +37,8 @@ final class World {
         self.configuration = configuration
     }
 
-    private static var storeConfiguration: ObjectStore.Configuration {
-        var configuration = ObjectStore.Configuration()
+    private static var storeConfiguration: ObjectStoreConfiguration {
+        var configuration = ObjectStoreConfiguration()
         configuration.directIO = .off
         return configuration
     }

@@ -1,7 +1,7 @@
 import Basics
 
 /// The webhooks, how they are tried, and how long what was sent is kept.
-package struct WebhookConfiguration: Sendable {
+package struct WebhooksConfiguration: Sendable {
     package var webhooks: [Webhook] = []
     /// Requests under way to one webhook.
     package var concurrency = 4

@@ -2,7 +2,7 @@ import Basics
 import StoreProtocol
 
 /// How uploads are opened, and how long they live.
-package struct UploadConfiguration: Sendable {
+package struct UploadsConfiguration: Sendable {
     /// Bytes of a part: a multiple of 4096, at least 65,536.
     package var partSize: Int64 = 67_108_864
     /// How long temporary credentials hold. Clients fetch new ones 40 s before their end.
@@ -29,7 +29,7 @@ package struct UploadConfiguration: Sendable {
 }
 
 /// A configuration that uploads cannot be opened with.
-package enum UploadConfigurationError: Error, Sendable, CustomStringConvertible {
+package enum UploadsConfigurationError: Error, Sendable, CustomStringConvertible {
     case partSize(Int64)
     case bucket(String)
 
@@ -42,8 +42,8 @@ package enum UploadConfigurationError: Error, Sendable, CustomStringConvertible 
     }
 }
 
-extension UploadConfiguration {
-    func check() throws(UploadConfigurationError) {
+extension UploadsConfiguration {
+    func check() throws(UploadsConfigurationError) {
         guard partSize >= 65_536, partSize % 4096 == 0 else { throw .partSize(partSize) }
         guard ObjectName.isBucket(bucket) else { throw .bucket(bucket) }
     }

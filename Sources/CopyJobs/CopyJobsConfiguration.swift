@@ -1,5 +1,5 @@
 /// Where jobs may copy to, and how much they may ask for.
-package struct CopyConfiguration: Sendable {
+package struct CopyJobsConfiguration: Sendable {
     /// Items that are copied at once, of all jobs together.
     package var workers = 2
     /// In one job.
