@@ -92,7 +92,9 @@ let package = Package(
         module(
             "StoreClient", ["Basics", "Crypto", "HTTPClient", "HTTPTypes", "StoreProtocol", "XML"],
             path: "Storage/StoreClient"),
-        module("Accounts", ["Basics", "CArgon2", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC"]),
+        module(
+            "Accounts",
+            ["Basics", "CArgon2", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "Protobuf", "RPC"]),
         module(
             "Webhooks",
             ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPClient", "HTTPTypes", "Proto", "RPC"]),

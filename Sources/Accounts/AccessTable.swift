@@ -1,3 +1,6 @@
+import Proto
+import Protobuf
+
 /// The callers that a method admits.
 package enum Access: Sendable, Hashable {
     /// Without any token.
@@ -26,80 +29,98 @@ package enum AccessTable {
         method.hasPrefix("Get") || method.hasPrefix("List")
     }
 
-    private static let table: [String: Access] = {
-        var table: [String: Access] = [:]
-        for (service, access, methods) in rows {
-            for method in methods { table["/\(service)/\(method)"] = access }
-        }
-        return table
-    }()
+    private static let table = rows.reduce(into: [String: Access]()) { table, row in
+        for method in row.methods { table[method.path] = row.access }
+    }
 
-    private static let rows: [(service: String, access: Access, methods: [String])] = [
-        ("grpc.health.v1.Health", .anyone, ["Check", "List", "Watch"]),
-        ("grpc.reflection.v1.ServerReflection", .anyone, ["ServerReflectionInfo"]),
-        ("grpc.reflection.v1alpha.ServerReflection", .anyone, ["ServerReflectionInfo"]),
-
-        ("archebase.auth.v1.AuthService", .anyone, ["ExchangeCredential", "Login", "RefreshToken"]),
-        ("archebase.auth.v1.SystemAuthService", .anyone, ["ExchangeSystemCredential"]),
-        ("archebase.session.v1.SessionService", .anyone, ["Logout"]),
-
+    private static let rows: [(access: Access, methods: [MethodDescriptor])] = [
+        (.anyone, [HealthMethods.check, HealthMethods.list, HealthMethods.watch]),
+        (.anyone, [ServerReflectionMethods.serverReflectionInfo]),
+        (.anyone, [V1AlphaServerReflectionMethods.serverReflectionInfo]),
+        (.anyone, [AuthServiceMethods.exchangeCredential, AuthServiceMethods.login, AuthServiceMethods.refreshToken]),
+        (.anyone, [SystemAuthServiceMethods.exchangeSystemCredential]),
+        (.anyone, [SessionServiceMethods.logout]),
         (
-            "archebase.auth.v1.AdminAuthService", .user(.admin),
-            ["CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite"]
-        ),
-        (
-            "archebase.auth.v1.AdminAuthService", .user(.operator),
+            .user(.admin),
             [
-                "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey", "GetApiKey", "ListApiKeys",
-                "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret", "DeleteApiKey",
+                AdminAuthServiceMethods.createSite, AdminAuthServiceMethods.enableSite,
+                AdminAuthServiceMethods.disableSite, AdminAuthServiceMethods.updateSite,
+                AdminAuthServiceMethods.deleteSite,
             ]
         ),
         (
-            "archebase.auth.v1.AdminAuthService", .systemAdmin,
+            .user(.operator),
             [
-                "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization",
-                "DeleteOrganization",
+                AdminAuthServiceMethods.getSite, AdminAuthServiceMethods.listSites,
+                AdminAuthServiceMethods.createSiteApiKey, AdminAuthServiceMethods.createOrRotateDeviceApiKey,
+                AdminAuthServiceMethods.getApiKey, AdminAuthServiceMethods.listApiKeys,
+                AdminAuthServiceMethods.updateApiKey, AdminAuthServiceMethods.enableApiKey,
+                AdminAuthServiceMethods.disableApiKey, AdminAuthServiceMethods.rotateApiKeySecret,
+                AdminAuthServiceMethods.deleteApiKey,
             ]
         ),
         (
-            "archebase.auth.v1.UserAuthService", .user(.admin),
-            ["CreateUser", "GetUser", "ListUsers", "UpdateUser", "DeleteUser"]
-        ),
-        (
-            "archebase.auth.v1.IdentityManagementService", .systemAdmin,
-            ["IssueSystemCredential", "RotateSigningKey"]
-        ),
-        ("archebase.auth.v1.AuditService", .user(.admin), ["ListAuditLines"]),
-
-        ("archebase.data_gateway.v1.DeviceInitService", .anyone, ["InitDevice", "ReinitDevice"]),
-        (
-            "archebase.meta.v1.DeviceManagementService", .user(.operator),
+            .systemAdmin,
             [
-                "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite", "RegisterDevice",
-                "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice", "AddDeviceToSuite",
-                "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit",
+                AdminAuthServiceMethods.createOrganization, AdminAuthServiceMethods.getOrganization,
+                AdminAuthServiceMethods.listOrganizations, AdminAuthServiceMethods.updateOrganization,
+                AdminAuthServiceMethods.deleteOrganization,
             ]
         ),
-
         (
-            "archebase.data_gateway.v1.DataGatewayService", .apiKey,
-            ["CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload"]
+            .user(.admin),
+            [
+                UserAuthServiceMethods.createUser, UserAuthServiceMethods.getUser, UserAuthServiceMethods.listUsers,
+                UserAuthServiceMethods.updateUser, UserAuthServiceMethods.deleteUser,
+            ]
         ),
-        ("archebase.data_gateway.v1.DataGatewayObjectService", .user(.viewer), ["ListObjects", "RequestDownload"]),
-        ("archebase.data_gateway.v1.DataGatewayCopyService", .user(.viewer), ["GetCopyJob", "ListCopyJobItems"]),
-        ("archebase.data_gateway.v1.DataGatewayCopyService", .user(.operator), ["CreateCopyJob", "CancelCopyJob"]),
         (
-            "archebase.data_gateway.v1.ObjectManagementService", .user(.admin),
-            ["DeleteObject", "SetRetention", "GetRetention", "ListBadObjects"]
+            .systemAdmin,
+            [IdentityManagementServiceMethods.issueSystemCredential, IdentityManagementServiceMethods.rotateSigningKey]
         ),
-        ("archebase.events.v1.EventService", .user(.admin), ["ListDeadLetters", "RedeliverEvent"]),
-        ("archebase.data_gateway.v1.ObjectManagementService", .user(.viewer), ["GetObject", "GetStatistics"]),
-        ("archebase.data_gateway.v1.UploadManagementService", .user(.viewer), ["ListUploads"]),
-        ("archebase.data_gateway.v1.BackupService", .systemAdmin, ["Backup"]),
-        ("archebase.data_gateway.v1.ClockService", .systemAdmin, ["GetClock", "ConfirmClock"]),
+        (.user(.admin), [AuditServiceMethods.listAuditLines]),
+        (.anyone, [DeviceInitServiceMethods.initDevice, DeviceInitServiceMethods.reinitDevice]),
         (
-            "archebase.data_gateway.v1.InternalStorageService", .systemAdminOrCertificate,
-            ["PresignObject", "ReadObject"]
+            .user(.operator),
+            [
+                DeviceManagementServiceMethods.createDeviceSuite, DeviceManagementServiceMethods.getDeviceSuite,
+                DeviceManagementServiceMethods.listDeviceSuites, DeviceManagementServiceMethods.deleteDeviceSuite,
+                DeviceManagementServiceMethods.registerDevice, DeviceManagementServiceMethods.getDevice,
+                DeviceManagementServiceMethods.listDevices, DeviceManagementServiceMethods.updateDevice,
+                DeviceManagementServiceMethods.enableDevice, DeviceManagementServiceMethods.disableDevice,
+                DeviceManagementServiceMethods.addDeviceToSuite, DeviceManagementServiceMethods.removeDeviceFromSuite,
+                DeviceManagementServiceMethods.deleteDevice, DeviceManagementServiceMethods.allowReinit,
+            ]
+        ),
+        (
+            .apiKey,
+            [
+                DataGatewayServiceMethods.createLogicalUpload, DataGatewayServiceMethods.getUploadRecovery,
+                DataGatewayServiceMethods.reissueUploadCredentials, DataGatewayServiceMethods.abortUpload,
+                DataGatewayServiceMethods.completeUpload,
+            ]
+        ),
+        (
+            .user(.viewer),
+            [DataGatewayObjectServiceMethods.listObjects, DataGatewayObjectServiceMethods.requestDownload]
+        ),
+        (.user(.viewer), [DataGatewayCopyServiceMethods.getCopyJob, DataGatewayCopyServiceMethods.listCopyJobItems]),
+        (.user(.operator), [DataGatewayCopyServiceMethods.createCopyJob, DataGatewayCopyServiceMethods.cancelCopyJob]),
+        (
+            .user(.admin),
+            [
+                ObjectManagementServiceMethods.deleteObject, ObjectManagementServiceMethods.setRetention,
+                ObjectManagementServiceMethods.getRetention, ObjectManagementServiceMethods.listBadObjects,
+            ]
+        ),
+        (.user(.admin), [EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent]),
+        (.user(.viewer), [ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getStatistics]),
+        (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
+        (.systemAdmin, [BackupServiceMethods.backup]),
+        (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),
+        (
+            .systemAdminOrCertificate,
+            [InternalStorageServiceMethods.presignObject, InternalStorageServiceMethods.readObject]
         ),
     ]
 }
