@@ -4,23 +4,17 @@ import Crypto
 /// Issues access tokens, and remembers those whose signature was found right: an ES256 verification costs 80 µs, a look
 /// here one.
 ///
-/// Two generations: when the young one is full it becomes the old one, so at most `capacity` tokens are kept and those
-/// in use stay. Whether a token was revoked is asked of the database at every call, never of this cache.
+/// Whether a token was revoked is asked of the database at every call, never of this cache.
 final class AccessTokens: Sendable {
-    private struct Generations {
-        var young: [[UInt8]: AccessToken] = [:]
-        var old: [[UInt8]: AccessToken] = [:]
-    }
-
     private let signer: Lock<TokenSigner>
-    private let lifetimeSeconds: Int64
-    private let capacity: Int
-    private let generations = Lock(Generations())
+    private let lifetime: Duration
+    /// By digest, so that what lies here cannot be sent to anybody.
+    private let known: Lock<GenerationCache<[UInt8], AccessToken>>
 
     init(signer: TokenSigner, lifetimeSeconds: Int64, capacity: Int) {
         self.signer = Lock(signer)
-        self.lifetimeSeconds = lifetimeSeconds
-        self.capacity = capacity
+        self.lifetime = lifetime
+        known = Lock(GenerationCache(capacity: capacity))
     }
 
     /// A token that begins now.
@@ -35,17 +29,10 @@ final class AccessTokens: Sendable {
     /// What `text` says, if one of our keys signed it and it holds at `now`.
     func verify(_ text: String, at now: UnixTime) -> AccessToken? {
         guard text.utf8.count <= TokenSigner.maximumLength else { return nil }
-        // By digest, so that what lies here cannot be sent to anybody.
         let digest = Digest.sha256(Array(text.utf8))
-        let known = generations.withLock { generations -> AccessToken? in
-            if let token = generations.young[digest] { return token }
-            guard let token = generations.old[digest] else { return nil }
-            Self.keep(token, digest, capacity, &generations)
-            return token
-        }
-        if let known { return now < known.expiresAt ? known : nil }
+        if let token = known.withLock({ $0.find(digest) }) { return now < token.expiresAt ? token : nil }
         guard let token = currentSigner.verify(text, at: now) else { return nil }
-        generations.withLock { Self.keep(token, digest, capacity, &$0) }
+        known.withLock { $0.keep(token, for: digest) }
         return token
     }
 
@@ -64,16 +51,6 @@ final class AccessTokens: Sendable {
 
     /// How many are remembered now.
     var count: Int {
-        generations.withLock { $0.young.count + $0.old.count }
-    }
-
-    private static func keep(
-        _ token: AccessToken, _ digest: [UInt8], _ capacity: Int, _ generations: inout Generations
-    ) {
-        if generations.young.count >= capacity / 2 {
-            generations.old = generations.young
-            generations.young = [:]
-        }
-        generations.young[digest] = token
+        known.withLock { $0.count }
     }
 }

@@ -25,30 +25,18 @@ final class ProvenRequests: Sendable {
         let host: String
     }
 
-    private struct Generations {
-        var recent: [Key: ProvenRequest] = [:]
-        var earlier: [Key: ProvenRequest] = [:]
-    }
-
     /// Bytes; a longer target is proven each time.
     static let maximumTarget = 4096
 
-    /// The size of one generation; there are two.
-    private let capacity: Int
-    private let generations = Lock(Generations())
+    private let known: Lock<GenerationCache<Key, ProvenRequest>>
 
-    init(capacity: Int = 256) {
-        self.capacity = capacity
+    init(capacity: Int = 512) {
+        known = Lock(GenerationCache(capacity: capacity))
     }
 
     func find(_ head: HTTPRequestHead) -> ProvenRequest? {
         guard let key = Self.key(of: head) else { return nil }
-        return generations.withLock { generations in
-            if let known = generations.recent[key] { return known }
-            guard let known = generations.earlier.removeValue(forKey: key) else { return nil }
-            add(known, key, to: &generations)
-            return known
-        }
+        return known.withLock { $0.find(key) }
     }
 
     /// To be called with what `authentication` proved. Keeps it where it may stand for the next such request.
@@ -61,12 +49,7 @@ final class ProvenRequests: Sendable {
         else { return }
         let proven = ProvenRequest(
             dialect: dialect, target: target, operation: operation, claims: claims, expiresAt: expiresAt)
-        generations.withLock { add(proven, key, to: &$0) }
-    }
-
-    private func add(_ proven: ProvenRequest, _ key: Key, to generations: inout Generations) {
-        if generations.recent.count >= capacity { generations = Generations(earlier: generations.recent) }
-        generations.recent[key] = proven
+        known.withLock { $0.keep(proven, for: key) }
     }
 
     private static func key(of head: HTTPRequestHead) -> Key? {
