@@ -4,7 +4,6 @@ import Catalog
 import Crypto
 import Database
 import GatewayAPI
-import Proto
 import RPC
 
 /// The rules of CreateCopyJob, GetCopyJob, ListCopyJobItems and CancelCopyJob. A job is seen by whoever sees its
@@ -21,25 +20,17 @@ struct CopyJobRegistry: Sendable {
 
     /// A new job; the one that there is where the user sent the same idempotency key before, whatever became of the
     /// configuration since.
-    func create(_ request: CreateCopyJobRequest, by caller: Caller) async throws -> CopyJob {
-        try FileIDs.check(request.fileIDs, limit: configuration.items)
-        let key = request.idempotencyKey.isEmpty ? nil : request.idempotencyKey
-        if let key { try FieldRules.title(key, field: "idempotency_key") }
-        guard let destination = request.destination else {
-            throw RPCError.invalidArgument("destination must be set")
-        }
-        let place = try CopyPlace(destination)
-        let template = KeyTemplate(destination.keyTemplate)
-        let keys = try template.keys(of: request.fileIDs)
-        let digest = Self.digest(of: request)
+    func create(_ order: CopyOrder, by caller: Caller) async throws -> CopyJob {
+        let keys = try order.template.keys(of: order.fileIDs)
+        let place = order.place
         let (id, now, user) = (identifiers.uuid(), clock.now(), caller.user)
         return try await database.write { connection in
             let records = CopyRecords(connection)
-            let known = try key.flatMap {
+            let known = try order.idempotencyKey.flatMap {
                 try records.job(idempotencyKey: $0, organizationID: caller.organization.id, userID: user.userID)
             }
             if let known {
-                guard known.digest == digest else {
+                guard known.digest == order.digest else {
                     throw RPCError.invalidArgument(
                         "idempotency_key was used for another request: give each request a key of its own")
                 }
@@ -51,9 +42,10 @@ struct CopyJobRegistry: Sendable {
                     .overloaded, "the organization has \(configuration.jobs) copy jobs that have not finished",
                     retryAfterMilliseconds: 30_000)
             }
-            let objects = try ObjectRecords(connection).objects(ids: request.fileIDs, scope: user.objectScope)
+            let objects = try ObjectRecords(connection).objects(ids: order.fileIDs, scope: user.objectScope)
             let job = CopyJob(
-                id: id, organizationID: caller.organization.id, userID: user.userID, place: place, template: template,
+                id: id, organizationID: caller.organization.id, userID: user.userID, place: place,
+                template: order.template,
                 state: .queued, createdAt: now, reason: "", items: objects.count,
                 size: objects.reduce(0) { $0 + $1.content.size })
             let items = zip(objects, keys).enumerated().map { number, item in
@@ -61,7 +53,7 @@ struct CopyJobRegistry: Sendable {
                     jobID: id, number: number, fileID: item.0.fileID, uploadID: item.0.uploadID, key: item.1,
                     size: item.0.content.size)
             }
-            try records.insert(job, items, idempotencyKey: key, digest: digest)
+            try records.insert(job, items, idempotencyKey: order.idempotencyKey, digest: order.digest)
             try Audit.record(caller.did(to: "copyJobs/\(id)"), at: now, in: connection)
             connection.afterCommit { [workers] in workers.wake() }
             return job
@@ -80,13 +72,6 @@ struct CopyJobRegistry: Sendable {
             guard let objection = route.objection(to: key) else { continue }
             throw RPCError.invalidArgument("\(KeyTemplate.field) makes \(key), which cannot be there: \(objection)")
         }
-    }
-
-    /// A digest of all fields of the request.
-    private static func digest(of request: CreateCopyJobRequest) -> [UInt8] {
-        var request = request
-        request.idempotencyKey = ""
-        return Digest.sha256(request.encoded(canonical: true))
     }
 
     func job(_ id: String, for user: UserPrincipal) async throws -> (job: CopyJob, tally: CopyTally) {

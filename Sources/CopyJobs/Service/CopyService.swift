@@ -9,7 +9,9 @@ struct CopyService: DataGatewayCopyServiceHandler {
     let tokens: PageTokens
 
     func createCopyJob(_ request: CreateCopyJobRequest, context: CallContext) async throws -> CreateCopyJobResponse {
-        let job = try await jobs.create(request, by: try Caller(context))
+        let caller = try Caller(context)
+        let order = try CopyOrder(request, limit: jobs.configuration.items)
+        let job = try await jobs.create(order, by: caller)
         return CreateCopyJobResponse(
             copyJobID: job.id, status: CopyJobStatus(job.state), totalItems: Int32(clamping: job.items),
             estimatedTotalBytes: job.size)

@@ -1,5 +1,26 @@
 import Basics
+import Catalog
+import Crypto
+import GatewayAPI
 import Proto
+import RPC
+
+extension CopyOrder {
+    /// - Parameter limit: how many files it may name.
+    /// - Throws: INVALID_ARGUMENT, which names the field.
+    init(_ request: CreateCopyJobRequest, limit: Int) throws(RPCError) {
+        try FileIDs.check(request.fileIDs, limit: limit)
+        let key = request.idempotencyKey.isEmpty ? nil : request.idempotencyKey
+        if let key { try FieldRules.title(key, field: "idempotency_key") }
+        guard let destination = request.destination else { throw .invalidArgument("destination must be set") }
+        var asked = request
+        asked.idempotencyKey = ""
+        self.init(
+            fileIDs: request.fileIDs, place: try CopyPlace(destination),
+            template: KeyTemplate(destination.keyTemplate), idempotencyKey: key,
+            digest: Digest.sha256(asked.encoded(canonical: true)))
+    }
+}
 
 extension CopyJobStatus {
     init(_ state: CopyJobState) {
