@@ -136,27 +136,35 @@ package final class Accounts: Sendable {
 }
 
 extension Accounts {
-    /// For the auth listener.
+    /// Enters AuthService, SystemAuthService and SessionService.
+    package func register(in router: inout Router) {
+        authService.register(in: &router)
+        systemAuthService.register(in: &router)
+        sessionService.register(in: &router)
+    }
+
+    /// Enters AdminAuthService, UserAuthService, IdentityManagementService and AuditService, for the admin listener.
+    package func registerManagement(devices: any DeviceDirectory, in router: inout Router) {
+        adminAuthService(devices: devices).register(in: &router)
+        userAuthService.register(in: &router)
+        identityManagementService.register(in: &router)
+        auditService.register(in: &router)
+    }
+
     package var authService: AuthService { AuthService(accounts: self) }
 
-    /// For the auth listener.
     package var systemAuthService: SystemAuthService { SystemAuthService(accounts: self) }
 
-    /// For the auth listener.
     package var sessionService: SessionService { SessionService(accounts: self) }
 
-    /// For the admin listener.
     package func adminAuthService(devices: any DeviceDirectory) -> AdminAuthService {
         AdminAuthService(accounts: self, devices: devices)
     }
 
-    /// For the admin listener.
     package var userAuthService: UserAuthService { UserAuthService(accounts: self) }
 
-    /// For the admin listener.
     package var identityManagementService: IdentityManagementService { IdentityManagementService(accounts: self) }
 
-    /// For the admin listener.
     package var auditService: AuditService { AuditService(accounts: self, pageTokens: pageTokens) }
 
     /// The public keys of access tokens, as a JWK Set (RFC 7517, section 5): those that tokens are verified with now.

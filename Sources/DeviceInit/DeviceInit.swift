@@ -3,7 +3,7 @@ import Basics
 import Crypto
 import Database
 import GatewayAPI
-import HTTPTypes
+import RPC
 import Webhooks
 
 /// The device registry, and how devices come to their keys.
@@ -11,9 +11,7 @@ package final class DeviceInit: Sendable {
     /// After those of Accounts, whose tables they refer to.
     package static var migrations: [Migration] { DeviceRecords.migrations }
 
-    /// For the device-init listener.
     package let initService: DeviceInitService
-    /// For the admin listener.
     package let managementService: DeviceManagementService
     /// What the key operations of Accounts ask about devices.
     package var directory: any DeviceDirectory { DeviceRecords.Directory() }
@@ -34,5 +32,15 @@ package final class DeviceInit: Sendable {
                 database: database, keys: accounts.deviceKeys, clock: clock,
                 reinitWindowSeconds: configuration.reinitWindowSeconds),
             pageTokens: PageTokens(keyring: environment.keyring))
+    }
+
+    /// Enters DeviceInitService.
+    package func register(in router: inout Router) {
+        initService.register(in: &router)
+    }
+
+    /// Enters DeviceManagementService, for the admin listener.
+    package func registerManagement(in router: inout Router) {
+        managementService.register(in: &router)
     }
 }

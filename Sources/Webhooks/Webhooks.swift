@@ -35,7 +35,7 @@ package final class Webhooks: Sendable {
     }
 
     /// Enters EventService, for the admin listener.
-    package func register(in router: inout Router) {
+    package func registerManagement(in router: inout Router) {
         service.register(in: &router)
     }
 

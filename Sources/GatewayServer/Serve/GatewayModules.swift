@@ -170,28 +170,23 @@ package struct GatewayModules: Sendable {
     private func register(_ listener: ListenerName, in router: inout Router) {
         switch listener {
         case .auth:
-            accounts.authService.register(in: &router)
-            accounts.systemAuthService.register(in: &router)
-            accounts.sessionService.register(in: &router)
+            accounts.register(in: &router)
         case .gateway:
             uploads.register(in: &router)
             catalog.register(in: &router)
             copies.register(in: &router)
         case .admin:
-            accounts.adminAuthService(devices: deviceInit.directory).register(in: &router)
-            accounts.userAuthService.register(in: &router)
-            accounts.identityManagementService.register(in: &router)
-            accounts.auditService.register(in: &router)
-            deviceInit.managementService.register(in: &router)
+            accounts.registerManagement(devices: deviceInit.directory, in: &router)
+            deviceInit.registerManagement(in: &router)
             catalog.registerManagement(in: &router)
             uploads.registerManagement(in: &router)
             backup.register(in: &router)
             ClockService(keeper: clock).register(in: &router)
-            events.register(in: &router)
+            events.registerManagement(in: &router)
         case .internalStorage:
             internalStorage.register(in: &router)
         case .deviceInit:
-            deviceInit.initService.register(in: &router)
+            deviceInit.register(in: &router)
         case .web:
             // What people use, not what devices do.
             register(.auth, in: &router)
