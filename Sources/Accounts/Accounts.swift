@@ -35,7 +35,8 @@ package final class Accounts: Sendable {
     /// - Parameters:
     ///   - keysDirectory: where the signing keys lie, beside the keyring's root; one is made where there is none.
     package init(
-        _ environment: ModuleEnvironment, keysDirectory: String, configuration: AccountsConfiguration = AccountsConfiguration()
+        _ environment: ModuleEnvironment, keysDirectory: String,
+        configuration: AccountsConfiguration = AccountsConfiguration()
     ) throws {
         let (database, clock, clockGuard) = (environment.database, environment.clock, environment.clockGuard)
         let identifiers = environment.identifiers
@@ -90,7 +91,7 @@ package final class Accounts: Sendable {
     /// - Returns: whether they were made now.
     @discardableResult
     package func createFirstAdmin(password: Secret?, keep: (Secret) throws -> Void) async throws -> Bool {
-        guard try await database.read({ try OrganizationRecords.all(in: $0) }).isEmpty else { return false }
+        guard try await database.read({ try OrganizationRecords($0).all() }).isEmpty else { return false }
         if let password, !FieldRules.isPassword(password.exposedText) { throw FirstAdminError() }
         let chosen = password ?? Secret(Base64.encodeURL(Random.bytes(18)))
         if password == nil { try keep(chosen) }
@@ -98,11 +99,11 @@ package final class Accounts: Sendable {
         let now = clock.now()
         try await database.write { connection in
             guard
-                let system = try OrganizationRecords.insert(
-                    name: "system", displayName: "System", kind: .system, at: now, in: connection)
+                let system = try OrganizationRecords(connection).insert(
+                    name: "system", displayName: "System", kind: .system, at: now)
             else { return }
-            _ = try UserRecords.insert(
-                organizationID: system.id, name: "admin", role: .admin, passwordHash: hash, at: now, in: connection)
+            _ = try UserRecords(connection).insert(
+                organizationID: system.id, name: "admin", role: .admin, passwordHash: hash, at: now)
         }
         return true
     }
@@ -110,28 +111,28 @@ package final class Accounts: Sendable {
     /// The organization's name where the gateway has another beside it and `system`; `nil` for `system`, which acts for all.
     package static func nameAmongOthers(_ id: Int64, in connection: Connection) throws -> String? {
         guard try hasSeveralOrganizations(in: connection) else { return nil }
-        return try OrganizationRecords.all(in: connection).first { $0.id == id && $0.kind == .business }?.name
+        return try OrganizationRecords(connection).all().first { $0.id == id && $0.kind == .business }?.name
     }
 
     /// Whether there are two or more beside `system`.
     package static func hasSeveralOrganizations(in connection: Connection) throws -> Bool {
-        try OrganizationRecords.all(in: connection).count { $0.kind == .business } > 1
+        try OrganizationRecords(connection).all().count { $0.kind == .business } > 1
     }
 
     /// `nil` where there is no organization of that id.
     package static func organization(_ id: Int64, in connection: Connection) throws -> OrganizationReference? {
-        try OrganizationRecords.reference(id: id, in: connection)
+        try OrganizationRecords(connection).reference(id: id)
     }
 
     /// Whether what was issued for the key may still be used.
     package static func isLive(_ key: APIKeyReference, at now: UnixTime, in connection: Connection) throws -> Bool {
-        guard let record = try APIKeyRecords.find(id: key.id, in: connection) else { return false }
+        guard let record = try APIKeyRecords(connection).find(id: key.id) else { return false }
         return record.epoch == key.epoch && record.usability(at: now) == .usable
     }
 
     /// Whether what was issued for the user may still be used.
     package static func isLive(userID: Int64, epoch: Int64, in connection: Connection) throws -> Bool {
-        try UserRecords.find(id: userID, in: connection)?.epoch == epoch
+        try UserRecords(connection).find(id: userID)?.epoch == epoch
     }
 }
 
@@ -206,9 +207,9 @@ extension Accounts {
     ) async throws -> (lines: [AuditRecord], end: Int64) {
         let since = since ?? UnixTime(microseconds: 0)
         return try await database.read { connection in
-            let start = try id.map { $0 + 1 } ?? AuditRecords.start(since: since, in: connection)
-            let lines = try AuditRecords.page(
-                start..<Int64.max, organization: Self.audited(by: caller), since: since, limit: limit, in: connection)
+            let start = try id.map { $0 + 1 } ?? AuditRecords(connection).start(since: since)
+            let lines = try AuditRecords(connection).page(
+                start..<Int64.max, organization: Self.audited(by: caller), since: since, limit: limit)
             return (lines, lines.last?.id ?? start - 1)
         }
     }
@@ -218,10 +219,9 @@ extension Accounts {
         let since = since ?? UnixTime(microseconds: 0)
         return try await database.read { connection in
             let end = id ?? Int64.max
-            let start = min(try AuditRecords.start(since: since, in: connection), end)
-            return try AuditRecords.page(
-                start..<end, newestFirst: true, organization: Self.audited(by: caller), since: since, limit: limit,
-                in: connection)
+            let start = min(try AuditRecords(connection).start(since: since), end)
+            return try AuditRecords(connection).page(
+                start..<end, newestFirst: true, organization: Self.audited(by: caller), since: since, limit: limit)
         }
     }
 

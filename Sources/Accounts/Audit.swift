@@ -43,11 +43,11 @@ package struct AuditEntry: Sendable, Hashable {
 /// Writes the audit log, in the transaction of what it tells of.
 package enum Audit {
     package static func record(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
-        try AuditRecords.insert(entry, at: now, in: connection)
+        try AuditRecords(connection).insert(entry, at: now)
     }
 
     /// The time of the newest line; `nil` where there is none.
     package static func newestTime(in connection: Connection) throws -> UnixTime? {
-        try AuditRecords.newestTime(in: connection)
+        try AuditRecords(connection).newestTime()
     }
 }

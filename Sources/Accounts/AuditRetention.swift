@@ -25,11 +25,11 @@ struct AuditRetention: Sendable {
         let now = clock.now()
         let (expired, removable, usages) = try await database.read { connection in
             func start(keepingDays days: Int64) throws -> Int64 {
-                try permit.map { try AuditRecords.start(keepingDays: days, $0, in: connection) } ?? 0
+                try permit.map { try AuditRecords(connection).start(keepingDays: days, $0) } ?? 0
             }
             return (
                 try start(keepingDays: days), minimumDays == 0 ? Int64.max : try start(keepingDays: minimumDays),
-                try AuditUsageRecords.all(in: connection)
+                try AuditUsageRecords(connection).all()
             )
         }
         var removed = 0
@@ -58,15 +58,15 @@ struct AuditRetention: Sendable {
         while true {
             try Task.checkCancellation()
             let ids = try await database.read { connection in
-                let lines = try AuditUsageRecords.lines(of: organizationID, in: connection)
-                return try AuditRecords.oldest(
-                    count(lines), of: organizationID, below: end, in: connection)
+                let lines = try AuditUsageRecords(connection).lines(of: organizationID)
+                return try AuditRecords(connection).oldest(
+                    count(lines), of: organizationID, below: end)
             }
             guard let first = ids.first, let last = ids.last else { return removed }
             try await database.write(mayUseReserve: true) { connection in
-                try AuditRecords.purge(below: last + 1, of: organizationID, in: connection)
+                try AuditRecords(connection).purge(below: last + 1, of: organizationID)
                 var entry = AuditEntry.byGateway("PurgeAuditLog", on: "auditLines/\(first)-\(last)", count: ids.count)
-                entry.organization = try OrganizationRecords.reference(id: organizationID, in: connection)
+                entry.organization = try OrganizationRecords(connection).reference(id: organizationID)
                 try Audit.record(entry, at: now, in: connection)
             }
             removed += ids.count
@@ -75,9 +75,9 @@ struct AuditRetention: Sendable {
 
     private func updatePressure() async throws {
         let (overfull, slowed) = try await database.read { connection in
-            let usages = try AuditUsageRecords.all(in: connection).filter { $0.lines > maximumLines }
+            let usages = try AuditUsageRecords(connection).all().filter { $0.lines > maximumLines }
             let overfull = try usages.map { usage in
-                try OrganizationRecords.reference(id: usage.organizationID, in: connection)
+                try OrganizationRecords(connection).reference(id: usage.organizationID)
                     ?? OrganizationReference(id: usage.organizationID, name: "")
             }
             let slowed = usages.filter { $0.lines / Self.pressureFactor >= maximumLines }

@@ -93,7 +93,7 @@ package struct Authenticator: Interceptor {
 
     private func keyOwner(of token: AccessToken) throws(RPCError) -> Principal {
         let now = clock.now()
-        let key = try read { try APIKeyRecords.find(id: token.subject, in: $0) }
+        let key = try read { try APIKeyRecords($0).find(id: token.subject) }
         guard let key, key.epoch == token.epoch, key.usability(at: now) == .usable else { throw Self.revoked }
         deferred.noteUse(of: key, at: now)
         return switch key.principal {
@@ -103,7 +103,7 @@ package struct Authenticator: Interceptor {
     }
 
     private func user(of token: AccessToken, in context: CallContext) throws(RPCError) -> UserPrincipal {
-        guard let id = Int64(token.subject), let record = try read({ try UserRecords.find(id: id, in: $0) }),
+        guard let id = Int64(token.subject), let record = try read({ try UserRecords($0).find(id: id) }),
             record.epoch == token.epoch
         else { throw Self.revoked }
         var user = record.principal
@@ -117,7 +117,7 @@ package struct Authenticator: Interceptor {
         guard user.isSystem && user.role >= .admin else {
             throw .permissionDenied("x-organization needs the role admin in the organization system")
         }
-        guard let organization = try read({ try OrganizationRecords.find(name: name, in: $0) }) else {
+        guard let organization = try read({ try OrganizationRecords($0).find(name: name) }) else {
             throw .notFound("there is no organization \(name)")
         }
         return organization.reference

@@ -19,7 +19,7 @@ package struct ConfiguredOrganization: Sendable, Hashable {
     /// The first answer is recorded, so `connection` has to be the writer's.
     package func id(in connection: Connection) throws -> Int64? {
         if let known = try recorded(in: connection) { return known }
-        guard let organization = try OrganizationRecords.find(name: name, in: connection) else { return nil }
+        guard let organization = try OrganizationRecords(connection).find(name: name) else { return nil }
         try connection.execute(
             "INSERT INTO configured_organizations (setting, name, organization_id) VALUES ($1, $2, $3)", setting, name,
             organization.id)
@@ -48,7 +48,7 @@ package struct ConfiguredOrganization: Sendable, Hashable {
         }
         return try all.filter { named in
             let id = try named.id(in: connection)
-            let holder = try OrganizationRecords.find(name: named.name, in: connection)
+            let holder = try OrganizationRecords(connection).find(name: named.name)
             return holder != nil && holder?.id != id
         }
     }

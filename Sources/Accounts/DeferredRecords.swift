@@ -84,7 +84,7 @@ package final class DeferredRecords: Sendable {
     private func write(uses: [String: UnixTime], entries: [AuditEntry: Int], at now: UnixTime) {
         database.submit(
             { connection in
-                for (id, time) in uses { try APIKeyRecords.noteUse(id: id, at: time, in: connection) }
+                for (id, time) in uses { try APIKeyRecords(connection).noteUse(id: id, at: time) }
                 for (var entry, count) in entries {
                     entry.count = count
                     try Audit.record(entry, at: now, in: connection)

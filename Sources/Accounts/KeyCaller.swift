@@ -22,7 +22,7 @@ package struct KeyCaller: Sendable {
     package func did(to target: String, in connection: Connection) throws -> AuditEntry {
         AuditEntry(
             actor: owner.principal.name,
-            organization: try OrganizationRecords.reference(id: owner.organizationID, in: connection),
+            organization: try OrganizationRecords(connection).reference(id: owner.organizationID),
             action: action, target: target, peer: peer)
     }
 }

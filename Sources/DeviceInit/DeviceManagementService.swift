@@ -55,8 +55,8 @@ package struct DeviceManagementService: DeviceManagementServiceHandler {
         try DeviceRules.tags(request.tags)
         let suiteID = request.suite.isEmpty ? nil : try ResourceName.suiteID(request.suite, field: "suite")
         return try await registry.register(
-            id, suiteID: suiteID, displayName: request.displayName, description: request.description,
-            tags: request.tags, by: caller
+            id, DeviceLabels(displayName: request.displayName, description: request.description, tags: request.tags),
+            suiteID: suiteID, by: caller
         ).message
     }
 

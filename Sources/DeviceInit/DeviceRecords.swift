@@ -45,7 +45,14 @@ struct DeviceFilter: Sendable, Hashable {
     var status: Status?
 }
 
-enum DeviceRecords {
+/// What operators call a device, and say of it.
+struct DeviceLabels: Sendable, Hashable {
+    var displayName: String
+    var description: String
+    var tags: [String: String]
+}
+
+struct DeviceRecords {
     static let migrations = [
         Migration(
             name: "devices-1",
@@ -91,51 +98,54 @@ enum DeviceRecords {
         FROM devices d LEFT JOIN device_suites s ON s.id = d.suite_id
         """
 
-    static func find(_ id: DeviceID, in connection: Connection) throws -> DeviceRecord? {
-        try connection.first("\(select) WHERE d.id = $1", id.text, row: record)
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func find(_ id: DeviceID) throws -> DeviceRecord? {
+        try connection.first("\(Self.select) WHERE d.id = $1", id.text, row: Self.record)
     }
 
     /// A device of that organization; another's is not found.
-    static func find(_ id: DeviceID, organizationID: Int64, in connection: Connection) throws -> DeviceRecord? {
+    func find(_ id: DeviceID, organizationID: Int64) throws -> DeviceRecord? {
         try connection.first(
-            "\(select) WHERE d.id = $1 AND d.organization_id = $2", id.text, organizationID, row: record)
+            "\(Self.select) WHERE d.id = $1 AND d.organization_id = $2", id.text, organizationID, row: Self.record)
     }
 
     /// - Returns: `false` when the id is taken.
-    static func insert(
-        _ id: DeviceID, organizationID: Int64, suiteID: Int64?, displayName: String, description: String,
-        tags: [String: String], at now: UnixTime, in connection: Connection
+    func insert(
+        _ id: DeviceID, _ labels: DeviceLabels, organizationID: Int64, suiteID: Int64?, at now: UnixTime
     ) throws -> Bool {
         let inserted = try connection.execute(
             """
             INSERT INTO devices (id, organization_id, suite_id, display_name, description, tags, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $7) ON CONFLICT DO NOTHING
-            """, id.text, organizationID, suiteID, displayName, description, try encode(tags), now.microseconds)
+            """, id.text, organizationID, suiteID, labels.displayName, labels.description, try Self.encode(labels.tags),
+            now.microseconds)
         return inserted == 1
     }
 
-    static func describe(
-        _ id: DeviceID, displayName: String, description: String, tags: [String: String], at now: UnixTime,
-        in connection: Connection
-    ) throws {
+    func setLabels(_ labels: DeviceLabels, of id: DeviceID, at now: UnixTime) throws {
         try connection.execute(
             "UPDATE devices SET display_name = $2, description = $3, tags = $4, updated_at = $5 WHERE id = $1", id.text,
-            displayName, description, try encode(tags), now.microseconds)
+            labels.displayName, labels.description, try Self.encode(labels.tags), now.microseconds)
     }
 
-    static func setDisabled(_ id: DeviceID, _ isDisabled: Bool, at now: UnixTime, in connection: Connection) throws {
+    func setDisabled(_ id: DeviceID, _ isDisabled: Bool, at now: UnixTime) throws {
         try connection.execute(
             "UPDATE devices SET is_disabled = $2, updated_at = $3 WHERE id = $1", id.text, isDisabled,
             now.microseconds)
     }
 
-    static func bind(_ id: DeviceID, toSuite suiteID: Int64?, at now: UnixTime, in connection: Connection) throws {
+    func bind(_ id: DeviceID, toSuite suiteID: Int64?, at now: UnixTime) throws {
         try connection.execute(
             "UPDATE devices SET suite_id = $2, updated_at = $3 WHERE id = $1", id.text, suiteID, now.microseconds)
     }
 
-    static func allowReinit(
-        _ id: DeviceID, until end: UnixTime, at now: UnixTime, in connection: Connection
+    func allowReinit(
+        _ id: DeviceID, until end: UnixTime, at now: UnixTime
     ) throws {
         try connection.execute(
             "UPDATE devices SET reinit_allowed_until = $2, updated_at = $3 WHERE id = $1", id.text, end.microseconds,
@@ -146,8 +156,8 @@ enum DeviceRecords {
     /// as it was read.
     ///
     /// - Returns: whether it was; where it was not, the write must fail.
-    static func noteInitialization(
-        of device: DeviceRecord, sdkVersion: String, platform: String, at now: UnixTime, in connection: Connection
+    func noteInitialization(
+        of device: DeviceRecord, sdkVersion: String, platform: String, at now: UnixTime
     ) throws -> Bool {
         let tags = try connection.first(
             """
@@ -160,18 +170,18 @@ enum DeviceRecords {
             device.initializedAt?.microseconds ?? -1, device.reinitAllowedUntil?.microseconds ?? -1
         ) { $0.text("tags") }
         // One text is as good as another: the order of the keys says nothing.
-        return try tags.map(decode) == device.tags
+        return try tags.map(Self.decode) == device.tags
     }
 
-    static func delete(_ id: DeviceID, in connection: Connection) throws {
+    func delete(_ id: DeviceID) throws {
         try connection.execute("DELETE FROM devices WHERE id = $1", id.text)
     }
 
     /// Up to `limit` devices after `cursor`, by id.
-    static func page(
-        organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: Int, in connection: Connection
+    func page(
+        organizationID: Int64, filter: DeviceFilter, after cursor: String, limit: Int
     ) throws -> [DeviceRecord] {
-        var sql = "\(select) WHERE d.organization_id = $1 AND d.id > $2"
+        var sql = "\(Self.select) WHERE d.organization_id = $1 AND d.id > $2"
         var arguments: [(any Bindable)?] = [organizationID, cursor]
         func require(_ condition: (String) -> String, _ value: any Bindable) {
             arguments.append(value)
@@ -187,13 +197,13 @@ enum DeviceRecords {
         }
         arguments.append(limit)
         sql += " ORDER BY d.id LIMIT $\(arguments.count)"
-        return try connection.query(sql, arguments: arguments, row: record)
+        return try connection.query(sql, arguments: arguments, row: Self.record)
     }
 
     /// Devices as the operators of keys see them.
     struct Directory: DeviceDirectory {
         func device(_ id: String, organizationID: Int64, in connection: Connection) throws -> DirectoryDevice? {
-            guard let device = try find(DeviceID(id), organizationID: organizationID, in: connection) else {
+            guard let device = try DeviceRecords(connection).find(DeviceID(id), organizationID: organizationID) else {
                 return nil
             }
             return DirectoryDevice(place: device.place, isDisabled: device.isDisabled)
@@ -208,9 +218,12 @@ enum DeviceRecords {
 
     private static func record(_ row: Row) throws -> DeviceRecord {
         DeviceRecord(
-            id: row.text("id"), organizationID: row.int64("organization_id"), suiteID: row.optionalInt64("suite_id"), siteID: row.optionalInt64("site_id"),
-            displayName: row.text("display_name"), description: row.text("description"), tags: try decode(row.text("tags")), isDisabled: row.bool("is_disabled"),
-            initializedAt: row.optionalTime("initialized_at"), sdkVersion: row.text("sdk_version"), platform: row.text("platform"), lastSeenAt: row.optionalTime("last_seen_at"),
+            id: row.text("id"), organizationID: row.int64("organization_id"), suiteID: row.optionalInt64("suite_id"),
+            siteID: row.optionalInt64("site_id"),
+            displayName: row.text("display_name"), description: row.text("description"),
+            tags: try decode(row.text("tags")), isDisabled: row.bool("is_disabled"),
+            initializedAt: row.optionalTime("initialized_at"), sdkVersion: row.text("sdk_version"),
+            platform: row.text("platform"), lastSeenAt: row.optionalTime("last_seen_at"),
             reinitAllowedUntil: row.optionalTime("reinit_allowed_until"), createdAt: row.time("created_at"),
             updatedAt: row.time("updated_at"))
     }

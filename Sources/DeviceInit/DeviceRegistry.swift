@@ -32,9 +32,9 @@ struct DeviceRegistry: Sendable {
             guard try keys.siteStatus(siteID, organizationID: caller.organization.id, in: connection) != nil else {
                 throw RPCError.notFound("there is no site \(siteID)")
             }
-            let suite = try SuiteRecords.insert(
+            let suite = try SuiteRecords(connection).insert(
                 organizationID: caller.organization.id, siteID: siteID, displayName: displayName,
-                description: description, at: now, in: connection)
+                description: description, at: now)
             guard let suite else { throw RPCError(.internalError, "the suite could not be stored") }
             try Audit.record(caller.did(to: ResourceName.suite(suite.id)), at: now, in: connection)
             return suite
@@ -47,8 +47,8 @@ struct DeviceRegistry: Sendable {
 
     func suites(siteID: Int64?, after cursor: Int64, limit: Int, for caller: Caller) async throws -> [SuiteRecord] {
         try await database.read { connection in
-            try SuiteRecords.page(
-                organizationID: caller.organization.id, siteID: siteID, after: cursor, limit: limit, in: connection)
+            try SuiteRecords(connection).page(
+                organizationID: caller.organization.id, siteID: siteID, after: cursor, limit: limit)
         }
     }
 
@@ -56,28 +56,26 @@ struct DeviceRegistry: Sendable {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
             _ = try suite(id, of: caller, in: connection)
-            if let device = try SuiteRecords.someDevice(of: id, in: connection) {
+            if let device = try SuiteRecords(connection).someDevice(of: id) {
                 throw RPCError(
                     bare: .failedPrecondition,
                     "\(ResourceName.device(device)) is bound to \(ResourceName.suite(id))")
             }
-            try SuiteRecords.delete(id, in: connection)
+            try SuiteRecords(connection).delete(id)
             try Audit.record(caller.did(to: ResourceName.suite(id)), at: now, in: connection)
         }
     }
 
     /// - Parameter requestedID: `nil` = one of today is assigned.
     func register(
-        _ requestedID: DeviceID?, suiteID: Int64?, displayName: String, description: String, tags: [String: String],
-        by caller: Caller
+        _ requestedID: DeviceID?, _ labels: DeviceLabels, suiteID: Int64?, by caller: Caller
     ) async throws -> DeviceView {
         let now = clock.now()
         return try await database.write { connection in
             if let suiteID { _ = try suite(suiteID, of: caller, in: connection) }
             func insert(_ id: DeviceID) throws -> Bool {
-                try DeviceRecords.insert(
-                    id, organizationID: caller.organization.id, suiteID: suiteID, displayName: displayName,
-                    description: description, tags: tags, at: now, in: connection)
+                try DeviceRecords(connection).insert(
+                    id, labels, organizationID: caller.organization.id, suiteID: suiteID, at: now)
             }
             var registered: DeviceID?
             if let requestedID {
@@ -109,8 +107,8 @@ struct DeviceRegistry: Sendable {
         _ filter: DeviceFilter, after cursor: String, limit: Int, for caller: Caller
     ) async throws -> [DeviceView] {
         try await database.read { connection in
-            let page = try DeviceRecords.page(
-                organizationID: caller.organization.id, filter: filter, after: cursor, limit: limit, in: connection)
+            let page = try DeviceRecords(connection).page(
+                organizationID: caller.organization.id, filter: filter, after: cursor, limit: limit)
             return try page.map { try view($0, in: connection) }
         }
     }
@@ -123,22 +121,23 @@ struct DeviceRegistry: Sendable {
         try await change(id, by: caller) { device, now, connection in
             let tags = replacingTags ? tags : device.tags.merging(tags) { _, new in new }
             try DeviceRules.tags(tags)
-            try DeviceRecords.describe(
-                id, displayName: displayName ?? device.displayName, description: description ?? device.description,
-                tags: tags, at: now, in: connection)
+            let labels = DeviceLabels(
+                displayName: displayName ?? device.displayName, description: description ?? device.description,
+                tags: tags)
+            try DeviceRecords(connection).setLabels(labels, of: id, at: now)
         }
     }
 
     func enable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { device, now, connection in
-            try DeviceRecords.setDisabled(id, false, at: now, in: connection)
+            try DeviceRecords(connection).setDisabled(id, false, at: now)
             if device.suiteID != nil { try keys.release(id.text, at: now, in: connection) }
         }
     }
 
     func disable(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { _, now, connection in
-            try DeviceRecords.setDisabled(id, true, at: now, in: connection)
+            try DeviceRecords(connection).setDisabled(id, true, at: now)
             try keys.hold(id.text, at: now, in: connection)
         }
     }
@@ -147,7 +146,7 @@ struct DeviceRegistry: Sendable {
     func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { _, now, connection in
             let end = now.adding(seconds: reinitWindowSeconds)
-            try DeviceRecords.allowReinit(id, until: end, at: now, in: connection)
+            try DeviceRecords(connection).allowReinit(id, until: end, at: now)
         }
     }
 
@@ -159,7 +158,7 @@ struct DeviceRegistry: Sendable {
                     bare: .failedPrecondition,
                     "\(ResourceName.device(id.text)) is bound to \(ResourceName.suite(bound)): remove it there first")
             }
-            try DeviceRecords.bind(id, toSuite: suiteID, at: now, in: connection)
+            try DeviceRecords(connection).bind(id, toSuite: suiteID, at: now)
             let place = DeviceKeys.Place(
                 deviceID: id.text, suiteID: suiteID, siteID: suite.siteID, organizationID: suite.organizationID)
             try keys.move(to: place, at: now, in: connection)
@@ -175,7 +174,7 @@ struct DeviceRegistry: Sendable {
                     bare: .failedPrecondition,
                     "\(ResourceName.device(id.text)) is not bound to \(ResourceName.suite(suiteID))")
             }
-            try DeviceRecords.bind(id, toSuite: nil, at: now, in: connection)
+            try DeviceRecords(connection).bind(id, toSuite: nil, at: now)
             try keys.hold(id.text, at: now, in: connection)
         }
     }
@@ -190,7 +189,7 @@ struct DeviceRegistry: Sendable {
                     bare: .failedPrecondition,
                     "\(ResourceName.device(id.text)) was given a key, and uploads may refer to it: disable it instead")
             }
-            try DeviceRecords.delete(id, in: connection)
+            try DeviceRecords(connection).delete(id)
             try Audit.record(caller.did(to: ResourceName.device(id.text)), at: now, in: connection)
         }
     }
@@ -219,13 +218,13 @@ struct DeviceRegistry: Sendable {
     }
 
     private func device(_ id: DeviceID, of caller: Caller, in connection: Connection) throws -> DeviceRecord {
-        let device = try DeviceRecords.find(id, organizationID: caller.organization.id, in: connection)
+        let device = try DeviceRecords(connection).find(id, organizationID: caller.organization.id)
         guard let device else { throw RPCError.notFound("there is no device \(id.text)") }
         return device
     }
 
     private func suite(_ id: Int64, of caller: Caller, in connection: Connection) throws -> SuiteRecord {
-        let suite = try SuiteRecords.find(id, organizationID: caller.organization.id, in: connection)
+        let suite = try SuiteRecords(connection).find(id, organizationID: caller.organization.id)
         guard let suite else { throw RPCError.notFound("there is no \(ResourceName.suite(id))") }
         return suite
     }

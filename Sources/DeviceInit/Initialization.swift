@@ -77,8 +77,8 @@ struct Initialization: Sendable {
     /// Gives the device its key, if all that admitted it is still as it was read: none of it is read again.
     private func issue(_ call: Call, _ admission: Admission, in connection: Connection) throws -> Issued {
         let (device, place) = (admission.device, admission.place)
-        let isNoted = try DeviceRecords.noteInitialization(
-            of: device, sdkVersion: call.sdkVersion, platform: call.platform, at: call.at, in: connection)
+        let isNoted = try DeviceRecords(connection).noteInitialization(
+            of: device, sdkVersion: call.sdkVersion, platform: call.platform, at: call.at)
         guard isNoted else { throw DeviceKeys.ChangedSinceRead() }
         let credential = try accounts.deviceKeys.issue(
             to: place, by: admission.standing, at: call.at, in: connection)
@@ -113,7 +113,7 @@ struct Initialization: Sendable {
 
     /// The device, if it may be given a key now.
     private func admitted(_ call: Call, in connection: Connection) throws -> Admission {
-        let found = try DeviceRecords.find(call.id, in: connection)
+        let found = try DeviceRecords(connection).find(call.id)
         // Read also for an unknown device, so that it takes as long.
         let standing = try accounts.deviceKeys.standing(
             of: call.id.text, atSite: found?.siteID ?? 0, organizationID: found?.organizationID ?? 0, at: call.at,

@@ -12,52 +12,58 @@ struct SuiteRecord: Sendable {
     let updatedAt: UnixTime
 }
 
-enum SuiteRecords {
+struct SuiteRecords {
     private static let columns = "id, organization_id, site_id, display_name, description, created_at, updated_at"
 
-    static func insert(
-        organizationID: Int64, siteID: Int64, displayName: String, description: String, at now: UnixTime,
-        in connection: Connection
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func insert(
+        organizationID: Int64, siteID: Int64, displayName: String, description: String, at now: UnixTime
     ) throws -> SuiteRecord? {
         try connection.first(
             """
             INSERT INTO device_suites (organization_id, site_id, display_name, description, created_at, updated_at)
-            VALUES ($1, $2, $3, $4, $5, $5) RETURNING \(columns)
-            """, organizationID, siteID, displayName, description, now.microseconds, row: record)
+            VALUES ($1, $2, $3, $4, $5, $5) RETURNING \(Self.columns)
+            """, organizationID, siteID, displayName, description, now.microseconds, row: Self.record)
     }
 
     /// A suite of that organization; another's is not found.
-    static func find(_ id: Int64, organizationID: Int64, in connection: Connection) throws -> SuiteRecord? {
+    func find(_ id: Int64, organizationID: Int64) throws -> SuiteRecord? {
         try connection.first(
-            "SELECT \(columns) FROM device_suites WHERE id = $1 AND organization_id = $2", id, organizationID,
-            row: record)
+            "SELECT \(Self.columns) FROM device_suites WHERE id = $1 AND organization_id = $2", id, organizationID,
+            row: Self.record)
     }
 
     /// Up to `limit` suites after `cursor`, by id.
     ///
     /// - Parameter siteID: `nil` = of any site.
-    static func page(
-        organizationID: Int64, siteID: Int64?, after cursor: Int64, limit: Int, in connection: Connection
+    func page(
+        organizationID: Int64, siteID: Int64?, after cursor: Int64, limit: Int
     ) throws -> [SuiteRecord] {
         try connection.query(
             """
-            SELECT \(columns) FROM device_suites
+            SELECT \(Self.columns) FROM device_suites
             WHERE organization_id = $1 AND id > $2 AND (CAST($3 AS BIGINT) IS NULL OR site_id = $3) ORDER BY id LIMIT $4
-            """, organizationID, cursor, siteID, limit, row: record)
+            """, organizationID, cursor, siteID, limit, row: Self.record)
     }
 
     /// The id of some device that is bound to the suite.
-    static func someDevice(of id: Int64, in connection: Connection) throws -> String? {
+    func someDevice(of id: Int64) throws -> String? {
         try connection.first("SELECT id FROM devices WHERE suite_id = $1 ORDER BY id LIMIT 1", id) { $0.text("id") }
     }
 
-    static func delete(_ id: Int64, in connection: Connection) throws {
+    func delete(_ id: Int64) throws {
         try connection.execute("DELETE FROM device_suites WHERE id = $1", id)
     }
 
     private static func record(_ row: Row) -> SuiteRecord {
         SuiteRecord(
-            id: row.int64("id"), organizationID: row.int64("organization_id"), siteID: row.int64("site_id"), displayName: row.text("display_name"),
+            id: row.int64("id"), organizationID: row.int64("organization_id"), siteID: row.int64("site_id"),
+            displayName: row.text("display_name"),
             description: row.text("description"), createdAt: row.time("created_at"),
             updatedAt: row.time("updated_at"))
     }

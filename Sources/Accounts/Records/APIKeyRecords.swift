@@ -49,7 +49,21 @@ struct APIKeyRecord: Sendable {
     }
 }
 
-enum APIKeyRecords {
+/// A key that is about to be stored.
+struct NewAPIKey: Sendable {
+    let id: String
+    let organizationID: Int64
+    let siteID: Int64
+    let owner: APIKeyOwner
+    let name: String
+    let digest: [UInt8]
+    let status: Availability
+    /// Because its device is disabled.
+    var isHeld = false
+    let expiresAt: UnixTime?
+}
+
+struct APIKeyRecords {
     /// The epoch is the key's and its site's in one number, which either raises. A key that moves to another site was
     /// held before, and so has a higher one of its own.
     private static let select = """
@@ -61,40 +75,43 @@ enum APIKeyRecords {
     /// Asked at each call, so made once.
     private static let byID = "\(select) WHERE k.id = $1"
 
-    static func find(id: String, in connection: Connection) throws -> APIKeyRecord? {
-        try connection.first(byID, id, row: record)
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
     }
 
-    static func find(id: String, organizationID: Int64, in connection: Connection) throws -> APIKeyRecord? {
+    func find(id: String) throws -> APIKeyRecord? {
+        try connection.first(Self.byID, id, row: Self.record)
+    }
+
+    func find(id: String, organizationID: Int64) throws -> APIKeyRecord? {
         try connection.first(
-            "\(select) WHERE k.id = $1 AND k.organization_id = $2", id, organizationID, row: record)
+            "\(Self.select) WHERE k.id = $1 AND k.organization_id = $2", id, organizationID, row: Self.record)
     }
 
-    static func find(deviceID: String, in connection: Connection) throws -> APIKeyRecord? {
-        try connection.first("\(select) WHERE k.device_id = $1", deviceID, row: record)
+    func find(deviceID: String) throws -> APIKeyRecord? {
+        try connection.first("\(Self.select) WHERE k.device_id = $1", deviceID, row: Self.record)
     }
 
-    static func insert(
-        id: String, organizationID: Int64, siteID: Int64, owner: APIKeyOwner, name: String, digest: [UInt8],
-        status: Availability, isHeld: Bool = false, expiresAt: UnixTime?, at now: UnixTime, in connection: Connection
-    ) throws {
+    func insert(_ key: NewAPIKey, at now: UnixTime) throws {
         var deviceID: String?
         var suiteID: Int64?
-        if case .device(let device, let suite) = owner { (deviceID, suiteID) = (device, suite) }
+        if case .device(let device, let suite) = key.owner { (deviceID, suiteID) = (device, suite) }
         try connection.execute(
             """
             INSERT INTO api_keys (id, organization_id, site_id, owner_kind, device_id, suite_id, name, digest, status,
                 is_held, expires_at, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
-            """, id, organizationID, siteID, deviceID == nil ? 1 : 2, deviceID, suiteID, name, digest,
-            status.rawValue, isHeld, expiresAt?.microseconds, now.microseconds)
+            """, key.id, key.organizationID, key.siteID, deviceID == nil ? 1 : 2, deviceID, suiteID, key.name,
+            key.digest, key.status.rawValue, key.isHeld, key.expiresAt?.microseconds, now.microseconds)
     }
 
     /// Inserts a device's key, where its site is enabled and it has no other key.
     ///
     /// - Returns: whether it was inserted.
-    static func insert(
-        id: String, for place: DeviceKeys.Place, digest: [UInt8], at now: UnixTime, in connection: Connection
+    func insert(
+        id: String, for place: DeviceKeys.Place, digest: [UInt8], at now: UnixTime
     ) throws -> Bool {
         let inserted = try connection.execute(
             """
@@ -111,7 +128,7 @@ enum APIKeyRecords {
     /// Deletes a key, where what decides about it is still as it was read.
     ///
     /// - Returns: whether it was deleted.
-    static func delete(_ key: APIKeyRecord, in connection: Connection) throws -> Bool {
+    func delete(_ key: APIKeyRecord) throws -> Bool {
         let deleted = try connection.execute(
             """
             DELETE FROM api_keys WHERE id = $1 AND status = $2 AND is_held = $3
@@ -122,9 +139,8 @@ enum APIKeyRecords {
     }
 
     /// Disabling raises the epoch, so that what was issued for the key stays dead when it is enabled again.
-    static func update(
-        id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime,
-        in connection: Connection
+    func update(
+        id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime
     ) throws {
         try connection.execute(
             """
@@ -135,65 +151,68 @@ enum APIKeyRecords {
     }
 
     /// A new secret; the epoch is raised, and the key counts as never used.
-    static func rotate(id: String, digest: [UInt8], at now: UnixTime, in connection: Connection) throws {
+    func rotate(id: String, digest: [UInt8], at now: UnixTime) throws {
         try connection.execute(
             """
             UPDATE api_keys SET digest = $2, epoch = epoch + 1, last_used_at = NULL, updated_at = $3 WHERE id = $1
             """, id, digest, now.microseconds)
     }
 
-    static func delete(id: String, in connection: Connection) throws {
+    func delete(id: String) throws {
         try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
     }
 
     /// The organization's keys that pass every part of the filter which is not `nil`.
-    static func all(
-        organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?, in connection: Connection
+    func all(
+        organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?
     ) throws -> [APIKeyRecord] {
         try connection.query(
             """
-            \(select) WHERE k.organization_id = $1 AND (CAST($2 AS BIGINT) IS NULL OR k.site_id = $2)
+            \(Self.select) WHERE k.organization_id = $1 AND (CAST($2 AS BIGINT) IS NULL OR k.site_id = $2)
                 AND (CAST($3 AS BIGINT) IS NULL OR k.owner_kind = $3)
                 AND (CAST($4 AS TEXT) IS NULL OR k.device_id = $4)
             ORDER BY k.created_at, k.id
-            """, organizationID, siteID, isDevices.map { $0 ? 2 : 1 }, deviceID, row: record)
+            """, organizationID, siteID, isDevices.map { $0 ? 2 : 1 }, deviceID, row: Self.record)
     }
 
     /// The id of some key of the site.
-    static func someKey(ofSite siteID: Int64, in connection: Connection) throws -> String? {
+    func someKey(ofSite siteID: Int64) throws -> String? {
         try connection.first("SELECT id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) { $0.text("id") }
     }
 
     /// Holds the device's key, where it has one, or lets it go. Holding raises the epoch.
-    static func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime, in connection: Connection) throws {
+    func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime) throws {
         try connection.execute(
             """
             UPDATE api_keys SET is_held = $2, updated_at = $3, epoch = epoch + $2 WHERE device_id = $1
             """, deviceID, isHeld, now.microseconds)
     }
 
-    static func move(
-        deviceID: String, suiteID: Int64, siteID: Int64, at now: UnixTime, in connection: Connection
+    func move(
+        deviceID: String, suiteID: Int64, siteID: Int64, at now: UnixTime
     ) throws {
         try connection.execute(
             "UPDATE api_keys SET suite_id = $2, site_id = $3, updated_at = $4 WHERE device_id = $1", deviceID, suiteID,
             siteID, now.microseconds)
     }
 
-    static func delete(deviceID: String, in connection: Connection) throws {
+    func delete(deviceID: String) throws {
         try connection.execute("DELETE FROM api_keys WHERE device_id = $1", deviceID)
     }
 
-    static func noteUse(id: String, at time: UnixTime, in connection: Connection) throws {
+    func noteUse(id: String, at time: UnixTime) throws {
         try connection.execute("UPDATE api_keys SET last_used_at = $2 WHERE id = $1", id, time.microseconds)
     }
 
     private static func record(_ row: Row) -> APIKeyRecord {
         APIKeyRecord(
             id: row.text("id"), organizationID: row.int64("organization_id"), siteID: row.int64("site_id"),
-            owner: row.int64("owner_kind") == 1 ? .site : .device(id: row.text("device_id"), suiteID: row.int64("suite_id")), name: row.text("name"),
-            digest: row.blob("digest"), status: Availability(rawValue: row.int64("status")) ?? .disabled, isHeld: row.bool("is_held"),
-            epoch: row.int64("epoch"), expiresAt: row.optionalTime("expires_at"), lastUsedAt: row.optionalTime("last_used_at"),
+            owner: row.int64("owner_kind") == 1
+                ? .site : .device(id: row.text("device_id"), suiteID: row.int64("suite_id")), name: row.text("name"),
+            digest: row.blob("digest"), status: Availability(rawValue: row.int64("status")) ?? .disabled,
+            isHeld: row.bool("is_held"),
+            epoch: row.int64("epoch"), expiresAt: row.optionalTime("expires_at"),
+            lastUsedAt: row.optionalTime("last_used_at"),
             siteStatus: Availability(rawValue: row.int64("site_status")) ?? .disabled)
     }
 }

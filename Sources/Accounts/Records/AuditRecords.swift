@@ -9,11 +9,17 @@ struct AuditRecord: Sendable {
     let entry: AuditEntry
 }
 
-enum AuditRecords {
+struct AuditRecords {
     /// Times are taken before the lines wait for their commit: a line may be that much older than the one before it.
     private static let slackSeconds: Int64 = 60
 
-    static func insert(_ entry: AuditEntry, at now: UnixTime, in connection: Connection) throws {
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func insert(_ entry: AuditEntry, at now: UnixTime) throws {
         let ids = entry.ids.joined(separator: " ")
         try connection.execute(
             """
@@ -29,27 +35,28 @@ enum AuditRecords {
     }
 
     /// The id before which no line is as young as `since`.
-    static func start(since: UnixTime, in connection: Connection) throws -> Int64 {
+    func start(since: UnixTime) throws -> Int64 {
         let first = try connection.first(
             "SELECT id FROM audit WHERE at >= $1 ORDER BY at, id LIMIT 1",
-            since.adding(seconds: -slackSeconds).microseconds
+            since.adding(seconds: -Self.slackSeconds).microseconds
         ) { $0.int64("id") }
-        return try first ?? lastID(in: connection) + 1
+        return try first ?? lastID() + 1
     }
 
     /// The id before which every line is older than so many days.
-    static func start(keepingDays days: Int64, _ permit: DeletionPermit, in connection: Connection) throws -> Int64 {
+    func start(keepingDays days: Int64, _ permit: DeletionPermit) throws -> Int64 {
         let oldest = try permit.now().adding(seconds: -days * 86_400)
         // Lines that look older than they are come after some that do not.
         let young = try connection.first(
-            "SELECT min(id) AS young FROM audit WHERE at < $1 AND NOT \(permit.isBefore("at", "$1"))", oldest.microseconds
+            "SELECT min(id) AS young FROM audit WHERE at < $1 AND NOT \(permit.isBefore("at", "$1"))",
+            oldest.microseconds
         ) { $0.optionalInt64("young") }
-        let start = try start(since: oldest, in: connection)
+        let start = try start(since: oldest)
         return min(start, young.flatMap { $0 } ?? start)
     }
 
     /// The time of the newest line; `nil` where there is none.
-    static func newestTime(in connection: Connection) throws -> UnixTime? {
+    func newestTime() throws -> UnixTime? {
         try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time("at") }
     }
 
@@ -59,9 +66,8 @@ enum AuditRecords {
     ///   - ids: which may be among them.
     ///   - organization: the id; `nil` = every one's.
     ///   - since: what is older is left out. Asked of each row, and not of the index by time, whose order is another.
-    static func page(
-        _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: Int,
-        in connection: Connection
+    func page(
+        _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: Int
     ) throws -> [AuditRecord] {
         let columns = "id, at, actor, organization_id, organization, action, target, ids, peer, result, count"
         let rest = "id >= $1 AND id < $2 AND +at >= $3 ORDER BY id \(newestFirst ? "DESC" : "ASC") LIMIT $4"
@@ -69,20 +75,20 @@ enum AuditRecords {
         if let organization {
             return try connection.query(
                 "SELECT \(columns) FROM audit WHERE organization_id = $5 AND \(rest)", first, end, since.microseconds,
-                limit, organization, row: record)
+                limit, organization, row: Self.record)
         }
         return try connection.query(
-            "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit, row: record)
+            "SELECT \(columns) FROM audit WHERE \(rest)", first, end, since.microseconds, limit, row: Self.record)
     }
 
     /// 0 where there is no line.
-    static func lastID(in connection: Connection) throws -> Int64 {
+    func lastID() throws -> Int64 {
         try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64("id") } ?? 0
     }
 
     /// The ids of an organization's oldest lines, ascending.
-    static func oldest(
-        _ count: Int64, of organizationID: Int64, below id: Int64, in connection: Connection
+    func oldest(
+        _ count: Int64, of organizationID: Int64, below id: Int64
     ) throws -> [Int64] {
         try connection.query(
             "SELECT id FROM audit WHERE organization_id = $1 AND id < $2 ORDER BY id LIMIT $3", organizationID, id,
@@ -91,7 +97,7 @@ enum AuditRecords {
     }
 
     /// Deletes every line of an organization with a lower id: the only deletion that the schema lets through.
-    static func purge(below id: Int64, of organizationID: Int64, in connection: Connection) throws {
+    func purge(below id: Int64, of organizationID: Int64) throws {
         try connection.execute(
             """
             UPDATE audit_usage SET purged_below = $2, lines = lines - (
@@ -106,8 +112,10 @@ enum AuditRecords {
         return AuditRecord(
             id: row.int64("id"), at: row.time("at"),
             entry: AuditEntry(
-                actor: row.text("actor"), organization: organization.name.isEmpty ? nil : organization, action: row.text("action"),
-                target: row.text("target"), ids: row.text("ids").split(separator: " ").map(String.init), peer: row.text("peer"),
+                actor: row.text("actor"), organization: organization.name.isEmpty ? nil : organization,
+                action: row.text("action"),
+                target: row.text("target"), ids: row.text("ids").split(separator: " ").map(String.init),
+                peer: row.text("peer"),
                 result: row.text("result"), count: row.int("count")))
     }
 }

@@ -1,20 +1,26 @@
 import Database
 
 /// How many lines the audit log has of each organization. The organization 0 stands for none.
-enum AuditUsageRecords {
+struct AuditUsageRecords {
     struct Usage: Sendable {
         let organizationID: Int64
         /// A line with ids counts as several: one for every 200 bytes of them.
         let lines: Int64
     }
 
-    static func lines(of organizationID: Int64, in connection: Connection) throws -> Int64 {
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func lines(of organizationID: Int64) throws -> Int64 {
         try connection.first(
             "SELECT lines FROM audit_usage WHERE organization_id = $1", organizationID
         ) { $0.int64("lines") } ?? 0
     }
 
-    static func all(in connection: Connection) throws -> [Usage] {
+    func all() throws -> [Usage] {
         try connection.query("SELECT organization_id, lines FROM audit_usage ORDER BY organization_id") {
             Usage(organizationID: $0.int64("organization_id"), lines: $0.int64("lines"))
         }

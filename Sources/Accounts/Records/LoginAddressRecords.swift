@@ -3,17 +3,23 @@ import Database
 import HTTPTypes
 
 /// The addresses that a user signed in from, the latest few: what strangers do to an account does not hold these up.
-enum LoginAddressRecords {
+struct LoginAddressRecords {
     static let maximumOfUser = 16
 
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
     /// - Parameter address: as it is counted; see `AddressRange.countedAsOne`.
-    static func contain(_ address: String, userID: Int64, in connection: Connection) throws -> Bool {
+    func contain(_ address: String, userID: Int64) throws -> Bool {
         try connection.first(
             "SELECT 1 FROM login_addresses WHERE user_id = $1 AND address = $2", userID, address
         ) { _ in true } ?? false
     }
 
-    static func note(_ address: String, userID: Int64, at now: UnixTime, in connection: Connection) throws {
+    func note(_ address: String, userID: Int64, at now: UnixTime) throws {
         try connection.execute(
             """
             INSERT INTO login_addresses (user_id, address, last_login_at) VALUES ($1, $2, $3)
@@ -24,6 +30,6 @@ enum LoginAddressRecords {
             DELETE FROM login_addresses WHERE user_id = $1 AND address NOT IN (
                 SELECT address FROM login_addresses WHERE user_id = $1 ORDER BY last_login_at DESC, address LIMIT $2
             )
-            """, userID, maximumOfUser)
+            """, userID, Self.maximumOfUser)
     }
 }

@@ -17,45 +17,52 @@ struct OrganizationRecord: Sendable {
     var reference: OrganizationReference { OrganizationReference(id: id, name: name) }
 }
 
-enum OrganizationRecords {
+struct OrganizationRecords {
     private static let columns = "id, name, display_name, kind, created_at, updated_at"
 
-    static func insert(
-        name: String, displayName: String, kind: OrganizationRecord.Kind, at now: UnixTime, in connection: Connection
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func insert(
+        name: String, displayName: String, kind: OrganizationRecord.Kind, at now: UnixTime
     ) throws -> OrganizationRecord? {
         try connection.first(
             """
             INSERT INTO organizations (name, display_name, kind, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)
-            ON CONFLICT DO NOTHING RETURNING \(columns)
-            """, name, displayName, kind.rawValue, now.microseconds, row: record)
+            ON CONFLICT DO NOTHING RETURNING \(Self.columns)
+            """, name, displayName, kind.rawValue, now.microseconds, row: Self.record)
     }
 
-    static func find(name: String, in connection: Connection) throws -> OrganizationRecord? {
-        try connection.first("SELECT \(columns) FROM organizations WHERE name = $1", name, row: record)
+    func find(name: String) throws -> OrganizationRecord? {
+        try connection.first("SELECT \(Self.columns) FROM organizations WHERE name = $1", name, row: Self.record)
     }
 
-    static func setDisplayName(
-        _ displayName: String, of name: String, at now: UnixTime, in connection: Connection
+    func setDisplayName(
+        _ displayName: String, of name: String, at now: UnixTime
     ) throws -> OrganizationRecord? {
         try connection.first(
-            "UPDATE organizations SET display_name = $2, updated_at = $3 WHERE name = $1 RETURNING \(columns)", name,
-            displayName, now.microseconds, row: record)
+            "UPDATE organizations SET display_name = $2, updated_at = $3 WHERE name = $1 RETURNING \(Self.columns)",
+            name,
+            displayName, now.microseconds, row: Self.record)
     }
 
     /// - Throws: a constraint's error where anything but its users refers to it.
-    static func delete(id: Int64, in connection: Connection) throws {
+    func delete(id: Int64) throws {
         try connection.execute("DELETE FROM users WHERE organization_id = $1", id)
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)
     }
 
-    static func reference(id: Int64, in connection: Connection) throws -> OrganizationReference? {
+    func reference(id: Int64) throws -> OrganizationReference? {
         try connection.first("SELECT name FROM organizations WHERE id = $1", id) {
             OrganizationReference(id: id, name: $0.text("name"))
         }
     }
 
-    static func all(in connection: Connection) throws -> [OrganizationRecord] {
-        try connection.query("SELECT \(columns) FROM organizations ORDER BY id", row: record)
+    func all() throws -> [OrganizationRecord] {
+        try connection.query("SELECT \(Self.columns) FROM organizations ORDER BY id", row: Self.record)
     }
 
     private static func record(_ row: Row) -> OrganizationRecord {

@@ -11,36 +11,43 @@ struct RefreshTokenRecord: Sendable {
     var rotatedAt: UnixTime?
 }
 
-enum RefreshTokenRecords {
-    static func insert(_ token: RefreshTokenRecord, in connection: Connection) throws {
+struct RefreshTokenRecords {
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func insert(_ token: RefreshTokenRecord) throws {
         try connection.execute(
             "INSERT INTO refresh_tokens (id, family, user_id, digest, expires_at) VALUES ($1, $2, $3, $4, $5)",
             token.id, token.family, token.userID, token.digest, token.expiresAt.microseconds)
     }
 
-    static func find(id: String, in connection: Connection) throws -> RefreshTokenRecord? {
+    func find(id: String) throws -> RefreshTokenRecord? {
         try connection.first(
             "SELECT id, family, user_id, digest, expires_at, rotated_at FROM refresh_tokens WHERE id = $1", id
         ) { row in
             RefreshTokenRecord(
-                id: row.text("id"), family: row.text("family"), userID: row.int64("user_id"), digest: row.blob("digest"), expiresAt: row.time("expires_at"),
+                id: row.text("id"), family: row.text("family"), userID: row.int64("user_id"),
+                digest: row.blob("digest"), expiresAt: row.time("expires_at"),
                 rotatedAt: row.optionalTime("rotated_at"))
         }
     }
 
-    static func markRotated(id: String, at now: UnixTime, in connection: Connection) throws {
+    func markRotated(id: String, at now: UnixTime) throws {
         try connection.execute("UPDATE refresh_tokens SET rotated_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
-    static func deleteFamily(_ family: String, in connection: Connection) throws {
+    func deleteFamily(_ family: String) throws {
         try connection.execute("DELETE FROM refresh_tokens WHERE family = $1", family)
     }
 
-    static func deleteAll(userID: Int64, in connection: Connection) throws {
+    func deleteAll(userID: Int64) throws {
         try connection.execute("DELETE FROM refresh_tokens WHERE user_id = $1", userID)
     }
 
-    static func deleteExpired(userID: Int64, _ permit: DeletionPermit, in connection: Connection) throws {
+    func deleteExpired(userID: Int64, _ permit: DeletionPermit) throws {
         try connection.execute(
             "DELETE FROM refresh_tokens WHERE user_id = $1 AND expires_at <= $2", userID, try permit.now().microseconds)
     }

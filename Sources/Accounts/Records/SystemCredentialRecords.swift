@@ -2,9 +2,15 @@ import Basics
 import Database
 
 /// The system credentials of service accounts, at most one each.
-enum SystemCredentialRecords {
-    static func replace(
-        userID: Int64, id: String, digest: [UInt8], at now: UnixTime, in connection: Connection
+struct SystemCredentialRecords {
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    func replace(
+        userID: Int64, id: String, digest: [UInt8], at now: UnixTime
     ) throws {
         try connection.execute(
             """
@@ -14,11 +20,11 @@ enum SystemCredentialRecords {
     }
 
     /// The credential's digest, and whose it is.
-    static func find(id: String, in connection: Connection) throws -> (digest: [UInt8], user: UserRecord)? {
+    func find(id: String) throws -> (digest: [UInt8], user: UserRecord)? {
         let found = try connection.first("SELECT digest, user_id FROM system_credentials WHERE id = $1", id) { row in
             (digest: row.blob("digest"), userID: row.int64("user_id"))
         }
-        guard let found, let user = try UserRecords.find(id: found.userID, in: connection) else { return nil }
+        guard let found, let user = try UserRecords(connection).find(id: found.userID) else { return nil }
         return (found.digest, user)
     }
 }

@@ -14,17 +14,22 @@ struct UserRecord: Sendable {
     let updatedAt: UnixTime
 }
 
-enum UserRecords {
+struct UserRecords {
     private static let select = """
         SELECT u.id, u.organization_id, o.name AS organization, o.kind AS organization_kind, u.name, u.role,
             u.password_hash, u.epoch, u.last_login_at, u.created_at, u.updated_at
         FROM users u JOIN organizations o ON o.id = u.organization_id
         """
 
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
     /// - Returns: `nil` when the organization has a user of that name.
-    static func insert(
-        organizationID: Int64, name: String, role: Role, passwordHash: String, at now: UnixTime,
-        in connection: Connection
+    func insert(
+        organizationID: Int64, name: String, role: Role, passwordHash: String, at now: UnixTime
     ) throws -> UserRecord? {
         let id = try connection.first(
             """
@@ -32,27 +37,28 @@ enum UserRecords {
             VALUES ($1, $2, $3, $4, $5, $5) ON CONFLICT DO NOTHING RETURNING id
             """, organizationID, name, role.rawValue, passwordHash, now.microseconds
         ) { $0.int64("id") }
-        return try id.flatMap { try find(id: $0, in: connection) }
+        return try id.flatMap { try find(id: $0) }
     }
 
-    static func find(id: Int64, in connection: Connection) throws -> UserRecord? {
-        try connection.first("\(select) WHERE u.id = $1", id, row: record)
+    func find(id: Int64) throws -> UserRecord? {
+        try connection.first("\(Self.select) WHERE u.id = $1", id, row: Self.record)
     }
 
-    static func find(organizationID: Int64, name: String, in connection: Connection) throws -> UserRecord? {
+    func find(organizationID: Int64, name: String) throws -> UserRecord? {
         try connection.first(
-            "\(select) WHERE u.organization_id = $1 AND u.name = $2", organizationID, name, row: record)
+            "\(Self.select) WHERE u.organization_id = $1 AND u.name = $2", organizationID, name, row: Self.record)
     }
 
-    static func find(organization: String, name: String, in connection: Connection) throws -> UserRecord? {
-        try connection.first("\(select) WHERE o.name = $1 AND u.name = $2", organization, name, row: record)
+    func find(organization: String, name: String) throws -> UserRecord? {
+        try connection.first("\(Self.select) WHERE o.name = $1 AND u.name = $2", organization, name, row: Self.record)
     }
 
-    static func all(organizationID: Int64, in connection: Connection) throws -> [UserRecord] {
-        try connection.query("\(select) WHERE u.organization_id = $1 ORDER BY u.id", organizationID, row: record)
+    func all(organizationID: Int64) throws -> [UserRecord] {
+        try connection.query(
+            "\(Self.select) WHERE u.organization_id = $1 ORDER BY u.id", organizationID, row: Self.record)
     }
 
-    static func adminCount(organizationID: Int64, in connection: Connection) throws -> Int {
+    func adminCount(organizationID: Int64) throws -> Int {
         try connection.first(
             "SELECT count(*) AS admins FROM users WHERE organization_id = $1 AND role = 'admin'", organizationID
         ) { $0.int("admins") } ?? 0
@@ -61,8 +67,8 @@ enum UserRecords {
     /// Raises the epoch, so that every token issued before stops.
     ///
     /// - Parameter passwordHash: `nil` = as it was.
-    static func update(
-        id: Int64, role: Role, passwordHash: String?, at now: UnixTime, in connection: Connection
+    func update(
+        id: Int64, role: Role, passwordHash: String?, at now: UnixTime
     ) throws {
         try connection.execute(
             """
@@ -71,25 +77,28 @@ enum UserRecords {
             """, id, role.rawValue, passwordHash, now.microseconds)
     }
 
-    static func delete(id: Int64, in connection: Connection) throws {
+    func delete(id: Int64) throws {
         try connection.execute("DELETE FROM users WHERE id = $1", id)
     }
 
-    static func noteLogin(id: Int64, at now: UnixTime, in connection: Connection) throws {
+    func noteLogin(id: Int64, at now: UnixTime) throws {
         try connection.execute("UPDATE users SET last_login_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
     /// For a hash of today's strength in the place of an older one; nothing is revoked.
-    static func replaceHash(id: Int64, old: String, new: String, in connection: Connection) throws {
+    func replaceHash(id: Int64, old: String, new: String) throws {
         try connection.execute(
             "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2", id, old, new)
     }
 
     private static func record(_ row: Row) -> UserRecord {
         UserRecord(
-            id: row.int64("id"), organization: OrganizationReference(id: row.int64("organization_id"), name: row.text("organization")),
+            id: row.int64("id"),
+            organization: OrganizationReference(id: row.int64("organization_id"), name: row.text("organization")),
             isSystem: row.int64("organization_kind") == OrganizationRecord.Kind.system.rawValue, name: row.text("name"),
-            role: Role(rawValue: row.text("role")) ?? .viewer, passwordHash: row.text("password_hash"), epoch: row.int64("epoch"),
-            lastLoginAt: row.optionalTime("last_login_at"), createdAt: row.time("created_at"), updatedAt: row.time("updated_at"))
+            role: Role(rawValue: row.text("role")) ?? .viewer, passwordHash: row.text("password_hash"),
+            epoch: row.int64("epoch"),
+            lastLoginAt: row.optionalTime("last_login_at"), createdAt: row.time("created_at"),
+            updatedAt: row.time("updated_at"))
     }
 }

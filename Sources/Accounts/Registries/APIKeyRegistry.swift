@@ -20,29 +20,29 @@ struct APIKeyRegistry: Sendable {
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
         let digest = token.digest(pepper: pepper)
         let key = try await database.write { connection in
-            _ = try SiteRecords.find(id: siteID, organizationID: caller.organization.id, in: connection)
+            _ = try SiteRecords(connection).find(id: siteID, organizationID: caller.organization.id)
                 .orNotFound("site \(siteID)")
-            try APIKeyRecords.insert(
-                id: token.id, organizationID: caller.organization.id, siteID: siteID, owner: .site, name: name,
-                digest: digest, status: status, expiresAt: expiresAt, at: now, in: connection)
+            try APIKeyRecords(connection).insert(
+                NewAPIKey(
+                    id: token.id, organizationID: caller.organization.id, siteID: siteID, owner: .site, name: name,
+                    digest: digest, status: status, expiresAt: expiresAt), at: now)
             try Audit.record(caller.did(to: "apiKeys/\(token.id)"), at: now, in: connection)
-            return try APIKeyRecords.find(id: token.id, in: connection).orNotFound("key \(token.id)")
+            return try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
         }
         return (key, Secret(token.text))
     }
 
     func find(_ id: String, for caller: Caller) async throws -> APIKeyRecord {
         try await database.read { connection in
-            try APIKeyRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+            try APIKeyRecords(connection).find(id: id, organizationID: caller.organization.id)
         }.orNotFound("key \(id)")
     }
 
     /// - Parameters: what is `nil` passes every key.
     func list(siteID: Int64?, isDevices: Bool?, deviceID: String?, for caller: Caller) async throws -> [APIKeyRecord] {
         try await database.readInBackground { connection in
-            try APIKeyRecords.all(
-                organizationID: caller.organization.id, siteID: siteID, isDevices: isDevices, deviceID: deviceID,
-                in: connection)
+            try APIKeyRecords(connection).all(
+                organizationID: caller.organization.id, siteID: siteID, isDevices: isDevices, deviceID: deviceID)
         }
     }
 
@@ -67,11 +67,10 @@ struct APIKeyRegistry: Sendable {
     ) async throws -> APIKeyRecord {
         if case .at(let end) = expiry { try Self.checkExpiry(end, at: clock.now()) }
         return try await change(id, by: caller) { key, now, connection in
-            try APIKeyRecords.update(
+            try APIKeyRecords(connection).update(
                 id: id, name: name ?? key.name, status: status ?? key.status,
                 expiresAt: expiry.applied(to: key.expiresAt),
-                at: now,
-                in: connection)
+                at: now)
         }
     }
 
@@ -80,7 +79,7 @@ struct APIKeyRegistry: Sendable {
         let token = OpaqueToken(.apiKey, id: id)
         let digest = token.digest(pepper: pepper)
         let key = try await change(id, by: caller) { _, now, connection in
-            try APIKeyRecords.rotate(id: id, digest: digest, at: now, in: connection)
+            try APIKeyRecords(connection).rotate(id: id, digest: digest, at: now)
         }
         return (key, Secret(token.text))
     }
@@ -88,9 +87,9 @@ struct APIKeyRegistry: Sendable {
     func delete(_ id: String, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
-            _ = try APIKeyRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+            _ = try APIKeyRecords(connection).find(id: id, organizationID: caller.organization.id)
                 .orNotFound("key \(id)")
-            try APIKeyRecords.delete(id: id, in: connection)
+            try APIKeyRecords(connection).delete(id: id)
             try Audit.record(caller.did(to: "apiKeys/\(id)"), at: now, in: connection)
         }
     }
@@ -110,18 +109,19 @@ struct APIKeyRegistry: Sendable {
             guard let place = device.place else {
                 throw RPCError(bare: .failedPrecondition, "device \(deviceID) is bound to no suite")
             }
-            switch (mode, try APIKeyRecords.find(deviceID: deviceID, in: connection)) {
+            switch (mode, try APIKeyRecords(connection).find(deviceID: deviceID)) {
             case (.createOnly, .some): throw RPCError.alreadyExists("device \(deviceID) has a key")
             case (.rotateOnly, nil): throw RPCError.notFound("device \(deviceID) has no key")
-            default: try APIKeyRecords.delete(deviceID: deviceID, in: connection)
+            default: try APIKeyRecords(connection).delete(deviceID: deviceID)
             }
-            try APIKeyRecords.insert(
-                id: token.id, organizationID: place.organizationID, siteID: place.siteID,
-                owner: .device(id: deviceID, suiteID: place.suiteID), name: name, digest: digest, status: status,
-                isHeld: device.isDisabled, expiresAt: expiresAt, at: now, in: connection)
+            try APIKeyRecords(connection).insert(
+                NewAPIKey(
+                    id: token.id, organizationID: place.organizationID, siteID: place.siteID,
+                    owner: .device(id: deviceID, suiteID: place.suiteID), name: name, digest: digest, status: status,
+                    isHeld: device.isDisabled, expiresAt: expiresAt), at: now)
             try devices.noteKey(of: deviceID, at: now, in: connection)
             try Audit.record(caller.did(to: "apiKeys/\(token.id)"), at: now, in: connection)
-            return try APIKeyRecords.find(id: token.id, in: connection).orNotFound("key \(token.id)")
+            return try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
         }
         return (key, Secret(token.text))
     }
@@ -132,11 +132,11 @@ struct APIKeyRegistry: Sendable {
     ) async throws -> APIKeyRecord {
         let now = clock.now()
         return try await database.write { connection in
-            let key = try APIKeyRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+            let key = try APIKeyRecords(connection).find(id: id, organizationID: caller.organization.id)
                 .orNotFound("key \(id)")
             try body(key, now, connection)
             try Audit.record(caller.did(to: "apiKeys/\(id)"), at: now, in: connection)
-            return try APIKeyRecords.find(id: id, in: connection).orNotFound("key \(id)")
+            return try APIKeyRecords(connection).find(id: id).orNotFound("key \(id)")
         }
     }
 

@@ -55,12 +55,12 @@ package struct DeviceKeys: Sendable {
     package func siteStatus(
         _ siteID: Int64, organizationID: Int64, in connection: Connection
     ) throws -> Availability? {
-        try SiteRecords.find(id: siteID, organizationID: organizationID, in: connection)?.status
+        try SiteRecords(connection).find(id: siteID, organizationID: organizationID)?.status
     }
 
     /// `nil` when the device has no key.
     package func state(of deviceID: String, at now: UnixTime, in connection: Connection) throws -> State? {
-        try APIKeyRecords.find(deviceID: deviceID, in: connection).map { Self.state($0, at: now) }
+        try APIKeyRecords(connection).find(deviceID: deviceID).map { Self.state($0, at: now) }
     }
 
     private static func state(_ key: APIKeyRecord, at now: UnixTime) -> State {
@@ -72,7 +72,7 @@ package struct DeviceKeys: Sendable {
         of deviceID: String, atSite siteID: Int64, organizationID: Int64, at now: UnixTime, in connection: Connection
     ) throws -> Standing {
         let siteStatus = try siteStatus(siteID, organizationID: organizationID, in: connection)
-        let key = try APIKeyRecords.find(deviceID: deviceID, in: connection)
+        let key = try APIKeyRecords(connection).find(deviceID: deviceID)
         return Standing(siteStatus: siteStatus, key: key.map { Self.state($0, at: now) }, record: key)
     }
 
@@ -85,25 +85,25 @@ package struct DeviceKeys: Sendable {
         to place: Place, by standing: Standing, at now: UnixTime, in connection: Connection
     ) throws -> Secret {
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
-        if let key = standing.record, try !APIKeyRecords.delete(key, in: connection) { throw ChangedSinceRead() }
-        let isIssued = try APIKeyRecords.insert(
-            id: token.id, for: place, digest: token.digest(pepper: pepper), at: now, in: connection)
+        if let key = standing.record, try !APIKeyRecords(connection).delete(key) { throw ChangedSinceRead() }
+        let isIssued = try APIKeyRecords(connection).insert(
+            id: token.id, for: place, digest: token.digest(pepper: pepper), at: now)
         guard isIssued else { throw ChangedSinceRead() }
         return Secret(token.text)
     }
 
     /// Stops the device's key with the next call, until ``release(_:at:in:)``.
     package func hold(_ deviceID: String, at now: UnixTime, in connection: Connection) throws {
-        try APIKeyRecords.setHeld(deviceID: deviceID, true, at: now, in: connection)
+        try APIKeyRecords(connection).setHeld(deviceID: deviceID, true, at: now)
     }
 
     package func release(_ deviceID: String, at now: UnixTime, in connection: Connection) throws {
-        try APIKeyRecords.setHeld(deviceID: deviceID, false, at: now, in: connection)
+        try APIKeyRecords(connection).setHeld(deviceID: deviceID, false, at: now)
     }
 
     /// Lets the key speak from the device's new place.
     package func move(to place: Place, at now: UnixTime, in connection: Connection) throws {
-        try APIKeyRecords.move(
-            deviceID: place.deviceID, suiteID: place.suiteID, siteID: place.siteID, at: now, in: connection)
+        try APIKeyRecords(connection).move(
+            deviceID: place.deviceID, suiteID: place.suiteID, siteID: place.siteID, at: now)
     }
 }

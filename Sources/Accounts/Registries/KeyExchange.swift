@@ -16,7 +16,7 @@ struct KeyExchange: Sendable {
         guard let credential = OpaqueToken(.apiKey, text: credential) else {
             throw CredentialCheck.invalid
         }
-        let found = try await database.read { try APIKeyRecords.find(id: credential.id, in: $0) }
+        let found = try await database.read { try APIKeyRecords($0).find(id: credential.id) }
         let key = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
         switch key.usability(at: now) {
         case .usable: break

@@ -36,9 +36,9 @@ struct Sessions: Sendable {
         }
         let address = AddressRange.countedAsOne(peer)
         let (found, isKnown) = try await database.read { connection in
-            let user = try UserRecords.find(organization: organization, name: userName, in: connection)
+            let user = try UserRecords(connection).find(organization: organization, name: userName)
             // Asked for also where there is no such account.
-            let isKnown = try LoginAddressRecords.contain(address, userID: user?.id ?? 0, in: connection)
+            let isKnown = try LoginAddressRecords(connection).contain(address, userID: user?.id ?? 0)
             return (user, isKnown)
         }
         let attempt = LoginFailures.Attempt(account: "\(organization)/\(userName)", address: address, isKnown: isKnown)
@@ -73,21 +73,21 @@ struct Sessions: Sendable {
         let record = self.record(token, family: token.id, userID: user.id, at: now)
         let current = try await database.write(mayUseReserve: true) { connection in
             // The password was read outside of this transaction: it may have been changed since.
-            guard let current = try UserRecords.find(id: user.id, in: connection), current.epoch == user.epoch else {
+            guard let current = try UserRecords(connection).find(id: user.id), current.epoch == user.epoch else {
                 throw Self.wrongPassword
             }
             if let newHash {
-                try UserRecords.replaceHash(id: user.id, old: user.passwordHash, new: newHash, in: connection)
+                try UserRecords(connection).replaceHash(id: user.id, old: user.passwordHash, new: newHash)
             }
             if let permit = clockGuard.permit() {
-                try RefreshTokenRecords.deleteExpired(userID: user.id, permit, in: connection)
+                try RefreshTokenRecords(connection).deleteExpired(userID: user.id, permit)
             }
-            try RefreshTokenRecords.insert(record, in: connection)
-            try UserRecords.noteLogin(id: user.id, at: now, in: connection)
-            try LoginAddressRecords.note(
-                AddressRange.countedAsOne(peer), userID: user.id, at: now, in: connection)
+            try RefreshTokenRecords(connection).insert(record)
+            try UserRecords(connection).noteLogin(id: user.id, at: now)
+            try LoginAddressRecords(connection).note(
+                AddressRange.countedAsOne(peer), userID: user.id, at: now)
             try Audit.record(user.did("Login", peer: peer), at: now, in: connection)
-            return try UserRecords.find(id: user.id, in: connection) ?? current
+            return try UserRecords(connection).find(id: user.id) ?? current
         }
         return Opened(user: current, refreshToken: token.text, refreshExpiresAt: record.expiresAt)
     }
@@ -96,7 +96,7 @@ struct Sessions: Sendable {
         guard let token = OpaqueToken(.refresh, text: text) else { throw Self.wrongRefreshToken }
         // A stranger's guess costs a read, not a commit.
         let user = try await database.read { connection in
-            try known(token, at: now, in: connection).flatMap { try UserRecords.find(id: $0.userID, in: connection) }
+            try known(token, at: now, in: connection).flatMap { try UserRecords(connection).find(id: $0.userID) }
         }
         guard let user else { throw Self.wrongRefreshToken }
         try auditPressure.admit(user.principal)
@@ -111,12 +111,12 @@ struct Sessions: Sendable {
     /// Ends the session that the token belongs to; a token that is not known any more has none.
     func logout(_ text: String, peer: String, at now: UnixTime) async throws {
         guard let token = OpaqueToken(.refresh, text: text),
-            let record = try await database.read({ try RefreshTokenRecords.find(id: token.id, in: $0) }),
+            let record = try await database.read({ try RefreshTokenRecords($0).find(id: token.id) }),
             constantTimeEqual(record.digest, token.digest(pepper: pepper))
         else { return }
         try await database.write(mayUseReserve: true) { connection in
-            guard let user = try UserRecords.find(id: record.userID, in: connection) else { return }
-            try RefreshTokenRecords.deleteFamily(record.family, in: connection)
+            guard let user = try UserRecords(connection).find(id: record.userID) else { return }
+            try RefreshTokenRecords(connection).deleteFamily(record.family)
             try Audit.record(user.did("Logout", peer: peer), at: now, in: connection)
         }
     }
@@ -124,7 +124,7 @@ struct Sessions: Sendable {
     private func known(
         _ token: OpaqueToken, at now: UnixTime, in connection: Connection
     ) throws -> RefreshTokenRecord? {
-        guard let record = try RefreshTokenRecords.find(id: token.id, in: connection), now < record.expiresAt,
+        guard let record = try RefreshTokenRecords(connection).find(id: token.id), now < record.expiresAt,
             constantTimeEqual(record.digest, token.digest(pepper: pepper))
         else { return nil }
         return record
@@ -135,20 +135,20 @@ struct Sessions: Sendable {
         _ token: OpaqueToken, peer: String, at now: UnixTime, in connection: Connection
     ) throws -> Opened? {
         guard let record = try known(token, at: now, in: connection),
-            let user = try UserRecords.find(id: record.userID, in: connection)
+            let user = try UserRecords(connection).find(id: record.userID)
         else { return nil }
         let successor = token.successor(pepper: pepper)
         guard let rotatedAt = record.rotatedAt else {
             let next = self.record(successor, family: record.family, userID: user.id, at: now)
-            try RefreshTokenRecords.markRotated(id: record.id, at: now, in: connection)
-            try RefreshTokenRecords.insert(next, in: connection)
+            try RefreshTokenRecords(connection).markRotated(id: record.id, at: now)
+            try RefreshTokenRecords(connection).insert(next)
             try Audit.record(user.did("RefreshToken", peer: peer), at: now, in: connection)
             return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
         }
-        let next = try RefreshTokenRecords.find(id: successor.id, in: connection)
+        let next = try RefreshTokenRecords(connection).find(id: successor.id)
         let isLostAnswer = now < rotatedAt.adding(seconds: configuration.refreshGraceSeconds)
         guard isLostAnswer, let next, next.rotatedAt == nil else {
-            try RefreshTokenRecords.deleteFamily(record.family, in: connection)
+            try RefreshTokenRecords(connection).deleteFamily(record.family)
             let entry = AuditEntry(
                 actor: "nobody", organization: user.organization, action: "RefreshToken",
                 target: "users/\(user.id)", peer: peer, result: "REUSED")

@@ -10,8 +10,8 @@ struct SiteRegistry: Sendable {
     func create(name: String, status: Availability, by caller: Caller) async throws -> SiteRecord {
         let now = clock.now()
         return try await database.write { connection in
-            let site = try SiteRecords.insert(
-                organizationID: caller.organization.id, name: name, status: status, at: now, in: connection)
+            let site = try SiteRecords(connection).insert(
+                organizationID: caller.organization.id, name: name, status: status, at: now)
             guard let site else { throw RPCError.alreadyExists("there is a site of the name \(name)") }
             try Audit.record(caller.did(to: "sites/\(site.id)"), at: now, in: connection)
             return site
@@ -20,12 +20,12 @@ struct SiteRegistry: Sendable {
 
     func find(_ id: Int64, for caller: Caller) async throws -> SiteRecord {
         try await database.read { connection in
-            try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+            try SiteRecords(connection).find(id: id, organizationID: caller.organization.id)
         }.orNotFound("site \(id)")
     }
 
     func list(for caller: Caller) async throws -> [SiteRecord] {
-        try await database.readInBackground { try SiteRecords.all(organizationID: caller.organization.id, in: $0) }
+        try await database.readInBackground { try SiteRecords($0).all(organizationID: caller.organization.id) }
     }
 
     /// - Parameters: what is `nil` stays as it was.
@@ -34,12 +34,12 @@ struct SiteRegistry: Sendable {
     ) async throws -> SiteRecord {
         let now = clock.now()
         return try await database.write { connection in
-            let site = try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+            let site = try SiteRecords(connection).find(id: id, organizationID: caller.organization.id)
                 .orNotFound("site \(id)")
             let name = name ?? site.name
             do {
-                let updated = try SiteRecords.update(
-                    id: id, name: name, status: status ?? site.status, at: now, in: connection
+                let updated = try SiteRecords(connection).update(
+                    id: id, name: name, status: status ?? site.status, at: now
                 ).orNotFound("site \(id)")
                 try Audit.record(caller.did(to: "sites/\(id)"), at: now, in: connection)
                 return updated
@@ -52,13 +52,13 @@ struct SiteRegistry: Sendable {
     func delete(_ id: Int64, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
-            _ = try SiteRecords.find(id: id, organizationID: caller.organization.id, in: connection)
+            _ = try SiteRecords(connection).find(id: id, organizationID: caller.organization.id)
                 .orNotFound("site \(id)")
-            if let key = try APIKeyRecords.someKey(ofSite: id, in: connection) {
+            if let key = try APIKeyRecords(connection).someKey(ofSite: id) {
                 throw RPCError(bare: .failedPrecondition, "the API key \(key) belongs to site \(id)")
             }
             do {
-                try SiteRecords.delete(id: id, in: connection)
+                try SiteRecords(connection).delete(id: id)
             } catch DatabaseError.constraint(.foreignKey, _) {
                 throw RPCError(bare: .failedPrecondition, "a device suite belongs to site \(id)")
             }

@@ -18,14 +18,14 @@ struct SystemCredentials: Sendable {
         let digest = token.digest(pepper: check.pepper)
         let now = clock.now()
         try await database.write { connection in
-            let user = try UserRecords.find(organizationID: caller.organization.id, name: userName, in: connection)
+            let user = try UserRecords(connection).find(organizationID: caller.organization.id, name: userName)
                 .orNotFound("user \(userName)")
             guard user.role == .service else {
                 throw RPCError(bare: .failedPrecondition, "\(userName) is no service account")
             }
-            try UserRecords.update(id: user.id, role: .service, passwordHash: nil, at: now, in: connection)
-            try SystemCredentialRecords.replace(
-                userID: user.id, id: token.id, digest: digest, at: now, in: connection)
+            try UserRecords(connection).update(id: user.id, role: .service, passwordHash: nil, at: now)
+            try SystemCredentialRecords(connection).replace(
+                userID: user.id, id: token.id, digest: digest, at: now)
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
         }
         return Secret(token.text)
@@ -38,7 +38,7 @@ struct SystemCredentials: Sendable {
         guard let credential = OpaqueToken(.system, text: text) else {
             throw CredentialCheck.invalid
         }
-        let found = try await database.read { try SystemCredentialRecords.find(id: credential.id, in: $0) }
+        let found = try await database.read { try SystemCredentialRecords($0).find(id: credential.id) }
         let known = try check.require(credential, of: found, digest: \.digest, peer: peer, at: now)
         let (token, expiresAt) = tokens.issue(
             .system, subject: "\(known.user.id)", epoch: known.user.epoch, at: now)

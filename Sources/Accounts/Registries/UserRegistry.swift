@@ -18,9 +18,8 @@ struct UserRegistry: Sendable {
         if let password { hash = try await passwords.hash(password, for: .organization(caller.organization.id)) }
         let now = clock.now()
         return try await database.write { [hash] connection in
-            let user = try UserRecords.insert(
-                organizationID: caller.organization.id, name: name, role: role, passwordHash: hash, at: now,
-                in: connection)
+            let user = try UserRecords(connection).insert(
+                organizationID: caller.organization.id, name: name, role: role, passwordHash: hash, at: now)
             guard let user else { throw RPCError.alreadyExists("there is a user of the name \(name)") }
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
             return user
@@ -29,12 +28,12 @@ struct UserRegistry: Sendable {
 
     func user(_ name: String, for caller: Caller) async throws -> UserRecord {
         try await database.read { connection in
-            try UserRecords.find(organizationID: caller.organization.id, name: name, in: connection)
+            try UserRecords(connection).find(organizationID: caller.organization.id, name: name)
         }.orNotFound("user \(name)")
     }
 
     func users(for caller: Caller) async throws -> [UserRecord] {
-        try await database.readInBackground { try UserRecords.all(organizationID: caller.organization.id, in: $0) }
+        try await database.readInBackground { try UserRecords($0).all(organizationID: caller.organization.id) }
     }
 
     /// - Parameters: what is `nil` stays as it was. Either change ends the user's sessions and tokens.
@@ -53,8 +52,8 @@ struct UserRegistry: Sendable {
             }
             if role != .admin { try checkAnotherAdmin(than: user, in: connection) }
             if hash != nil || role != user.role {
-                try UserRecords.update(id: user.id, role: role, passwordHash: hash, at: now, in: connection)
-                try RefreshTokenRecords.deleteAll(userID: user.id, in: connection)
+                try UserRecords(connection).update(id: user.id, role: role, passwordHash: hash, at: now)
+                try RefreshTokenRecords(connection).deleteAll(userID: user.id)
             }
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
             return try self.user(name, of: caller, in: connection)
@@ -66,20 +65,20 @@ struct UserRegistry: Sendable {
         try await database.write(mayUseReserve: true) { connection in
             let user = try user(name, of: caller, in: connection)
             try checkAnotherAdmin(than: user, in: connection)
-            try UserRecords.delete(id: user.id, in: connection)
+            try UserRecords(connection).delete(id: user.id)
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
         }
     }
 
     private func user(_ name: String, of caller: Caller, in connection: Connection) throws -> UserRecord {
-        try UserRecords.find(organizationID: caller.organization.id, name: name, in: connection)
+        try UserRecords(connection).find(organizationID: caller.organization.id, name: name)
             .orNotFound("user \(name)")
     }
 
     /// An organization without an admin could never be helped from inside.
     private func checkAnotherAdmin(than user: UserRecord, in connection: Connection) throws {
         guard user.role == .admin else { return }
-        guard try UserRecords.adminCount(organizationID: user.organization.id, in: connection) > 1 else {
+        guard try UserRecords(connection).adminCount(organizationID: user.organization.id) > 1 else {
             throw RPCError(bare: .failedPrecondition, "\(user.name) is the last admin of \(user.organization.name)")
         }
     }
@@ -91,14 +90,13 @@ struct UserRegistry: Sendable {
         let hash = try await passwords.hash(password, for: .organization(caller.organization.id))
         let now = clock.now()
         return try await database.write { connection in
-            let organization = try OrganizationRecords.insert(
-                name: name, displayName: displayName, kind: .business, at: now, in: connection)
+            let organization = try OrganizationRecords(connection).insert(
+                name: name, displayName: displayName, kind: .business, at: now)
             guard let organization else {
                 throw RPCError.alreadyExists("there is an organization of the name \(name)")
             }
-            let admin = try UserRecords.insert(
-                organizationID: organization.id, name: adminName, role: .admin, passwordHash: hash, at: now,
-                in: connection
+            let admin = try UserRecords(connection).insert(
+                organizationID: organization.id, name: adminName, role: .admin, passwordHash: hash, at: now
             ).orNotFound("user \(adminName)")
             try Audit.record(caller.did(to: "organizations/\(name)"), at: now, in: connection)
             return (organization, admin)
@@ -110,7 +108,7 @@ struct UserRegistry: Sendable {
     ) async throws -> OrganizationRecord {
         let now = clock.now()
         return try await database.write { connection in
-            let organization = try OrganizationRecords.setDisplayName(displayName, of: name, at: now, in: connection)
+            let organization = try OrganizationRecords(connection).setDisplayName(displayName, of: name, at: now)
                 .orNotFound("organization \(name)")
             try Audit.record(caller.did(to: "organizations/\(name)"), at: now, in: connection)
             return organization
@@ -121,17 +119,17 @@ struct UserRegistry: Sendable {
     func deleteOrganization(_ name: String, by caller: Caller) async throws {
         let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
-            let organization = try OrganizationRecords.find(name: name, in: connection)
+            let organization = try OrganizationRecords(connection).find(name: name)
                 .orNotFound("organization \(name)")
             guard organization.kind != .system else {
                 throw RPCError(bare: .failedPrecondition, "the organization \(name) is the gateway's own")
             }
-            let users = try UserRecords.all(organizationID: organization.id, in: connection)
+            let users = try UserRecords(connection).all(organizationID: organization.id)
             if users.count > 1, let user = users.last {
                 throw RPCError(bare: .failedPrecondition, "the user \(user.name) belongs to \(name)")
             }
             do {
-                try OrganizationRecords.delete(id: organization.id, in: connection)
+                try OrganizationRecords(connection).delete(id: organization.id)
             } catch DatabaseError.constraint(.foreignKey, _) {
                 throw RPCError(bare: .failedPrecondition, "sites or devices belong to \(name)")
             }
@@ -140,10 +138,10 @@ struct UserRegistry: Sendable {
     }
 
     func organization(_ name: String) async throws -> OrganizationRecord {
-        try await database.read { try OrganizationRecords.find(name: name, in: $0) }.orNotFound("organization \(name)")
+        try await database.read { try OrganizationRecords($0).find(name: name) }.orNotFound("organization \(name)")
     }
 
     func organizations() async throws -> [OrganizationRecord] {
-        try await database.readInBackground { try OrganizationRecords.all(in: $0) }
+        try await database.readInBackground { try OrganizationRecords($0).all() }
     }
 }
