@@ -44,17 +44,17 @@ package final class Accounts: Sendable {
         self.database = database
         self.clock = clock
         self.clockGuard = clockGuard
-        signingKeys = SigningKeyFolder(path: keysDirectory, lifetimeSeconds: configuration.accessTokenSeconds)
+        signingKeys = SigningKeyFolder(path: keysDirectory, lifetime: configuration.accessTokenLifetime)
         tokens = AccessTokens(
             signer: TokenSigner(keys: try signingKeys.open(clockGuard.permit())),
-            lifetimeSeconds: configuration.accessTokenSeconds,
+            lifetime: configuration.accessTokenLifetime,
             capacity: configuration.rememberedTokens)
         auditPressure = AuditPressure(
             callsPerMinute: configuration.auditedCallsUnderPressure, clock: clock,
             onChange: configuration.onAuditOverfull)
         auditRetention = AuditRetention(
-            database: database, clock: clock, days: configuration.auditDays,
-            minimumDays: configuration.auditMinimumDays, maximumLines: configuration.auditLines,
+            database: database, clock: clock, age: configuration.auditRetention,
+            minimumAge: configuration.minimumAuditRetention, maximumLines: configuration.auditLines,
             pressure: auditPressure)
         pageTokens = PageTokens(keyring: environment.keyring)
         let deferred = DeferredRecords(database: database)

@@ -12,9 +12,10 @@ struct AuditRetention: Sendable {
 
     let database: Database
     let clock: any WallClock
-    let days: Int64
+    /// Lines that are older go.
+    let age: Duration
     /// Lines that are younger are kept however many there are.
-    let minimumDays: Int64
+    let minimumAge: Duration
     /// Maximum number of lines of one organization.
     let maximumLines: Int64
     let pressure: AuditPressure
@@ -24,11 +25,11 @@ struct AuditRetention: Sendable {
     func run(_ permit: DeletionPermit?) async throws -> Int {
         let now = clock.now()
         let (expired, removable, usages) = try await database.read { connection in
-            func start(keepingDays days: Int64) throws -> Int64 {
-                try permit.map { try AuditRecords(connection).start(keepingDays: days, $0) } ?? 0
+            func start(keeping age: Duration) throws -> Int64 {
+                try permit.map { try AuditRecords(connection).start(keeping: age, $0) } ?? 0
             }
             return (
-                try start(keepingDays: days), minimumDays == 0 ? Int64.max : try start(keepingDays: minimumDays),
+                try start(keeping: age), minimumAge == .zero ? Int64.max : try start(keeping: minimumAge),
                 try AuditUsageRecords(connection).all()
             )
         }

@@ -63,7 +63,7 @@ package struct CatalogObject: Sendable, Hashable {
     /// What clients ask for it by; also the name of its data file in the store.
     package let fileID: String
     package let uploadID: String
-    /// That of the upload.
+    /// The owner of its upload.
     package let owner: ObjectOwner
     package let content: Content
     package let times: Times

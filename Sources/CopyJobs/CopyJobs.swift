@@ -15,7 +15,8 @@ package struct CopyJobs: Sendable {
     private let database: Database
 
     package init(
-        _ environment: ModuleEnvironment, store: ObjectStore, configuration: CopyJobsConfiguration = CopyJobsConfiguration()
+        _ environment: ModuleEnvironment, store: ObjectStore,
+        configuration: CopyJobsConfiguration = CopyJobsConfiguration()
     ) {
         let clock = environment.clock
         database = environment.database
@@ -46,12 +47,12 @@ package struct CopyJobs: Sendable {
     /// - Returns: how many.
     package func sweep(_ permit: DeletionPermit) async throws -> Int {
         let limit = 100
-        let seconds = workers.configuration.retention
+        let retention = workers.configuration.retention
         var forgotten = 0
         var count = limit
         while count == limit, !Task.isCancelled {
             count = try await database.write(mayUseReserve: true) {
-                try CopyRecords($0).forget(finishedFor: seconds, permit, limit: limit)
+                try CopyRecords($0).forget(finishedFor: retention, permit, limit: limit)
             }
             forgotten += count
         }

@@ -30,7 +30,7 @@ package final class DeviceInit: Sendable {
         managementService = DeviceManagementService(
             registry: DeviceRegistry(
                 database: database, keys: accounts.deviceKeys, clock: clock,
-                reinitWindowSeconds: configuration.reinitWindowSeconds),
+                reinitWindow: configuration.reinitWindow),
             pageTokens: PageTokens(keyring: environment.keyring))
     }
 

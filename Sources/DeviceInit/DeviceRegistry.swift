@@ -22,7 +22,7 @@ struct DeviceRegistry: Sendable {
     let keys: DeviceKeys
     let clock: any WallClock
     /// How long ``allowReinit(_:by:)`` holds.
-    let reinitWindowSeconds: Int64
+    let reinitWindow: Duration
 
     func createSuite(
         siteID: Int64, displayName: String, description: String, by caller: Caller
@@ -145,7 +145,7 @@ struct DeviceRegistry: Sendable {
     /// Lets the device replace a key that is in use, for some minutes.
     func allowReinit(_ id: DeviceID, by caller: Caller) async throws -> DeviceView {
         try await change(id, by: caller) { _, now, connection in
-            let end = now.adding(seconds: reinitWindowSeconds)
+            let end = now.adding(reinitWindow)
             try DeviceRecords(connection).allowReinit(id, until: end, at: now)
         }
     }

@@ -68,8 +68,10 @@ extension EventRecords {
 
     private static func deadLetter(_ row: Row) -> DeadLetterRecord {
         DeadLetterRecord(
-            position: row.int64("position"), eventID: row.text("id"), webhook: row.text("webhook"), type: row.text("type"), subject: row.text("subject"),
-            organization: row.text("organization"), occurredAt: row.time("occurred_at"), attempts: row.int("attempts"), givenUpAt: row.time("ended_at"),
+            position: row.int64("position"), eventID: row.text("id"), webhook: row.text("webhook"),
+            type: row.text("type"), subject: row.text("subject"),
+            organization: row.text("organization"), occurredAt: row.time("occurred_at"), attempts: row.int("attempts"),
+            givenUpAt: row.time("ended_at"),
             lastError: row.text("last_error"), payload: row.text("payload"))
     }
 }

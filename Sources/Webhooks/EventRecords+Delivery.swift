@@ -15,15 +15,18 @@ extension EventRecords {
             """, webhook, now.microseconds, limit
         ) { row in
             Delivery(
-                position: row.int64("position"), eventID: row.text("id"), subject: row.text("subject"), payload: row.text("payload"),
-                traceparent: row.optionalText("traceparent"), attempts: row.int("attempts"), firstFailedAt: row.optionalTime("first_failed_at"))
+                position: row.int64("position"), eventID: row.text("id"), subject: row.text("subject"),
+                payload: row.text("payload"),
+                traceparent: row.optionalText("traceparent"), attempts: row.int("attempts"),
+                firstFailedAt: row.optionalTime("first_failed_at"))
         }
     }
 
     /// When something becomes due that is not yet.
     func nextDue(for webhook: String, after now: UnixTime) throws -> UnixTime? {
         try connection.first(
-            "SELECT min(due_at) AS due_at FROM event_deliveries WHERE webhook = $1 AND due_at > $2", webhook, now.microseconds
+            "SELECT min(due_at) AS due_at FROM event_deliveries WHERE webhook = $1 AND due_at > $2", webhook,
+            now.microseconds
         ) { $0.optionalTime("due_at") } ?? nil
     }
 

@@ -14,14 +14,19 @@ extension EventRecords {
     func queueLength(of webhook: String) throws -> QueueLength {
         let (pending, oldest) =
             try connection.first(
-                "SELECT count(*) AS pending, min(position) AS oldest FROM event_deliveries WHERE state = 1 AND webhook = $1", webhook
+                "SELECT count(*) AS pending, min(position) AS oldest FROM event_deliveries WHERE state = 1 AND webhook = $1",
+                webhook
             ) { ($0.int64("pending"), $0.optionalInt64("oldest")) } ?? (0, nil)
         let dead =
-            try connection.first("SELECT count(*) AS dead FROM event_deliveries WHERE state = 3 AND webhook = $1", webhook) {
+            try connection.first(
+                "SELECT count(*) AS dead FROM event_deliveries WHERE state = 3 AND webhook = $1", webhook
+            ) {
                 $0.int64("dead")
             } ?? 0
         let oldestAt = try oldest.flatMap { oldest in
-            try connection.first("SELECT occurred_at FROM events WHERE position = $1", oldest) { $0.time("occurred_at") }
+            try connection.first("SELECT occurred_at FROM events WHERE position = $1", oldest) {
+                $0.time("occurred_at")
+            }
         }
         return QueueLength(pending: pending, dead: dead, oldestPendingAt: oldestAt)
     }
@@ -40,11 +45,11 @@ extension EventRecords {
         ) { $0.int64("excess") } ?? 0
     }
 
-    /// Removes what ended so many days ago, the oldest first.
+    /// Removes what ended so long ago, the oldest first.
     ///
     /// - Returns: how many deliveries; fewer than `limit` where none is left.
-    func forget(_ end: End, olderThanDays days: Int64, _ permit: DeletionPermit, limit: Int) throws -> Int {
-        let oldest = try permit.now().adding(seconds: -days * 86_400)
+    func forget(_ end: End, olderThan age: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
+        let oldest = try permit.now().subtracting(age)
         return try forget(
             connection.query(
                 """

@@ -28,8 +28,8 @@ struct EventRetention: Sendable {
         }
         var removed = 0
         if let permit {
-            removed += try await forget(.delivered, olderThanDays: configuration.deliveredDays, permit)
-            removed += try await forget(.dead, olderThanDays: configuration.deadLetterDays, permit)
+            removed += try await forget(.delivered, olderThan: configuration.deliveredRetention, permit)
+            removed += try await forget(.dead, olderThan: configuration.deadLetterRetention, permit)
         }
         for webhook in configuration.webhooks.map(\.name) {
             removed += try await forgetDeadLetters(of: webhook)
@@ -65,9 +65,9 @@ struct EventRetention: Sendable {
     }
 
     private func forget(
-        _ end: EventRecords.End, olderThanDays days: Int64, _ permit: DeletionPermit
+        _ end: EventRecords.End, olderThan age: Duration, _ permit: DeletionPermit
     ) async throws -> Int {
-        try await inBatches { try EventRecords($0).forget(end, olderThanDays: days, permit, limit: Self.batch) }
+        try await inBatches { try EventRecords($0).forget(end, olderThan: age, permit, limit: Self.batch) }
     }
 
     private func forgetDeadLetters(of webhook: String) async throws -> Int {

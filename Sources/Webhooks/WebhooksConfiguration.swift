@@ -5,12 +5,12 @@ package struct WebhooksConfiguration: Sendable {
     package var webhooks: [Webhook] = []
     /// Requests under way to one webhook.
     package var concurrency = 4
-    /// Seconds for one request, from its connection to the end of its answer.
-    package var timeoutSeconds: Int64 = 30
-    /// Seconds between two attempts at most.
-    package var longestRetrySeconds: Int64 = 3600
-    /// Seconds after the first failed attempt for which another may begin; then the event is a dead letter.
-    package var giveUpSeconds: Int64 = 86_400
+    /// The time for one request, from its connection to the end of its answer.
+    package var timeout = Duration.seconds(30)
+    /// The time between two attempts at most.
+    package var longestRetry = Duration.hours(1)
+    /// How long after the first failed attempt another may begin; then the event is a dead letter.
+    package var patience = Duration.days(1)
     /// Events that may wait for one webhook; of more, the oldest become dead letters.
     package var maximumPending: Int64 = 100_000
     /// Bytes of events that may wait for one webhook, and of its dead letters as many; of more, the oldest become dead letters,
@@ -19,8 +19,8 @@ package struct WebhooksConfiguration: Sendable {
     /// Dead letters of one webhook that are kept at most, the youngest.
     package var maximumDeadLetters: Int64 = 10_000
     /// How long a delivered event is kept, and a dead letter.
-    package var deliveredDays: Int64 = 7
-    package var deadLetterDays: Int64 = 90
+    package var deliveredRetention = Duration.days(7)
+    package var deadLetterRetention = Duration.days(90)
     /// Told of an event that is given up: its id, the webhook's name and the last error.
     package var onDeadLetter: @Sendable (String, String, String) -> Void = { _, _, _ in }
     /// Told why the outbox could not be read or written; it is tried again after a while.

@@ -283,7 +283,7 @@ import Wire
     @Test func keysAreMadeOnceAndTheNewestSigns() async throws {
         let world = try await World()
         let keys = world.directory + "/keys"
-        let folder = SigningKeyFolder(path: keys, lifetimeSeconds: 900)
+        let folder = SigningKeyFolder(path: keys, lifetime: .seconds(900))
         let first = try folder.read(world.clockGuard.permit())
         #expect(try folder.read(world.clockGuard.permit()).current.id == first.current.id)
         try PrivateFile.write(ES256Key().privateKey.exposed, to: keys + "/es256-10")
@@ -310,10 +310,10 @@ import Wire
         let through = world.accounts.publicKeys
         #expect(through.contains(reply.olderKeyIDs[0]) && through.contains(reply.keyID))
         // A restart finds what the rotation left.
-        let folder = SigningKeyFolder(path: world.directory + "/keys", lifetimeSeconds: 900)
+        let folder = SigningKeyFolder(path: world.directory + "/keys", lifetime: .seconds(900))
         #expect(try folder.read(world.clockGuard.permit()).older.map(\.id) == reply.olderKeyIDs)
 
-        world.clock.advance(seconds: 900 + SigningKeyFolder.leewaySeconds - 1)
+        world.clock.advance(seconds: 900 + SigningKeyFolder.leeway.wholeSeconds - 1)
         #expect(world.accounts.publicKeys == through)
         world.clock.advance(seconds: 1)
         let after = world.accounts.publicKeys

@@ -23,7 +23,7 @@ import Wire
     private func write(_ lines: Int, _ world: World, organization name: String = "acme") async throws {
         let now = world.clock.now()
         try await world.database.write { connection in
-            let known = try OrganizationRecords.find(name: name, in: connection)?.reference
+            let known = try OrganizationRecords(connection).find(name: name)?.reference
             let organization = known ?? OrganizationReference(id: 1000, name: name)
             for index in 0..<lines {
                 let entry = AuditEntry(
@@ -125,7 +125,7 @@ import Wire
     }
 
     @Test func linesAreKeptForTheirTime() async throws {
-        let world = try await World { $0.auditDays = 2 }
+        let world = try await World { $0.auditRetention = .days(2) }
         try await write(2501, world)
         world.clock.advance(seconds: 86_400)
         try await write(10, world)
@@ -145,7 +145,7 @@ import Wire
     }
 
     @Test func linesOfAWrongClockAreKeptForTheirTime() async throws {
-        let world = try await World { $0.auditDays = 2 }
+        let world = try await World { $0.auditRetention = .days(2) }
         try await write(5, world)
         world.clock.step(seconds: 400 * 86_400)
         #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
@@ -162,7 +162,7 @@ import Wire
     @Test func noMoreLinesOfAnOrganizationAreKeptThanThereMayBe() async throws {
         let world = try await World {
             $0.auditLines = 1000
-            $0.auditMinimumDays = 0
+            $0.minimumAuditRetention = .zero
         }
         try await write(5, world, organization: "another")
         try await world.database.write { connection in
@@ -245,7 +245,7 @@ import Wire
         #expect(lines.map(\.ids) == [ids, []])
         #expect(lines.map(\.count) == [1000, 1])
         // As many lines as its bytes are worth.
-        let counted = try world.database.readBlocking { try AuditUsageRecords.lines(of: 1, in: $0) }
+        let counted = try world.database.readBlocking { try AuditUsageRecords($0).lines(of: 1) }
         #expect(counted == Int64(3 + ids.joined(separator: " ").utf8.count / 200))
     }
 
@@ -288,7 +288,7 @@ import Wire
             try $0.query("SELECT organization_id FROM audit ORDER BY id") { $0.int64(0) }
         }
         #expect(ids == [0, 7, 7, 8, 0, 0])
-        #expect(try newer.readBlocking { try AuditUsageRecords.all(in: $0) }.map(\.lines) == [3, 2, 1])
+        #expect(try newer.readBlocking { try AuditUsageRecords($0).all() }.map(\.lines) == [3, 2, 1])
         #expect(throws: (any Error).self) {
             try newer.writeBlocking { _ = try $0.execute("UPDATE audit SET actor = 'c'") }
         }

@@ -98,7 +98,7 @@ import Testing
 @Suite struct AccessTokensTests {
     let now = UnixTime(seconds: 1_800_000_000)
     let tokens = AccessTokens(
-        signer: TokenSigner(keys: SigningKeys(current: SigningKey(ES256Key()))), lifetimeSeconds: 900, capacity: 8)
+        signer: TokenSigner(keys: SigningKeys(current: SigningKey(ES256Key()))), lifetime: .seconds(900), capacity: 8)
 
     @Test func aRememberedTokenExpiresToo() {
         let (text, expiresAt) = tokens.issue(.apiKey, subject: "k", epoch: 1, at: now)

@@ -27,7 +27,7 @@ import Testing
         #expect(throws: ClockStepped.self) { try before.now() }
         #expect(clockGuard.permit() == nil)
         #expect(clockGuard.status.step == step)
-        #expect(clockGuard.status.remaining == ClockGuard.defaultConfirmation)
+        #expect(clockGuard.status.remaining == ClockGuard.defaultConfirmation.wholeSeconds)
         clock.advance(seconds: 3)
         clock.step(seconds: -step)
         let after = try #require(clockGuard.permit())

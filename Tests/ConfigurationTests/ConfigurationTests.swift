@@ -42,9 +42,9 @@ import Testing
 
     @Test func howLongTheAuditLogIs() throws {
         let standard = try Configuration(ServeOptions()).accounts
-        #expect((standard.auditDays, standard.auditLines) == (400, 10_000_000))
+        #expect((standard.auditRetention, standard.auditLines) == (.seconds(400 * 86_400), 10_000_000))
         let configured = try read("{audit: {retention_days: 30, max_lines: 1000}}").accounts
-        #expect((configured.auditDays, configured.auditLines) == (30, 1000))
+        #expect((configured.auditRetention, configured.auditLines) == (.seconds(30 * 86_400), 1000))
         #expect(refusal("{audit: {max_lines: 999}}").contains("audit.max_lines must be a whole number of lines, 1000"))
     }
 
@@ -119,8 +119,8 @@ import Testing
         #expect(try read("{\(elsewhere)}").console == nil)
         #expect(try read("{\(elsewhere), console: {session_idle_seconds: 60}}").console == nil)
         let console = try read("{\(elsewhere), console: {enabled: true, session_idle_seconds: 60}}").console
-        #expect(console?.sessionIdleSeconds == 60)
-        #expect(console?.sessionTotalSeconds == 43_200)
+        #expect(console?.sessionIdle == .seconds(60))
+        #expect(console?.sessionTotal == .seconds(43_200))
         #expect(refusal("{console: {session_idle_seconds: 59}}").contains("60 to 86400"))
     }
 
@@ -208,7 +208,7 @@ import Testing
             """)
         #expect(configuration.store.staticKeys.map(\.prefix) == ["tools/"])
         #expect(configuration.store.staticKeys.first?.secret.exposedText == "0123456789abcdef")
-        #expect(configuration.copies.retention == 172_800)
+        #expect(configuration.copies.retention == .seconds(172_800))
         #expect(configuration.copies.destinations.count == 2)
         let bucket = try #require(configuration.copies.destinations.last?.place as? BucketTarget)
         #expect(bucket.region == "us-east-1" && bucket.partSize == 67_108_864 && bucket.dialect == .s3)

@@ -8,8 +8,8 @@ import Testing
     private let start = UnixTime(seconds: 1_800_000_000)
     private let configuration = {
         var configuration = ConsoleConfiguration()
-        configuration.sessionIdleSeconds = 100
-        configuration.sessionTotalSeconds = 250
+        configuration.sessionIdle = .seconds(100)
+        configuration.sessionTotal = .seconds(250)
         configuration.maximumSessions = 3
         configuration.maximumSessionsPerUser = 2
         return configuration

@@ -110,9 +110,9 @@ import Testing
             try records.update(job)
             let clock = ManualClock(UnixTime(seconds: 200))
             let permit = try #require(ClockGuard(clock: clock).permit())
-            #expect(try records.forget(finishedFor: 100, permit, limit: 10) == 0)
+            #expect(try records.forget(finishedFor: .seconds(100), permit, limit: 10) == 0)
             clock.advance(seconds: 1)
-            #expect(try records.forget(finishedFor: 100, permit, limit: 10) == 1)
+            #expect(try records.forget(finishedFor: .seconds(100), permit, limit: 10) == 1)
         }
         #expect(try database.readBlocking { try CopyRecords($0).item(0, of: "a") } == nil)
         #expect(try database.readBlocking { try CopyRecords($0).job("b", scope: 1)?.state } == .queued)

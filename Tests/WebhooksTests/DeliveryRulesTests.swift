@@ -8,8 +8,8 @@ import Testing
     private let now = UnixTime(seconds: 1_800_000_000)
     private let rules: DeliveryRules = {
         var configuration = WebhooksConfiguration()
-        configuration.longestRetrySeconds = 60
-        configuration.giveUpSeconds = 600
+        configuration.longestRetry = .seconds(60)
+        configuration.patience = .seconds(600)
         return DeliveryRules(configuration)
     }()
 

@@ -11,7 +11,7 @@ struct AuditRecord: Sendable {
 
 struct AuditRecords {
     /// Times are taken before the lines wait for their commit: a line may be that much older than the one before it.
-    private static let slackSeconds: Int64 = 60
+    private static let slack = Duration.seconds(60)
 
     let connection: Connection
 
@@ -38,14 +38,14 @@ struct AuditRecords {
     func start(since: UnixTime) throws -> Int64 {
         let first = try connection.first(
             "SELECT id FROM audit WHERE at >= $1 ORDER BY at, id LIMIT 1",
-            since.adding(seconds: -Self.slackSeconds).microseconds
+            since.subtracting(Self.slack).microseconds
         ) { $0.int64("id") }
         return try first ?? lastID() + 1
     }
 
-    /// The id before which every line is older than so many days.
-    func start(keepingDays days: Int64, _ permit: DeletionPermit) throws -> Int64 {
-        let oldest = try permit.now().adding(seconds: -days * 86_400)
+    /// The id before which every line is older than `age`.
+    func start(keeping age: Duration, _ permit: DeletionPermit) throws -> Int64 {
+        let oldest = try permit.now().subtracting(age)
         // Lines that look older than they are come after some that do not.
         let young = try connection.first(
             "SELECT min(id) AS young FROM audit WHERE at < $1 AND NOT \(permit.isBefore("at", "$1"))",

@@ -146,7 +146,7 @@ struct Sessions: Sendable {
             return Opened(user: user, refreshToken: successor.text, refreshExpiresAt: next.expiresAt)
         }
         let next = try RefreshTokenRecords(connection).find(id: successor.id)
-        let isLostAnswer = now < rotatedAt.adding(seconds: configuration.refreshGraceSeconds)
+        let isLostAnswer = now < rotatedAt.adding(configuration.refreshGrace)
         guard isLostAnswer, let next, next.rotatedAt == nil else {
             try RefreshTokenRecords(connection).deleteFamily(record.family)
             let entry = AuditEntry(
@@ -163,7 +163,7 @@ struct Sessions: Sendable {
     ) -> RefreshTokenRecord {
         RefreshTokenRecord(
             id: token.id, family: family, userID: userID, digest: token.digest(pepper: pepper),
-            expiresAt: UnixTime(seconds: now.seconds).adding(seconds: configuration.refreshTokenSeconds))
+            expiresAt: UnixTime(seconds: now.seconds).adding(configuration.refreshTokenLifetime))
     }
 
     private static let wrongPassword = RPCError(

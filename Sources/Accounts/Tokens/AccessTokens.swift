@@ -11,7 +11,7 @@ final class AccessTokens: Sendable {
     /// By digest, so that what lies here cannot be sent to anybody.
     private let known: Lock<GenerationCache<[UInt8], AccessToken>>
 
-    init(signer: TokenSigner, lifetimeSeconds: Int64, capacity: Int) {
+    init(signer: TokenSigner, lifetime: Duration, capacity: Int) {
         self.signer = Lock(signer)
         self.lifetime = lifetime
         known = Lock(GenerationCache(capacity: capacity))
@@ -21,7 +21,7 @@ final class AccessTokens: Sendable {
     func issue(
         _ kind: TokenKind, subject: String, epoch: Int64, at now: UnixTime
     ) -> (text: String, expiresAt: UnixTime) {
-        let expiresAt = UnixTime(seconds: now.seconds).adding(seconds: lifetimeSeconds)
+        let expiresAt = UnixTime(seconds: now.seconds).adding(lifetime)
         let token = AccessToken(kind: kind, subject: subject, epoch: epoch, expiresAt: expiresAt)
         return (currentSigner.issue(token, at: now), expiresAt)
     }

@@ -9,7 +9,7 @@ import Foundation
 /// then the key is a file `next-DIGITS`, which signs nothing; one that a crash left is removed at the next start.
 struct SigningKeyFolder: Sendable {
     /// For tokens that were being signed while the key was changed.
-    static let leewaySeconds: Int64 = 5
+    static let leeway = Duration.seconds(5)
 
     private static let prefix = "es256"
     private static let pendingPrefix = "next-"
@@ -22,7 +22,7 @@ struct SigningKeyFolder: Sendable {
 
     let path: String
     /// How long a token lives.
-    let lifetimeSeconds: Int64
+    let lifetime: Duration
 
     private struct File {
         let name: String
@@ -68,7 +68,7 @@ struct SigningKeyFolder: Sendable {
         }
         var older: [SigningKey] = []
         for (file, next) in zip(files, files.dropFirst()) {
-            let endsAt = next.since?.adding(seconds: lifetimeSeconds + Self.leewaySeconds)
+            let endsAt = next.since?.adding(lifetime + Self.leeway)
             let key = SigningKey(try read(file), endsAt: endsAt)
             if let permit, !key.verifies(at: try permit.now()) {
                 try FileManager.default.removeItem(atPath: "\(path)/\(file.name)")

@@ -6,8 +6,12 @@ struct DoctorRecords {
 
     /// What is wrong with the file itself; at most 100 lines.
     func damages() throws -> [String] {
-        let damages = try connection.query("PRAGMA integrity_check(100)") { $0.text("integrity_check") }.filter { $0 != "ok" }
-        let dangling = try connection.query("PRAGMA foreign_key_check") { "a row of \($0.text("table")) refers to nothing" }
+        let damages = try connection.query("PRAGMA integrity_check(100)") { $0.text("integrity_check") }.filter {
+            $0 != "ok"
+        }
+        let dangling = try connection.query("PRAGMA foreign_key_check") {
+            "a row of \($0.text("table")) refers to nothing"
+        }
         return damages + dangling.prefix(100)
     }
 

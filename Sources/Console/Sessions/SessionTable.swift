@@ -65,7 +65,7 @@ final class SessionTable: Sendable {
     }
 
     private func hasEnded(_ entry: Entry, at now: UnixTime) -> Bool {
-        now >= entry.lastUsedAt.adding(seconds: configuration.sessionIdleSeconds)
-            || now >= entry.session.beganAt.adding(seconds: configuration.sessionTotalSeconds)
+        now >= entry.lastUsedAt.adding(configuration.sessionIdle)
+            || now >= entry.session.beganAt.adding(configuration.sessionTotal)
     }
 }

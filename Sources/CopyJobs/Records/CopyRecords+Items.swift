@@ -111,11 +111,15 @@ extension CopyRecords {
 
     private static func item(_ row: Row) -> CopyItem {
         CopyItem(
-            jobID: row.text("job_id"), number: row.int("number"), fileID: row.text("file_id"), uploadID: row.text("upload_id"), key: row.text("object_key"),
-            state: CopyItemState(rawValue: row.int64("state")) ?? .failed, size: row.int64("size"), copiedBytes: row.int64("copied_bytes"),
+            jobID: row.text("job_id"), number: row.int("number"), fileID: row.text("file_id"),
+            uploadID: row.text("upload_id"), key: row.text("object_key"),
+            state: CopyItemState(rawValue: row.int64("state")) ?? .failed, size: row.int64("size"),
+            copiedBytes: row.int64("copied_bytes"),
             attempts: row.int("attempts"), failures: row.int("failures"),
             firstFailureAt: row.optionalTime("first_failure_at"),
-            multipart: row.optionalText("multipart_id").map { CopyItem.Multipart(id: $0, partSize: row.int64("part_size")) },
+            multipart: row.optionalText("multipart_id").map {
+                CopyItem.Multipart(id: $0, partSize: row.int64("part_size"))
+            },
             errorCode: row.text("error_code"), errorMessage: row.text("error_message"))
     }
 }

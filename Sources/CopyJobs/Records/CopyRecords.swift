@@ -164,11 +164,11 @@ struct CopyRecords {
             """, now.microseconds, row: Self.job)
     }
 
-    /// Forgets jobs that finished so many seconds ago, with their items.
+    /// Forgets jobs that finished so long ago, with their items.
     ///
     /// - Returns: how many; fewer than `limit` when none is left.
-    func forget(finishedFor seconds: Int64, _ permit: DeletionPermit, limit: Int) throws -> Int {
-        let oldest = try permit.now().adding(seconds: -seconds)
+    func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
+        let oldest = try permit.now().subtracting(time)
         return try connection.execute(
             """
             DELETE FROM copy_jobs WHERE id IN (
@@ -180,7 +180,8 @@ struct CopyRecords {
         CopyJob(
             id: row.text("id"), organizationID: row.int64("organization_id"), userID: row.int64("user_id"),
             place: CopyPlace(endpoint: row.text("endpoint"), bucket: row.text("bucket"), region: row.text("region")),
-            template: KeyTemplate(row.text("key_template")), state: CopyJobState(rawValue: row.int64("state")) ?? .failed,
+            template: KeyTemplate(row.text("key_template")),
+            state: CopyJobState(rawValue: row.int64("state")) ?? .failed,
             createdAt: row.time("created_at"),
             startedAt: row.optionalTime("started_at"),
             finishedAt: row.optionalTime("finished_at"), reason: row.text("reason"),

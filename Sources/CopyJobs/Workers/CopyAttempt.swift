@@ -14,8 +14,8 @@ struct CopyAttempt: Sendable {
     let database: Database
     let store: ObjectStore
     let clock: any WallClock
-    /// Seconds; see ``CopyJobsConfiguration/patience``.
-    let patience: Int64
+    /// See ``CopyJobsConfiguration/patience``.
+    let patience: Duration
     let metrics: CopyMetrics
 
     /// - Throws: trouble with the database: nothing is known of the item then but that it was begun.
@@ -177,7 +177,7 @@ struct CopyAttempt: Sendable {
     }
 
     private var policy: RetryPolicy {
-        var policy = RetryPolicy(patience: .seconds(patience))
+        var policy = RetryPolicy(patience: patience)
         policy.attempts = 1
         return policy
     }

@@ -7,10 +7,10 @@ extension Configuration {
         _ reader: inout ConfigurationReader, isOnLoopback: Bool
     ) throws(ConfigurationError) -> ConsoleConfiguration? {
         var console = ConsoleConfiguration()
-        console.sessionIdleSeconds = try reader.integer(
-            "console.session_idle_seconds", default: console.sessionIdleSeconds, in: 60...86_400, unit: "seconds")
-        console.sessionTotalSeconds = try reader.integer(
-            "console.session_total_seconds", default: console.sessionTotalSeconds, in: 60...604_800, unit: "seconds")
+        console.sessionIdle = try reader.duration(
+            "console.session_idle_seconds", default: console.sessionIdle, in: 60...86_400)
+        console.sessionTotal = try reader.duration(
+            "console.session_total_seconds", default: console.sessionTotal, in: 60...604_800)
         console.maximumSessions = Int(
             try reader.integer(
                 "console.max_sessions", default: Int64(console.maximumSessions), in: 1...10_000, unit: "sessions"))

@@ -19,11 +19,9 @@ extension Configuration {
             try reader.integer("copy.max_items", default: Int64(copies.items), in: 1...10_000, unit: "items"))
         copies.jobs = Int(
             try reader.integer("copy.max_jobs", default: Int64(copies.jobs), in: 1...10_000, unit: "jobs"))
-        copies.patience = try reader.integer(
-            "copy.retry_seconds", default: copies.patience, in: 0...604_800, unit: "seconds")
-        copies.retention =
-            try reader.integer(
-                "copy.retention_days", default: copies.retention / 86_400, in: 1...3650, unit: "days") * 86_400
+        copies.patience = try reader.duration("copy.retry_seconds", default: copies.patience, in: 0...604_800)
+        copies.retention = try reader.duration(
+            "copy.retention_days", default: copies.retention, in: 1...3650, unit: .days)
         for var entry in try reader.entries("copy.destinations") {
             copies.destinations.append(try destination(&entry))
             try entry.finish()

@@ -12,22 +12,20 @@ extension Configuration {
         events.concurrency = Int(
             try reader.integer(
                 "events.concurrency", default: Int64(events.concurrency), in: 1...64, unit: "requests to a webhook"))
-        events.timeoutSeconds = try reader.integer(
-            "events.timeout_seconds", default: events.timeoutSeconds, in: 1...300, unit: "seconds")
-        events.longestRetrySeconds = try reader.integer(
-            "events.longest_retry_seconds", default: events.longestRetrySeconds, in: 1...86_400, unit: "seconds")
-        events.giveUpSeconds = try reader.integer(
-            "events.give_up_seconds", default: events.giveUpSeconds, in: 1...2_592_000, unit: "seconds")
+        events.timeout = try reader.duration("events.timeout_seconds", default: events.timeout, in: 1...300)
+        events.longestRetry = try reader.duration(
+            "events.longest_retry_seconds", default: events.longestRetry, in: 1...86_400)
+        events.patience = try reader.duration("events.give_up_seconds", default: events.patience, in: 1...2_592_000)
         events.maximumPending = try reader.integer(
             "events.max_pending", default: events.maximumPending, in: 1...10_000_000, unit: "events")
         events.maximumBytes = try reader.integer(
             "events.max_bytes", default: events.maximumBytes, in: (1 << 20)...(1 << 50), unit: "bytes")
         events.maximumDeadLetters = try reader.integer(
             "events.max_dead_letters", default: events.maximumDeadLetters, in: 1...1_000_000, unit: "events")
-        events.deliveredDays = try reader.integer(
-            "events.delivered_days", default: events.deliveredDays, in: 0...400, unit: "days")
-        events.deadLetterDays = try reader.integer(
-            "events.dead_letter_days", default: events.deadLetterDays, in: 1...400, unit: "days")
+        events.deliveredRetention = try reader.duration(
+            "events.delivered_days", default: events.deliveredRetention, in: 0...400, unit: .days)
+        events.deadLetterRetention = try reader.duration(
+            "events.dead_letter_days", default: events.deadLetterRetention, in: 1...400, unit: .days)
         let names = try reader.names(in: "webhooks")
         guard names.count <= mostWebhooks else {
             throw ConfigurationError("webhooks must be \(mostWebhooks) at most, not \(names.count)")

@@ -17,12 +17,9 @@ extension Configuration {
             "web.max_connections_per_address", default: 0, in: 0...10_000, unit: "connections")
         web.maximumConnectionsPerAddress = perAddress > 0 ? Int(perAddress) : web.quarter
         web.proxies = proxies.ranges
-        web.idleTimeout = UInt32(
-            try reader.integer("web.idle_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
-        web.headerTimeout = .seconds(
-            try reader.integer("web.header_timeout_seconds", default: 10, in: 1...3600, unit: "seconds"))
-        web.bodyTimeout = .seconds(
-            try reader.integer("web.body_timeout_seconds", default: 60, in: 1...3600, unit: "seconds"))
+        web.idleTimeout = try reader.duration("web.idle_timeout_seconds", default: .seconds(60), in: 1...3600)
+        web.headerTimeout = try reader.duration("web.header_timeout_seconds", default: .seconds(10), in: 1...3600)
+        web.bodyTimeout = try reader.duration("web.body_timeout_seconds", default: .seconds(60), in: 1...3600)
         web.minimumRate = try reader.integer(
             "web.min_client_bytes_per_second", default: 1024, in: 0...(1 << 30), unit: "bytes")
         web.slowGrace = .seconds(

@@ -46,7 +46,7 @@ package struct Configuration: Sendable {
     package var reserveBytes: Int64 = 32 << 20
     package var objectStore = StoreServerConfiguration()
     package var log = LogConfiguration()
-    /// For how many seconds a clock that stepped has to go right until it is believed.
+    /// How long a clock that stepped has to go right until it is believed.
     package var clockConfirmation = ClockGuard.defaultConfirmation
     package var web = HTTPServerConfiguration()
     package var ops = HTTPServerConfiguration()
@@ -71,12 +71,11 @@ package struct Configuration: Sendable {
         web = try Self.web(&reader, trustedProxies)
         ops = Self.ops(web)
         console = try Self.console(&reader, isOnLoopback: listeners[.web]?.isLoopback == true)
-        accounts.accessTokenSeconds = try reader.integer(
-            "auth.access_token_lifetime_seconds", default: accounts.accessTokenSeconds, in: 1...86_400, unit: "seconds")
+        accounts.accessTokenLifetime = try reader.duration(
+            "auth.access_token_lifetime_seconds", default: accounts.accessTokenLifetime, in: 1...86_400)
         try Self.audit(&reader, into: &accounts)
-        clockConfirmation =
-            try reader.integer(
-                "clock.confirmation_hours", default: clockConfirmation / 3600, in: 1...720, unit: "hours") * 3600
+        clockConfirmation = try reader.duration(
+            "clock.confirmation_hours", default: clockConfirmation, in: 1...720, unit: .hours)
         uploads = try Self.uploads(&reader)
         catalog.deletedRetention = uploads.recordRetention
         // No session that was begun under this configuration misses its files.
@@ -179,14 +178,13 @@ package struct Configuration: Sendable {
                 "object_store.max_connections_per_address", default: 192, in: 1...10_000, unit: "connections"))
         daemon.minimumRate = try reader.integer(
             "object_store.min_client_bytes_per_second", default: 1024, in: 0...(1 << 30), unit: "bytes")
-        daemon.slowGrace = .seconds(
-            try reader.integer("object_store.slow_client_grace_seconds", default: 30, in: 1...3600, unit: "seconds"))
-        daemon.headerTimeout = .seconds(
-            try reader.integer("object_store.header_timeout_seconds", default: 10, in: 1...3600, unit: "seconds"))
+        daemon.slowGrace = try reader.duration(
+            "object_store.slow_client_grace_seconds", default: .seconds(30), in: 1...3600)
+        daemon.headerTimeout = try reader.duration(
+            "object_store.header_timeout_seconds", default: .seconds(10), in: 1...3600)
         objectStore.daemon = daemon
-        let skew = try reader.integer(
-            "object_store.max_clock_skew_seconds", default: 0, in: 0...31_536_000, unit: "seconds")
-        objectStore.maximumClockSkew = skew == 0 ? nil : skew
+        let skew = try reader.duration("object_store.max_clock_skew_seconds", default: .zero, in: 0...31_536_000)
+        objectStore.maximumClockSkew = skew == .zero ? nil : skew
     }
 
     private static func log(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> LogConfiguration {

@@ -13,8 +13,8 @@ final class ClockKeeper: Sendable {
     /// `nil` where something changed since.
     private let savedAt = Lock<ContinuousClock.Instant?>(nil)
 
-    /// - Parameter confirmation: seconds; see ``ClockGuard``.
-    init(database: Database, clock: any MachineClock, confirmation: Int64) throws {
+    /// - Parameter confirmation: see ``ClockGuard``.
+    init(database: Database, clock: any MachineClock, confirmation: Duration) throws {
         self.database = database
         let (record, lastSeen) = try database.readBlocking { connection in
             (try ClockRecords(connection).history(), try Audit.newestTime(in: connection))

@@ -57,7 +57,7 @@ package final class HTTPDaemon: Sendable {
         options.stack_size = 1 << 20
         options.connections = configuration.maximumConnections
         options.secure = configuration.certificates != nil
-        options.idle_seconds = configuration.idleTimeout
+        options.idle_seconds = UInt32(clamping: configuration.idleTimeout.wholeSeconds)
         let context = Unmanaged.passRetained(self)
         options.context = context.toOpaque()
         options.request_line = { context, target, connection in

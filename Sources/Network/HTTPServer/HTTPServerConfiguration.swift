@@ -20,8 +20,8 @@ package struct HTTPServerConfiguration: Sendable {
     package var metrics = ConnectionMetrics()
     /// Told of every request that is over.
     package var observers: [any HTTPObserver] = []
-    /// A connection on which no byte moves for so long is closed; seconds.
-    package var idleTimeout: UInt32 = 60
+    /// A connection on which no byte moves for so long is closed.
+    package var idleTimeout = Duration.seconds(60)
     /// A body that takes longer is cut off with its connection; `nil` = never.
     package var bodyTimeout: Duration?
     /// Bytes for the header and the body's pieces; a body arrives in pieces of up to half of it.

@@ -36,7 +36,9 @@ extension StoreRecords {
         ] {
             let sql = "SELECT file_id, \(lost) FROM \(table) WHERE file_id >= $1 AND file_id < $2"
             // "g" comes after every hex digit.
-            for (fileID, isLost) in try connection.query(sql, prefix, prefix + "g", row: { ($0.text("file_id"), $0.bool("lost")) }) {
+            for (fileID, isLost) in try connection.query(
+                sql, prefix, prefix + "g", row: { ($0.text("file_id"), $0.bool("lost")) })
+            {
                 // An object that was made of parts has the file of its multipart upload, and is the later.
                 uses[fileID] = FileUse(kind: kind, isLost: isLost)
             }

@@ -157,15 +157,18 @@ extension StoreRecords {
 
     private static func multipart(_ row: Row) -> MultipartRecord {
         MultipartRecord(
-            id: row.text("id"), uploadID: row.text("upload_id"), bucket: row.text("bucket"), key: row.text("object_key"), fileID: row.text("file_id"),
-            partSize: row.int64("part_size"), contentType: row.optionalText("content_type"), createdAt: row.time("created_at"),
+            id: row.text("id"), uploadID: row.text("upload_id"), bucket: row.text("bucket"),
+            key: row.text("object_key"), fileID: row.text("file_id"),
+            partSize: row.int64("part_size"), contentType: row.optionalText("content_type"),
+            createdAt: row.time("created_at"),
             isCompleted: row.bool("completed"), isLost: row.bool("lost"),
             checksum: row.optionalText("checksum").flatMap(MultipartChecksum.init))
     }
 
     private static func part(_ row: Row) -> PartRecord {
         PartRecord(
-            number: row.int("number"), size: row.int64("size"), md5: row.blob("md5"), crc64: UInt64(bitPattern: row.int64("crc64")),
+            number: row.int("number"), size: row.int64("size"), md5: row.blob("md5"),
+            crc64: UInt64(bitPattern: row.int64("crc64")),
             fileID: row.optionalText("file_id"), storedAt: row.time("stored_at"),
             checksum: row.optionalText("checksum").flatMap(Checksum.init))
     }

@@ -30,7 +30,8 @@ extension StoreRecords {
     }
 
     func isObjectLost(uploadID: String) throws -> Bool {
-        try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool("lost") } ?? false
+        try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool("lost") }
+            ?? false
     }
 
     private func insert(_ object: StoredObject) throws {
@@ -117,9 +118,12 @@ extension StoreRecords {
 
     private static func object(_ row: Row) -> StoredObject {
         StoredObject(
-            bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id"), size: row.int64("size"), etag: row.text("etag"),
+            bucket: row.text("bucket"), key: row.text("object_key"), uploadID: row.text("upload_id"),
+            size: row.int64("size"), etag: row.text("etag"),
             partCount: row.int("part_count"), crc64: UInt64(bitPattern: row.int64("crc64")),
-            createdAt: row.time("created_at"), fileID: row.text("file_id"), multipartID: row.optionalText("multipart_id"),
-            contentType: row.optionalText("content_type"), checksum: row.optionalText("checksum").flatMap(Checksum.init))
+            createdAt: row.time("created_at"), fileID: row.text("file_id"),
+            multipartID: row.optionalText("multipart_id"),
+            contentType: row.optionalText("content_type"), checksum: row.optionalText("checksum").flatMap(Checksum.init)
+        )
     }
 }

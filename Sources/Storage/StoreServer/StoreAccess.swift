@@ -58,7 +58,7 @@ extension Authentication {
     /// The claims of the temporary credentials that signed the request. The reason of a refusal is told only after the
     /// signature has proven the secret.
     func claims(
-        of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Int64?
+        of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Duration?
     ) throws(StoreError) -> (claims: CredentialClaims, secret: Secret) {
         guard let securityToken, !securityToken.isEmpty else {
             throw StoreError(.invalidAccessKeyID, "The access key id is unknown here without its security token.")
@@ -84,7 +84,7 @@ extension Authentication {
     /// Times are those of our clock. The date that a client signs is not policed unless a limit is set: a robot whose
     /// clock is wrong must be able to upload.
     func prove(
-        _ request: SignedRequest, by secret: Secret, now: UnixTime, maximumClockSkew: Int64?
+        _ request: SignedRequest, by secret: Secret, now: UnixTime, maximumClockSkew: Duration?
     ) throws(StoreError) {
         guard isSigned(request, by: secret) else {
             throw StoreError(
@@ -93,7 +93,7 @@ extension Authentication {
         if let expiresAt {
             try Self.requireUnexpired(expiresAt, at: now)
         } else if let limit = maximumClockSkew, let signedAt,
-            signedAt < now.adding(seconds: -limit) || now.adding(seconds: limit) < signedAt
+            signedAt < now.subtracting(limit) || now.adding(limit) < signedAt
         {
             throw StoreError(
                 .requestTimeTooSkewed, "The difference between the request time and the current time is too large.",

@@ -5,9 +5,9 @@ import StoreProtocol
 
 /// What a static key signed: any object below its prefix, and the bucket as far as that reaches.
 extension StoreHandler {
-    /// By how many seconds the date of such a request may be off where no limit is configured. Its key does not end by
+    /// By how much the date of such a request may be off where no limit is configured. Its key does not end by
     /// itself: a captured request would be good for ever.
-    private static let clockSkew: Int64 = 900
+    private static let clockSkew = Duration.minutes(15)
 
     func begin(
         _ head: HTTPRequestHead, _ request: SignedRequest, _ authentication: Authentication, by key: StaticKey,

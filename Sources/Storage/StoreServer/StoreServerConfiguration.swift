@@ -1,6 +1,4 @@
 import HTTPServer
-import ObjectStore
-import StoreProtocol
 
 /// How the object store is served.
 package struct StoreServerConfiguration: Sendable {
@@ -10,8 +8,8 @@ package struct StoreServerConfiguration: Sendable {
     /// The host and port of the endpoint that clients are told, which those of S3 sign; nil where they see the one
     /// that arrives here.
     package var publicAuthority: String?
-    /// By how many seconds the date that a client signed may be off; nil = the date is not policed.
-    package var maximumClockSkew: Int64?
+    /// By how much the date that a client signed may be off; nil = the date is not policed.
+    package var maximumClockSkew: Duration?
     package var daemon = HTTPServerConfiguration()
     /// Told of every request that ended with 5xx: its request id and what happened.
     package var report: @Sendable (String, any Error) -> Void = { _, _ in }

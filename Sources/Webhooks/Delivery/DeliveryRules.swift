@@ -9,9 +9,9 @@ struct DeliveryRules: Sendable {
     let policy: RetryPolicy
 
     init(_ configuration: WebhooksConfiguration) {
-        var policy = RetryPolicy(patience: .seconds(configuration.giveUpSeconds))
+        var policy = RetryPolicy(patience: configuration.patience)
         policy.base = .seconds(1)
-        policy.cap = .seconds(configuration.longestRetrySeconds)
+        policy.cap = configuration.longestRetry
         // Time alone ends it: an attempt costs little.
         policy.attempts = 1
         self.policy = policy

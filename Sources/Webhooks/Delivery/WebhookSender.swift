@@ -37,7 +37,7 @@ actor WebhookSender {
         rules = DeliveryRules(configuration)
         pace = WebhookPace(concurrency: configuration.concurrency)
         var options = HTTPConnection.Options(authorities: webhook.authorities)
-        options.totalTimeout = .seconds(configuration.timeoutSeconds)
+        options.totalTimeout = configuration.timeout
         idle = (0..<configuration.concurrency).map { _ in HTTPConnection(options) }
     }
 

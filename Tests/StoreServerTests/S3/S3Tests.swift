@@ -198,7 +198,7 @@ struct S3Tests {
     }
 
     @Test func saysWhyItRefuses() throws {
-        let store = try TestStore { $0.maximumClockSkew = 900 }
+        let store = try TestStore { $0.maximumClockSkew = .seconds(900) }
         let mine = client(store)
         var tampered = mine
         tampered.credentials = TemporaryCredentials(

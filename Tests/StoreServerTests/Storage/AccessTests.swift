@@ -89,7 +89,7 @@ struct AccessTests {
     }
 
     @Test func policesTheDateWhereALimitIsSet() throws {
-        let store = try TestStore { $0.maximumClockSkew = 900 }
+        let store = try TestStore { $0.maximumClockSkew = .seconds(900) }
         let client = store.client()
         let request = try client.head("PUT", length: 0)
         store.clock.advance(seconds: 900)

@@ -28,10 +28,10 @@ package final class ClockGuard: Sendable {
         var steps = 0
     }
 
-    /// Seconds.
-    package static let defaultConfirmation: Int64 = 12 * 3600
+    package static let defaultConfirmation = Duration.hours(12)
 
     private let clock: any MachineClock
+    /// Microseconds.
     private let confirmation: Int64
     private let observer = Lock<(@Sendable (Change) -> Void)?>(nil)
     private let state: Lock<State>
@@ -39,13 +39,13 @@ package final class ClockGuard: Sendable {
     /// - Parameters:
     ///   - record: what ``record()`` gave an earlier process; `nil` where there is none.
     ///   - lastSeen: where there is no record that can be read, a time that the clock is known to have shown.
-    ///   - confirmation: for how many seconds a clock has to move like the machine's count until it is believed.
+    ///   - confirmation: how long a clock has to move like the machine's count until it is believed.
     package init(
         record: [UInt8]? = nil, lastSeen: UnixTime? = nil, clock: any MachineClock,
-        confirmation: Int64 = ClockGuard.defaultConfirmation
+        confirmation: Duration = ClockGuard.defaultConfirmation
     ) {
         self.clock = clock
-        self.confirmation = confirmation * 1_000_000
+        self.confirmation = confirmation.wholeSeconds * 1_000_000
         var history =
             record.flatMap { try? JSONDecoder().decode(ClockHistory.self, from: Data($0)) }
             ?? lastSeen.map { ClockHistory(wall: $0.microseconds, sinceBoot: .max) }
