@@ -7,8 +7,8 @@ final class Statement {
     var isRunning = false
     /// `parameters[n - 1]` is SQLite's index of `$n`.
     private let parameters: [Int32]
-    /// The literal that asked for each column by its name; see ``column(_:)``. Empty until one did.
-    private var literals: [UnsafePointer<UInt8>?] = []
+    /// The address of the literal that asked for each column by its name; see ``column(_:)``. Empty until one did.
+    private var literals: [UInt] = []
     /// The column behind the one that was asked for last.
     private var expected = 0
 
@@ -86,28 +86,40 @@ final class Statement {
     ///
     /// Traps where the statement has no such column, or several of the name: its text and what reads it do not agree.
     func column(_ name: StaticString) -> Int32 {
-        let literal = name.utf8Start
-        let index =
-            expected < literals.count && literals[expected] == literal
-            ? expected : literals.firstIndex(of: literal) ?? search(literal)
+        let literal = UInt(bitPattern: name.utf8Start)
+        var index = expected
+        if !isKnown(literal, at: index) { index = find(literal, name) }
         expected = index + 1
         return Int32(truncatingIfNeeded: index)
     }
 
-    private func search(_ literal: UnsafePointer<UInt8>) -> Int {
+    private func isKnown(_ literal: UInt, at index: Int) -> Bool {
+        guard index < literals.count else { return false }
+        return literals[index] == literal
+    }
+
+    private func find(_ literal: UInt, _ name: StaticString) -> Int {
+        var index = 0
+        while index < literals.count {
+            if literals[index] == literal { return index }
+            index += 1
+        }
+        return search(literal, name)
+    }
+
+    private func search(_ literal: UInt, _ name: StaticString) -> Int {
         let count = Int(sqlite3_column_count(handle))
-        if literals.isEmpty { literals = Array(repeating: nil, count: count) }
+        if literals.isEmpty { literals = Array(repeating: 0, count: count) }
         var found: Int?
         for index in 0..<count {
-            guard
-                literal.withMemoryRebound(
-                    to: CChar.self, capacity: 1, { sqlite3_stricmp(sqlite3_column_name(handle, Int32(index)), $0) == 0 }
-                )
-            else { continue }
-            precondition(found == nil, "The statement has two columns of the name \(String(cString: literal)).")
+            let isSame = name.utf8Start.withMemoryRebound(to: CChar.self, capacity: 1) {
+                sqlite3_stricmp(sqlite3_column_name(handle, Int32(index)), $0) == 0
+            }
+            guard isSame else { continue }
+            precondition(found == nil, "The statement has two columns of the name \(name).")
             found = index
         }
-        guard let found else { preconditionFailure("The statement has no column \(String(cString: literal)).") }
+        guard let found else { preconditionFailure("The statement has no column \(name).") }
         literals[found] = literal
         return found
     }
