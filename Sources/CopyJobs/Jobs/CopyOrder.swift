@@ -5,6 +5,6 @@ struct CopyOrder: Sendable {
     let template: KeyTemplate
     /// With which the user asks for it again; `nil` = never.
     let idempotencyKey: String?
-    /// Of all that the request asked for, but for the idempotency key.
+    /// The digest of all that the request asked for, but for the idempotency key.
     let digest: [UInt8]
 }

@@ -151,7 +151,7 @@ struct ProvenRequestsTests {
     }
 
     @Test func keepsTheLatestAndThoseThatAreUsed() throws {
-        let requests = ProvenRequests(capacity: 10)
+        let requests = ProvenRequests(capacity: 20)
         for number in 0..<100 {
             try remember(requests, head(number), expiresAt: UnixTime(seconds: 1))
             #expect(requests.find(head(number))?.target.key == String(number))
