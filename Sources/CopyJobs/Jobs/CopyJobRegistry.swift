@@ -21,7 +21,7 @@ struct CopyJobRegistry: Sendable {
     /// A new job; the one that there is where the user sent the same idempotency key before, whatever became of the
     /// configuration since.
     func create(_ order: CopyOrder, by caller: Caller) async throws -> CopyJob {
-        let keys = try order.template.keys(of: order.fileIDs)
+        let asked = try order.template.keys(of: order.fileIDs)
         let place = order.place
         let (id, now, user) = (identifiers.uuid(), clock.now(), caller.user)
         return try await database.write { connection in
@@ -36,13 +36,15 @@ struct CopyJobRegistry: Sendable {
                 }
                 return known.job
             }
-            try check(keys, at: place, of: caller.organization, in: connection)
+            try check(asked, at: place, of: caller.organization, in: connection)
             guard try records.countUnfinished(organizationID: caller.organization.id) < configuration.jobs else {
                 throw RPCError(
                     .overloaded, "the organization has \(configuration.jobs) copy jobs that have not finished",
                     retryAfterMilliseconds: 30_000)
             }
             let objects = try ObjectRecords(connection).objects(ids: order.fileIDs, scope: user.objectScope)
+            // Of the objects' own ids, whichever ids the caller knows them by.
+            let keys = try order.template.keys(of: objects.map(\.fileID))
             let job = CopyJob(
                 id: id, organizationID: caller.organization.id, userID: user.userID, place: place,
                 template: order.template,
