@@ -232,9 +232,9 @@ let package = Package(
             ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
         tests("Console", ["Basics", "EventLoops", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
-        tests("Observability", ["Basics", "RPC"]),
+        tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
         tests("Configuration", ["CopyJobs"]),
-        tests("Serve", ["Backup", "Basics", "Configuration", "RPC"]),
+        tests("Serve", ["Backup", "Basics", "Configuration", "Observability", "RPC"]),
         tests(
             "Commands",
             [

@@ -8,8 +8,8 @@ package final class ScrubMetrics: Sendable {
         /// Passes that came to their end.
         package var passes = 0
         package var failures = 0
-        /// How many objects are bad now.
-        package var bad = 0
+        /// How many objects are bad now; `nil` until that was read from the database.
+        package var bad: Int?
     }
 
     private let counts = Lock(Counts())

@@ -3,10 +3,18 @@ import Database
 
 /// What became of jobs and items, and what waits; read at any time, by any thread.
 package final class CopyMetrics: Sendable {
-    /// Numbers of items by state: finished ones since the start, the others as they are now.
-    package struct Counts: Sendable, Hashable {
+    /// What has not come to its end, by state.
+    package struct Unfinished: Sendable, Hashable {
         package var jobs: [CopyJobState: Int] = [:]
         package var items: [CopyItemState: Int] = [:]
+    }
+
+    package struct Counts: Sendable, Hashable {
+        /// What came to its end since the start, by state.
+        package var jobs: [CopyJobState: Int] = [:]
+        package var items: [CopyItemState: Int] = [:]
+        /// What waits or is worked on now; `nil` where the database does not say.
+        package var unfinished: Unfinished?
         /// Attempts that failed and are made again.
         package var retries = 0
         /// Sent to a destination, or written there.
@@ -24,13 +32,9 @@ package final class CopyMetrics: Sendable {
         counts.withLock { change(&$0) }
     }
 
-    /// Counts what has not come to its end; where that cannot be done there is none.
     package var snapshot: Counts {
         var counts = counts.withLock { $0 }
-        if let unfinished = try? database.readBlocking({ try CopyRecords($0).countUnfinished() }) {
-            counts.jobs.merge(unfinished.jobs) { $1 }
-            counts.items.merge(unfinished.items) { $1 }
-        }
+        counts.unfinished = try? database.readBlocking { try CopyRecords($0).countUnfinished() }
         return counts
     }
 }

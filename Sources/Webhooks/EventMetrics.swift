@@ -3,15 +3,22 @@ import Database
 
 /// What became of events, by webhook; read at any time, by any thread.
 package final class EventMetrics: Sendable {
-    /// Since the start, but for `pending`, `dead` and `oldestPendingSeconds`, which are as they are now.
+    /// What waits for a webhook now.
+    package struct Queue: Sendable, Hashable {
+        package var pending: Int
+        /// Dead letters.
+        package var dead: Int
+        /// Since the oldest event happened that waits; 0 = none waits.
+        package var oldestPendingSeconds: Int
+    }
+
+    /// Since the start, but for the queue.
     package struct Counts: Sendable, Hashable {
         package var delivered = 0
         /// Attempts, those among them that were the last.
         package var failed = 0
-        package var pending = 0
-        package var dead = 0
-        /// Since the oldest event happened that waits; 0 = none waits.
-        package var oldestPendingSeconds = 0
+        /// `nil` where the database does not say.
+        package var queue: Queue?
     }
 
     private let database: Database
@@ -33,17 +40,16 @@ package final class EventMetrics: Sendable {
         }
     }
 
-    /// By the webhooks' names, in their order. Counts the queues; where that cannot be done they are 0.
+    /// By the webhooks' names, in their order. Counts the queues.
     package var snapshot: [(webhook: String, counts: Counts)] {
         let now = clock.now()
         return counts.withLock { $0 }.sorted { $0.key < $1.key }.map { webhook, counts in
-            guard let queue = try? database.readBlocking({ try EventRecords($0).queueLength(of: webhook) }) else {
-                return (webhook, counts)
-            }
             var counts = counts
-            counts.pending = Int(queue.pending)
-            counts.dead = Int(queue.dead)
-            counts.oldestPendingSeconds = queue.oldestPendingAt.map { Int(max(0, now.seconds - $0.seconds)) } ?? 0
+            if let length = try? database.readBlocking({ try EventRecords($0).queueLength(of: webhook) }) {
+                counts.queue = Queue(
+                    pending: Int(length.pending), dead: Int(length.dead),
+                    oldestPendingSeconds: length.oldestPendingAt.map { Int(max(0, now.seconds - $0.seconds)) } ?? 0)
+            }
             return (webhook, counts)
         }
     }

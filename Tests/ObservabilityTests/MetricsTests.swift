@@ -1,7 +1,10 @@
 import RPC
 import Testing
 
+@testable import Catalog
+@testable import CopyJobs
 @testable import Observability
+@testable import Webhooks
 
 @Suite struct MetricsTests {
     @Test func asText() {
@@ -45,6 +48,29 @@ import Testing
         histogram.add(nanoseconds: 1_000_001)
         #expect(histogram.counts.prefix(3) == [1, 1, 0])
         #expect(Histogram.bounds.count + 1 == histogram.counts.count)
+    }
+
+    @Test func metricsThatCannotBeReadAreAbsentFromThePage() {
+        var copies = CopyMetrics.Counts()
+        var events = EventMetrics.Counts()
+        var scrub = ScrubMetrics.Counts()
+        func page() -> String {
+            PrometheusText.render(copies.families + EventMetrics.families([("a", events)]) + scrub.families)
+        }
+        let read = [
+            "data_gateway_copy_jobs{", "data_gateway_copy_items{", "data_gateway_events_pending{",
+            "data_gateway_events_dead{", "data_gateway_events_oldest_pending_seconds{", "data_gateway_bad_objects ",
+        ]
+        let unread = page()
+        for name in read { #expect(!unread.contains(name), "\(name)") }
+        for name in ["data_gateway_copy_jobs_total{", "data_gateway_events_delivered_total{"] {
+            #expect(unread.contains(name), "\(name)")
+        }
+        copies.unfinished = CopyMetrics.Unfinished()
+        events.queue = EventMetrics.Queue(pending: 0, dead: 0, oldestPendingSeconds: 0)
+        scrub.bad = 0
+        let known = page()
+        for name in read { #expect(known.contains(name), "\(name)") }
     }
 
     @Test func theProcess() throws {

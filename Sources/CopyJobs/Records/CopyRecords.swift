@@ -126,7 +126,7 @@ struct CopyRecords {
     }
 
     /// Jobs and items that have not come to their end, of all organizations.
-    func countUnfinished() throws -> (jobs: [CopyJobState: Int], items: [CopyItemState: Int]) {
+    func countUnfinished() throws -> CopyMetrics.Unfinished {
         let jobs = try connection.query(
             "SELECT state, count(*) AS jobs FROM copy_jobs WHERE finished_at IS NULL GROUP BY state"
         ) { (CopyJobState(rawValue: $0.int64("state")), $0.int("jobs")) }
@@ -137,9 +137,9 @@ struct CopyRecords {
             WHERE j.finished_at IS NULL AND i.job_id = j.id AND i.state IN (1, 2) GROUP BY i.state
             """
         ) { (CopyItemState(rawValue: $0.int64("state")), $0.int("items")) }
-        return (
-            jobs.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } },
-            items.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } }
+        return CopyMetrics.Unfinished(
+            jobs: jobs.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } },
+            items: items.reduce(into: [:]) { counts, row in row.0.map { counts[$0] = row.1 } }
         )
     }
 

@@ -21,14 +21,14 @@ package struct ProcessMetrics: MetricSource {
         guard let stat = text("/proc/self/stat"), let name = stat.lastIndex(of: ")") else { return [] }
         let fields = [0, 0, 0] + stat[stat.index(after: name)...].split(separator: " ").map { Int($0) ?? 0 }
         guard fields.count > 24 else { return [] }
-        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+        let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         return [
             seconds(
                 "process_cpu_seconds_total", .counter, "CPU time, user and system.", ticks: fields[14] + fields[15]),
             .gauge("process_resident_memory_bytes", "Resident memory.", [([], fields[24] * pageSize)]),
             .gauge("process_virtual_memory_bytes", "Virtual memory.", [([], fields[23])]),
             .gauge("process_threads", "Threads.", [([], fields[20])]),
-            .gauge("process_open_fds", "Open file descriptors.", [([], descriptors)]),
+            .gauge("process_open_fds", "Open file descriptors.", descriptors.map { [([], $0)] } ?? []),
             .gauge("process_max_fds", "How many there may be.", [([], Self.maxDescriptors)]),
             seconds(
                 "process_start_time_seconds", .gauge, "When the process started, in Unix time.",

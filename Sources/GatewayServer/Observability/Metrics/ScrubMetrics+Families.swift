@@ -1,18 +1,22 @@
 import Catalog
 
 extension ScrubMetrics: MetricSource {
-    package var families: [MetricFamily] {
-        let counts = snapshot
-        return [
+    package var families: [MetricFamily] { snapshot.families }
+}
+
+extension ScrubMetrics.Counts {
+    var families: [MetricFamily] {
+        [
             .counter(
-                "data_gateway_scrubbed_bytes_total", "Bytes of objects that were read again.", [([], counts.bytes)]),
-            .counter("data_gateway_scrub_passes_total", "Passes over all objects.", [([], counts.passes)]),
+                "data_gateway_scrubbed_bytes_total", "Bytes of objects that were read again.", [([], bytes)]),
+            .counter("data_gateway_scrub_passes_total", "Passes over all objects.", [([], passes)]),
             .counter(
                 "data_gateway_scrub_failures_total",
                 "Objects passed over and passes interrupted by an error, which the log tells.",
-                [([], counts.failures)]),
+                [([], failures)]),
             .gauge(
-                "data_gateway_bad_objects", "Objects whose bytes are no more what was verified.", [([], counts.bad)]),
+                "data_gateway_bad_objects", "Objects whose bytes are no more what was verified.",
+                bad.map { [([], $0)] } ?? []),
         ]
     }
 }
