@@ -127,10 +127,8 @@ package struct Authenticator: Interceptor {
     private func read<T>(_ body: (Connection) throws -> T) throws(RPCError) -> T {
         do {
             return try database.readBlocking(body)
-        } catch let error as any RPCErrorConvertible {
-            throw error.rpcError
         } catch {
-            throw RPCError(.internalError, "the gateway failed")
+            throw RPCError(of: error) ?? RPCError(.internalError, "the gateway failed").caused(by: error)
         }
     }
 

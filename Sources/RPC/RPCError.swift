@@ -14,6 +14,9 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     package private(set) var isCallersFault = false
     /// Why the server made the error by itself, for which its policy may have a detail code; `nil` for a handler's error.
     private(set) var condition: ErrorPolicy.Condition?
+    /// What failed within the server, for its log. It is never sent.
+    package var cause: (any Error)? { underlying.error }
+    private var underlying = FailureCause()
 
     /// A refusal that the contract has a code for; the status follows from it.
     package init(_ detail: DetailCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
@@ -29,6 +32,22 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
         self.detail = nil
         self.message = message
         self.retryAfterMilliseconds = retryAfterMilliseconds
+    }
+
+    /// The same refusal with what failed within the server, for its log; a cause that it has already stays.
+    package func caused(by error: any Error) -> RPCError {
+        var refusal = self
+        if cause == nil { refusal.underlying.error = error }
+        return refusal
+    }
+
+    /// The refusal that an error is, or stands for with the error as its cause; `nil` where clients are not told of it.
+    package init?(of error: any Error) {
+        switch error {
+        case let error as RPCError: self = error
+        case let error as any RPCErrorConvertible: self = error.rpcError.caused(by: error)
+        default: return nil
+        }
     }
 
     package static func notFound(_ message: String) -> RPCError { RPCError(bare: .notFound, message) }
@@ -63,6 +82,18 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         "\(detail?.rawValue ?? status.name): \(message)"
     }
+
+    /// What operators are told: the cause where there is one.
+    package var explanation: String { cause.map { "\($0)" } ?? message }
+}
+
+/// Errors with equal refusals are equal, whatever caused them.
+private struct FailureCause: Sendable, Hashable {
+    var error: (any Error)?
+
+    static func == (left: FailureCause, right: FailureCause) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
 }
 
 /// What a module's own errors become when a handler lets one through.

@@ -91,8 +91,9 @@ extension UploadSessions {
     private func describe(_ facts: ObjectFacts) async throws {
         do {
             try await store.describe(facts.fileID, facts.encoded)
-        } catch is ObjectStore.Unwritable {
+        } catch let error as ObjectStore.Unwritable {
             throw RPCError(.overloaded, "the object store cannot write now", retryAfterMilliseconds: 30_000)
+                .caused(by: error)
         }
     }
 

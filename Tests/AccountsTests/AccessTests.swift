@@ -1,4 +1,5 @@
 import Basics
+import Database
 import GatewayAPI
 import Proto
 import RPC
@@ -32,6 +33,19 @@ import Wire
         #expect(await detail([("authorization", "bearer \(token)")]) == nil)
         world.clock.advance(seconds: 900)
         #expect(await detail([("authorization", "Bearer \(token)")]) == .unauthenticated)
+    }
+
+    @Test func refusalByABrokenDatabaseKeepsItsCause() async throws {
+        let world = try await World()
+        let token = try await world.login().accessToken
+        _ = try world.database.writeBlocking { try $0.execute("ALTER TABLE users RENAME TO lost") }
+        let broken = await refusal { _ = try world.call(Self.sites, token: token) }
+        #expect(broken?.detail == .internalError && broken?.message == "the gateway failed")
+        let explanation = try #require(broken).explanation
+        #expect(explanation.contains("no such table"), "\(explanation)")
+        world.database.close()
+        let stopping = await refusal { _ = try world.call(Self.sites, token: token) }
+        #expect(stopping?.status == .unavailable && stopping?.cause as? DatabaseError == .closed)
     }
 
     @Test func eachKindIsRefusedAtTheOthersDoor() async throws {

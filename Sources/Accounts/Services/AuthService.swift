@@ -84,8 +84,7 @@ private func withBareUnavailability<T>(_ body: () async throws -> T) async throw
     do {
         return try await body()
     } catch {
-        let refusal = error as? RPCError ?? (error as? any RPCErrorConvertible)?.rpcError
-        guard var refusal, refusal.status == .unavailable else { throw error }
+        guard var refusal = RPCError(of: error), refusal.status == .unavailable else { throw error }
         refusal.detail = nil
         throw refusal
     }

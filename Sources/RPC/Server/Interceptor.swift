@@ -9,8 +9,9 @@ package protocol Interceptor: Sendable {
 
     /// Called once for each call that has a method here, when its status is known.
     ///
-    /// - Parameter error: what the handler threw, also where the status hides it (INTERNAL).
-    func finished(_ context: CallContext, status: StatusCode, error: (any Error)?)
+    /// - Parameter error: what the client was told; its ``RPCError/cause`` is what the handler threw. `nil` where the call
+    ///   succeeded, and where its client left.
+    func finished(_ context: CallContext, status: StatusCode, error: RPCError?)
 
     /// Called for each request that is no call.
     func refused(_ request: RefusedRequest)
@@ -19,7 +20,7 @@ package protocol Interceptor: Sendable {
 extension Interceptor {
     package func admit(_ context: CallContext) throws(RPCError) {}
 
-    package func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {}
+    package func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {}
 
     package func refused(_ request: RefusedRequest) {}
 }

@@ -3,17 +3,16 @@ import Wire
 extension RPCError {
     /// What a client is told of an error that ended a call of that method. This is the one table from errors to statuses.
     init(_ error: any Error, of method: MethodDescriptor, policy: ErrorPolicy) {
-        switch error {
-        case let error as RPCError:
+        if let error = error as? RPCError {
             self = error
             if let condition, detail == nil { detail = policy.detail(condition, method) }
-        case let error as any RPCErrorConvertible:
-            self = error.rpcError
+        } else if let refusal = RPCError(of: error) {
+            self = refusal
             if status == .internalError, detail != nil { detail = policy.detail(.internalError, method) ?? detail }
-        case is CancellationError:
+        } else if error is CancellationError {
             self.init(bare: .cancelled, "the call was cancelled")
-        default:
-            self.init(bare: .internalError, "internal error")
+        } else {
+            self = RPCError(bare: .internalError, "internal error").caused(by: error)
             detail = policy.detail(.internalError, method)
         }
     }

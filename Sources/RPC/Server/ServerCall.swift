@@ -305,7 +305,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         guard isOpen else { return }
         let refusal = RPCError(error, of: context.method, policy: server.errors)
         put(response.failure(refusal, context, &responseState))
-        end(refusal.status, error is RPCError ? refusal : error)
+        end(refusal.status, refusal)
     }
 
     private final func put(_ part: ResponsePart) {
@@ -314,7 +314,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     }
 
     /// Ends our part of the call, once.
-    private final func end(_ status: StatusCode, _ error: (any Error)?) {
+    private final func end(_ status: StatusCode, _ error: RPCError?) {
         guard isOpen else { return }
         isOpen = false
         timer?.cancel()

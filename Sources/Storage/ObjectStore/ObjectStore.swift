@@ -10,7 +10,11 @@ import StoreProtocol
 /// and the row commits before the answer leaves. The order is written down in `PartUpload`.
 package final class ObjectStore: Sendable {
     /// The disk takes nothing now.
-    package struct Unwritable: Error {}
+    package struct Unwritable: Error, CustomStringConvertible {
+        let cause: any Error
+
+        package var description: String { "\(cause)" }
+    }
 
     package static let migrations = StoreRecords.migrations
 
@@ -121,7 +125,7 @@ package final class ObjectStore: Sendable {
                     with: Result {
                         guard try engine.hasFacts(of: fileID) else { return try engine.writeFacts(facts, of: fileID) }
                         try engine.synchronizeFacts(of: fileID)
-                    }.mapError { _ in Unwritable() })
+                    }.mapError { Unwritable(cause: $0) })
             }
         }
     }

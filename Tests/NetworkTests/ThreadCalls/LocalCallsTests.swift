@@ -17,7 +17,7 @@ import Wire
             if context.metadata["x-refused"] != nil { throw .permissionDenied("refused") }
         }
 
-        func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {
+        func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
             statuses.withLock { $0.append(status) }
             ended.signal()
         }

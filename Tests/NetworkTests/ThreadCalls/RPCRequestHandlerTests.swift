@@ -20,7 +20,7 @@ import Wire
 
         func admit(_ context: CallContext) { admitted.signal() }
 
-        func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {
+        func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
             statuses.withLock { $0.append(status) }
             ended.signal()
         }

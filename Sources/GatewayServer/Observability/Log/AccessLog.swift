@@ -19,21 +19,16 @@ package struct AccessLog: Interceptor {
         context.responseMetadata.append(name: Self.idField, value: context.requestID)
     }
 
-    package func finished(_ context: CallContext, status: StatusCode, error: (any Error)?) {
-        let isCallersFault = (error as? RPCError)?.isCallersFault == true
-        let level = isCallersFault ? .info : Self.level(status, context.method)
+    package func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
+        let level = error?.isCallersFault == true ? .info : Self.level(status, context.method)
         guard Log.wantsAccess(level) else { return }
         var line = LogLine(level, "call")
         line.add("listener", listener)
         line.add("request_id", context.requestID)
         line.add("method", context.method.path)
         line.add("code", status.name)
-        if let refusal = error as? RPCError {
-            line.add("detail", refusal.detail?.rawValue)
-        } else if status == .internalError, let error {
-            // The client is told no more than INTERNAL.
-            line.add("error", "\(error)")
-        }
+        line.add("detail", error?.detail?.rawValue)
+        if level >= .warning { line.add("error", error?.explanation) }
         line.add("peer", context.peer.description)
         if let principal = context.principal {
             line.add("principal", principal.name)
