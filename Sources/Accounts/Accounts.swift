@@ -39,7 +39,7 @@ package final class Accounts: Sendable {
         configuration: AccountsConfiguration = AccountsConfiguration()
     ) throws {
         let (database, clock, clockGuard) = (environment.database, environment.clock, environment.clockGuard)
-        let identifiers = environment.identifiers
+        let (identifiers, log) = (environment.identifiers, environment.log)
         let pepper = environment.keyring.key(.pepper)
         self.database = database
         self.clock = clock
@@ -50,8 +50,9 @@ package final class Accounts: Sendable {
             lifetime: configuration.accessTokenLifetime,
             capacity: configuration.rememberedTokens)
         auditPressure = AuditPressure(
-            callsPerMinute: configuration.auditedCallsUnderPressure, clock: clock,
-            onChange: configuration.onAuditOverfull)
+            callsPerMinute: configuration.auditedCallsUnderPressure, maximumLines: configuration.auditLines,
+            clock: clock,
+            log: log)
         auditRetention = AuditRetention(
             database: database, clock: clock, age: configuration.auditRetention,
             minimumAge: configuration.minimumAuditRetention, maximumLines: configuration.auditLines,

@@ -19,14 +19,17 @@ package final class AuditPressure: Sendable {
     private let state = Lock(State())
     private let calls: Throttle
     private let clock: any WallClock
-    private let onChange: @Sendable ([OrganizationReference]) -> Void
+    private let log: Logger
+    private let callsPerMinute: Int
+    private let maximumLines: Int64
 
-    init(
-        callsPerMinute: Int, clock: any WallClock, onChange: @escaping @Sendable ([OrganizationReference]) -> Void
-    ) {
+    /// - Parameter maximumLines: of one organization; only for the log.
+    init(callsPerMinute: Int, maximumLines: Int64, clock: any WallClock, log: Logger) {
         calls = Throttle(perMinute: callsPerMinute)
+        self.callsPerMinute = callsPerMinute
+        self.maximumLines = maximumLines
         self.clock = clock
-        self.onChange = onChange
+        self.log = log
     }
 
     /// Organizations with more lines than `audit.max_lines`, none of which may go yet.
@@ -58,6 +61,20 @@ package final class AuditPressure: Sendable {
             defer { (state.overfull, state.slowed) = (overfull, slowed) }
             return state.overfull != overfull
         }
-        if hasChanged { onChange(overfull) }
+        if hasChanged { report(overfull) }
+    }
+
+    private func report(_ overfull: [OrganizationReference]) {
+        guard !overfull.isEmpty else {
+            return log.write("no organization has more lines in the audit log than audit.max_lines any more")
+        }
+        log.write(
+            "organizations have more lines in the audit log than audit.max_lines, too young to be removed",
+            [
+                "organizations": overfull.map { $0.name.isEmpty ? "#\($0.id)" : $0.name }.joined(separator: " "),
+                "max_lines": "\(maximumLines)",
+                "consequence":
+                    "with twice as many, each of their callers may make \(callsPerMinute) calls a minute that write more",
+            ], level: .warning)
     }
 }

@@ -14,11 +14,17 @@ package enum Principal: Sendable, Hashable {
 extension Principal {
     /// The name in the audit log and in the server's log: `device:261121-000001`, `site:7`, `user:system/admin`.
     package var name: String {
+        let parts = nameParts
+        return "\(parts.kind):\(parts.scope.map { "\($0)/" } ?? "")\(parts.name)"
+    }
+
+    /// What ``name`` is made of. The log, which has it in each call's line, makes no text of it.
+    private var nameParts: (kind: String, scope: String?, name: String) {
         switch self {
-        case .device(let device): "device:\(device.deviceID)"
-        case .site(let site): "site:\(site.siteID)"
-        case .user(let user): user.auditName
-        case .certificate(let subject): "certificate:\(subject.prefix(256))"
+        case .device(let device): ("device", nil, device.deviceID)
+        case .site(let site): ("site", nil, "\(site.siteID)")
+        case .user(let user): ("user", user.home.name, user.name)
+        case .certificate(let subject): ("certificate", nil, String(subject.prefix(256)))
         }
     }
 
@@ -38,6 +44,23 @@ extension Principal {
         case .user(let user): user.organization.id
         case .certificate: nil
         }
+    }
+}
+
+extension Principal: CallerIdentity {
+    package func describe(in line: inout LogLine) {
+        line.add("principal") { line in
+            let parts = nameParts
+            line.append(parts.kind)
+            line.append(":")
+            if let scope = parts.scope {
+                line.append(scope)
+                line.append("/")
+            }
+            line.append(parts.name)
+        }
+        line.add("organization_id", organizationID)
+        line.add("site_id", siteID)
     }
 }
 
@@ -133,7 +156,7 @@ package struct UserPrincipal: Sendable, Hashable {
     }
 
     /// The name in the audit log.
-    var auditName: String { "user:\(home.name)/\(name)" }
+    var auditName: String { Principal.user(self).name }
 
     /// The organization whose objects the user sees; `nil` = every one's, for SYSTEM that named none.
     package var objectScope: Int64? {

@@ -25,7 +25,8 @@ package struct Catalog: Sendable {
         let (database, clock) = (environment.database, environment.clock)
         let tokens = PageTokens(keyring: environment.keyring)
         deletedRetention = configuration.deletedRetention
-        scrubber = Scrubber(database: database, store: store, clock: clock, configuration: configuration)
+        scrubber = Scrubber(
+            database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
         removal = ObjectRemoval(database: database, store: store, clock: clock)
         management = ObjectManagementService(
             removal: removal, statistics: Statistics(database: database, clock: clock), database: database,

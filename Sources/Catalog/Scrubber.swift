@@ -20,6 +20,7 @@ struct Scrubber: Sendable {
     let store: ObjectStore
     let clock: any WallClock
     let configuration: CatalogConfiguration
+    let log: Logger
     let metrics = ScrubMetrics()
     /// Throws when the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -32,8 +33,7 @@ struct Scrubber: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                metrics.update { $0.failures += 1 }
-                configuration.onScrubFailure(error)
+                noteFailure(error)
             }
             try? await sleep(Self.pause)
         }
@@ -69,8 +69,7 @@ struct Scrubber: Sendable {
             failures = failure == nil ? 0 : failures + 1
             if let failure {
                 if failures == Self.longestRunOfFailures { throw failure }
-                metrics.update { $0.failures += 1 }
-                configuration.onScrubFailure(failure)
+                noteFailure(failure)
             }
             bytes += next.object.content.size
             objects += 1
@@ -128,7 +127,17 @@ struct Scrubber: Sendable {
             return (hasChanged, try records.countBad())
         }
         metrics.update { $0.bad = bad }
-        if hasChanged { configuration.onScrubbed(object.fileID, trouble) }
+        if hasChanged {
+            log.write(
+                trouble == nil ? "object is right again" : "object is bad",
+                ["file_id": object.fileID, "why": trouble ?? ""], level: trouble == nil ? .info : .error)
+        }
+    }
+
+    /// Counts and reports why objects could not be read again; it is tried again after a while.
+    private func noteFailure(_ error: any Error) {
+        metrics.update { $0.failures += 1 }
+        log.write("scrub failed", ["error": "\(error)"], level: .error)
     }
 
     private func save(_ state: ScrubState) async throws {

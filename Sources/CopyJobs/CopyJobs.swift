@@ -20,7 +20,8 @@ package struct CopyJobs: Sendable {
     ) {
         let clock = environment.clock
         database = environment.database
-        workers = CopyWorkers(database: database, store: store, clock: clock, configuration: configuration)
+        workers = CopyWorkers(
+            database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
         service = CopyService(
             jobs: CopyJobRegistry(
                 database: database, clock: clock, identifiers: environment.identifiers, configuration: configuration,

@@ -16,8 +16,6 @@ package struct CopyJobsConfiguration: Sendable {
     /// After trouble with the database.
     var pause = Duration.seconds(5)
     package var destinations: [CopyTarget] = []
-    /// Told why no item could be taken, or nothing be written of one; it is tried again after a while.
-    package var onFailure: @Sendable (any Error) -> Void = { _ in }
 
     package init() {}
 }

@@ -9,6 +9,7 @@ struct EventRetention: Sendable {
     let database: Database
     let clock: any WallClock
     let configuration: WebhooksConfiguration
+    let log: Logger
 
     /// - Parameter permit: `nil` = only what is too much goes, nothing for its age.
     /// - Returns: how many deliveries it removed.
@@ -58,7 +59,7 @@ struct EventRetention: Sendable {
             let given = try await database.write(mayUseReserve: true) {
                 try EventRecords($0).giveUp(pendingFor: webhook, limit: limit, because: reason, at: now)
             }
-            for id in given { configuration.onDeadLetter(id, webhook, reason) }
+            for id in given { log.writeDeadLetter(id, of: webhook, because: reason) }
             guard given.count == limit else { return }
             left -= limit
         }

@@ -16,18 +16,22 @@ package final class Webhooks: Sendable {
     private let retention: EventRetention
     private let service: EventService
     private let configuration: WebhooksConfiguration
+    private let log: Logger
 
     package init(_ environment: ModuleEnvironment, configuration: WebhooksConfiguration = WebhooksConfiguration()) {
         let (database, clock) = (environment.database, environment.clock)
         self.configuration = configuration
+        let log = environment.log
+        self.log = log
         let webhooks = configuration.webhooks
         let metrics = EventMetrics(webhooks: webhooks.map(\.name), database: database, clock: clock)
         self.metrics = metrics
         senders = webhooks.map {
-            WebhookSender($0, database: database, clock: clock, metrics: metrics, configuration: configuration)
+            WebhookSender(
+                $0, database: database, clock: clock, metrics: metrics, configuration: configuration, log: log)
         }
         outbox = Outbox(webhooks: webhooks, identifiers: environment.identifiers, signals: senders.map(\.signal))
-        retention = EventRetention(database: database, clock: clock, configuration: configuration)
+        retention = EventRetention(database: database, clock: clock, configuration: configuration, log: log)
         service = EventService(
             letters: DeadLetters(
                 database: database, clock: clock, webhooks: Set(webhooks.map(\.name)), signals: senders.map(\.signal)),
@@ -44,7 +48,7 @@ package final class Webhooks: Sendable {
         do {
             try await retention.giveUpUnknown()
         } catch {
-            configuration.onFailure(error)
+            log.writeDeliveryFailure(error)
         }
         await withDiscardingTaskGroup { group in
             for sender in senders { group.addTask { await sender.run() } }

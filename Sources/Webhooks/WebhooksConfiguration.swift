@@ -21,10 +21,6 @@ package struct WebhooksConfiguration: Sendable {
     /// How long a delivered event is kept, and a dead letter.
     package var deliveredRetention = Duration.days(7)
     package var deadLetterRetention = Duration.days(90)
-    /// Told of an event that is given up: its id, the webhook's name and the last error.
-    package var onDeadLetter: @Sendable (String, String, String) -> Void = { _, _, _ in }
-    /// Told why the outbox could not be read or written; it is tried again after a while.
-    package var onFailure: @Sendable (any Error) -> Void = { _ in }
 
     package init() {}
 }

@@ -188,10 +188,9 @@ import Wire
     }
 
     @Test func youngLinesAreKeptHoweverManyThereAre() async throws {
-        let told = Lock<[[OrganizationReference]]>([])
-        let world = try await World {
+        let told = Lock<[String]>([])
+        let world = try await World(log: Logger { line in told.withLock { $0.append(line) } }) {
             $0.auditLines = 1000
-            $0.onAuditOverfull = { overfull in told.withLock { $0.append(overfull) } }
         }
         try await write(1500, world)
         #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
@@ -199,7 +198,11 @@ import Wire
         #expect(world.accounts.auditPressure.overfullCount == 1)
         world.clock.advance(seconds: 30 * 86_400 + 61)
         #expect(try await world.accounts.tidy(world.clockGuard.permit()) > 500)
-        #expect(told.withLock { $0 } == [[OrganizationReference(id: 1000, name: "")], []])
+        let said = told.withLock { $0 }
+        #expect(said.count == 2)
+        #expect(said.first?.hasPrefix("warning organizations have more lines in the audit log") == true)
+        #expect(said.first?.contains("organizations=#1000 max_lines=1000") == true)
+        #expect(said.last == "info    no organization has more lines in the audit log than audit.max_lines any more")
         #expect(try world.audit().count <= 1000)
     }
 

@@ -20,7 +20,9 @@ final class World: Sendable {
     let clockGuard: ClockGuard
     let accounts: Accounts
 
-    init(_ configure: (inout AccountsConfiguration) -> Void = { _ in }) async throws {
+    init(
+        log: Logger = .discarding, _ configure: (inout AccountsConfiguration) -> Void = { _ in }
+    ) async throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("accounts-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: directory + "/keys", withIntermediateDirectories: true)
         database = try Database(path: directory + "/gateway.db", migrations: Accounts.migrations)
@@ -30,7 +32,8 @@ final class World: Sendable {
         accounts = try Accounts(
             ModuleEnvironment(
                 database: database, keyring: try Keyring.open(directory: directory + "/keys", create: true),
-                clock: clock, clockGuard: clockGuard, identifiers: Identifiers(clock: clock)),
+                clock: clock, clockGuard: clockGuard, identifiers: Identifiers(clock: clock),
+                log: log),
             keysDirectory: directory + "/keys", configuration: configuration)
         try await accounts.createFirstAdmin(password: Secret(Self.adminPassword), keep: { _ in })
     }

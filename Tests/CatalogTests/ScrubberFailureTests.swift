@@ -1,3 +1,4 @@
+import Basics
 import Database
 import Glibc
 import Synchronization
@@ -27,13 +28,12 @@ struct ScrubberFailureTests {
         }
     }
 
-    private final class Log: Sendable {
-        let scrubbed = Mutex<[String]>([])
-        let failures = Mutex<[String]>([])
+    private final class Lines: Sendable {
+        let texts = Mutex<[String]>([])
     }
 
     private let disk = Disk()
-    private let log = Log()
+    private let lines = Lines()
     private let scene: CatalogScene
 
     init() throws {
@@ -41,14 +41,10 @@ struct ScrubberFailureTests {
     }
 
     private func scrubber() -> Scrubber {
-        var configuration = CatalogConfiguration()
-        configuration.onScrubbed = { [log] fileID, trouble in
-            log.scrubbed.withLock { $0.append("\(fileID): \(trouble ?? "right")") }
-        }
-        configuration.onScrubFailure = { [log] error in log.failures.withLock { $0.append("\(error)") } }
+        let log = Logger { [lines] line in lines.texts.withLock { $0.append(line) } }
         return Scrubber(
-            database: scene.database, store: scene.store, clock: scene.clock, configuration: configuration,
-            sleep: { _ in })
+            database: scene.database, store: scene.store, clock: scene.clock, configuration: CatalogConfiguration(),
+            log: log, sleep: { _ in })
     }
 
     private func position() throws -> Int64? {
@@ -63,8 +59,8 @@ struct ScrubberFailureTests {
         try await scrubber.pass()
         #expect(scrubber.metrics.snapshot == .init(bytes: 6, objects: 3, passes: 1, bad: 1))
         let reason = "the disk cannot read it (\(String(cString: strerror(error))))"
-        #expect(log.scrubbed.withLock { $0 } == ["\(objects[1].fileID): \(reason)"])
-        #expect(log.failures.withLock { $0 }.isEmpty)
+        let line = "error   object is bad file_id=\(objects[1].fileID) why=\"\(reason)\""
+        #expect(lines.texts.withLock { $0 } == [line])
     }
 
     @Test func objectThatFailsOtherwiseIsPassedOver() async throws {
@@ -74,8 +70,7 @@ struct ScrubberFailureTests {
         try await scrubber.pass()
         #expect(scrubber.metrics.snapshot == .init(bytes: 6, objects: 2, passes: 1, failures: 1, bad: 0))
         let message = "the object \(objects[0].fileID) was passed over: Invalid argument"
-        #expect(log.failures.withLock { $0 } == [message])
-        #expect(log.scrubbed.withLock { $0 }.isEmpty)
+        #expect(lines.texts.withLock { $0 } == ["error   scrub failed error=\"\(message)\""])
     }
 
     @Test func manyFailuresInARowPauseThePassBehindThem() async throws {

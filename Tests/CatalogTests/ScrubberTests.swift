@@ -24,13 +24,10 @@ struct ScrubberTests {
 
     /// - Parameter sleep: before each piece; nil = does not wait.
     private func scrubber(_ sleep: (@Sendable (Duration) async throws -> Void)? = nil) -> Scrubber {
-        var configuration = CatalogConfiguration()
-        configuration.onScrubbed = { [reports] fileID, trouble in
-            reports.lines.withLock { $0.append("\(fileID): \(trouble ?? "right")") }
-        }
+        let log = Logger { [reports] line in reports.lines.withLock { $0.append(line) } }
         return Scrubber(
-            database: scene.database, store: scene.store, clock: scene.clock, configuration: configuration,
-            sleep: sleep ?? { _ in })
+            database: scene.database, store: scene.store, clock: scene.clock, configuration: CatalogConfiguration(),
+            log: log, sleep: sleep ?? { _ in })
     }
 
     /// Writes over a file's bytes as a disk that lies would: its length stays.
@@ -72,7 +69,11 @@ struct ScrubberTests {
         try await self.scrubber().pass()
         #expect(try await bad().isEmpty)
         #expect(try await scene.sizes() == [2, 3_000_000])
-        #expect(reports.lines.withLock { $0 } == ["\(first.fileID): its bytes differ", "\(first.fileID): right"])
+        #expect(
+            reports.lines.withLock { $0 } == [
+                "error   object is bad file_id=\(first.fileID) why=\"its bytes differ\"",
+                "info    object is right again file_id=\(first.fileID) why=\"\"",
+            ])
         #expect(
             try scene.audit() == [
                 "gateway organization-1 MarkBad objects/\(first.fileID) 1",
@@ -88,7 +89,8 @@ struct ScrubberTests {
         try await scrubber().pass()
         #expect(
             reports.lines.withLock { $0 } == [
-                "\(gone.fileID): its file is gone", "\(short.fileID): its file has another length",
+                "error   object is bad file_id=\(gone.fileID) why=\"its file is gone\"",
+                "error   object is bad file_id=\(short.fileID) why=\"its file has another length\"",
             ])
         // What is bad can be deleted.
         _ = try await scene.management.deleteObject(

@@ -45,7 +45,7 @@ private final class FakeGateway: HTTPRequestHandler {
     init(_ login: LoginResponse) {
         let state = State()
         let note = { @Sendable (context: CallContext, request: any Message) in
-            var fields: HTTPFields = ["x-peer": context.peer.host, "x-request-id": context.requestID]
+            var fields: HTTPFields = ["x-peer": context.peer.host, "x-request-id": context.requestID.description]
             for (name, value) in context.metadata.pairs { fields.append(name, value) }
             let seen = Seen(target: context.method.path, fields: fields, body: request.encoded())
             state.calls.withLock { $0.append(seen) }

@@ -13,14 +13,14 @@ import Testing
     }
 
     private func workers(
-        _ clock: any WallClock, organizations: [String]? = nil, onFailure: @escaping @Sendable () -> Void = {}
+        _ clock: any WallClock, organizations: [String]? = nil, log: Logger = .discarding
     ) -> CopyWorkers {
         var configuration = CopyJobsConfiguration()
         configuration.workers = 1
         configuration.pause = .milliseconds(1)
         configuration.destinations = [.folder(FolderTarget(root: scene.root), organizations: organizations)]
-        configuration.onFailure = { _ in onFailure() }
-        return CopyWorkers(database: scene.database, store: scene.store, clock: clock, configuration: configuration)
+        return CopyWorkers(
+            database: scene.database, store: scene.store, clock: clock, configuration: configuration, log: log)
     }
 
     /// Has the workers at work until `isDone`.
@@ -47,14 +47,17 @@ import Testing
                 BEGIN SELECT RAISE(ABORT, 'full'); END
                 """)
         }
-        let failures = Lock(0)
-        try await run(workers(SystemClock()) { failures.withLock { $0 += 1 } }) {
-            if failures.withLock({ $0 }) >= 2 {
+        let failures = Lock<[String]>([])
+        let log = Logger { line in failures.withLock { $0.append(line) } }
+        try await run(workers(SystemClock(), log: log)) {
+            if failures.withLock({ $0.count }) >= 2 {
                 _ = try scene.database.writeBlocking { try $0.execute("DROP TRIGGER IF EXISTS full") }
             }
             return try state == .failed
         }
-        #expect(failures.withLock { $0 } >= 2)
+        let lines = failures.withLock { $0 }
+        #expect(lines.count >= 2)
+        #expect(lines.allSatisfy { $0.hasPrefix("error   copying failed error=") && $0.contains("full") })
     }
 
     /// Another millisecond each time that somebody looks.

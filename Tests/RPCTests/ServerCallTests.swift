@@ -220,14 +220,18 @@ import Wire
     }
 
     @Test func metadataPeerAndOrderReachTheInterceptors() throws {
+        struct Name: CallerIdentity {
+            let text: String
+            func describe(in line: inout LogLine) { line.add("principal", text) }
+        }
         struct Recorder: Interceptor {
             let number: String
             func admit(_ context: CallContext) throws(RPCError) {
-                let soFar = context.identity as? String ?? ""
-                context.identity = soFar + number
+                let name = Name(text: ((context.identity as? Name)?.text ?? "") + number)
+                context.identity = name
                 if number == "2" {
                     throw .permissionDenied(
-                        "\(context.identity ?? "") \(context.peer.host) \(context.metadata["x-custom"] ?? "")")
+                        "\(name.text) \(context.peer.host) \(context.metadata["x-custom"] ?? "")")
                 }
             }
         }
@@ -244,6 +248,41 @@ import Wire
         let reply = try RawClient(router).call(body: message)
         #expect(reply["grpc-status"] == "13")
         #expect(reply["grpc-message"] == "internal error")
+    }
+
+    @Test func interceptorsHearWhatTheClientIsToldAndItsCause() throws {
+        struct Leaky: Error, CustomStringConvertible { let description = "SELECT secret FROM table" }
+        struct Teller: Interceptor {
+            let tell: @Sendable (RPCError) -> Void
+            func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
+                if let error { tell(error) }
+            }
+        }
+        var router = Router()
+        router.add(Self.method) { (_: HealthCheckRequest, _) -> HealthCheckResponse in throw Leaky() }
+        let told = Lock<[RPCError]>([])
+        _ = try RawClient(router, interceptors: [Teller { error in told.withLock { $0.append(error) } }])
+            .call(body: message)
+        let error = try #require(told.withLock { $0 }.first)
+        #expect(error.message == "internal error" && error.explanation == "SELECT secret FROM table")
+        #expect(error == RPCError(bare: .internalError, "internal error") && error.cause is Leaky)
+    }
+
+    @Test func theRequestsIDIsToldOnceInEveryResponsesHeader() throws {
+        struct Announcer: Interceptor {
+            func admit(_ context: CallContext) { context.announcesRequestID = true }
+        }
+        let client = RawClient(echo(), interceptors: [Announcer()])
+        let given = try client.call(adding: [("x-request-id", "mine")], body: message)
+        func ids(_ reply: RawClient.Stream) -> [String] {
+            reply.fields.filter { $0.name == "x-request-id" }.map(\.value)
+        }
+        #expect(ids(given) == ["mine"] && given[":status"] == "200")
+        #expect(given["content-type"] == "application/grpc" && given["grpc-status"] == "0")
+        let made = try (0..<3).flatMap { _ in ids(try client.call(body: message)) }
+        #expect(Set(made).count == 3 && made.allSatisfy { $0.utf8.count == 32 })
+        let refused = try client.call(adding: [("x-request-id", "yours")], body: [0, 0, 0, 0, 1, 0xFF])
+        #expect(ids(refused) == ["yours"] && refused["grpc-status"] == "3")
     }
 
     /// What is ours goes by the service's code; too many calls say so, AuthService without a detail.

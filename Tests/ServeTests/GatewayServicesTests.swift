@@ -1,6 +1,7 @@
 import Backup
 import Configuration
 import Foundation
+import Observability
 import RPC
 import Testing
 
@@ -36,7 +37,7 @@ import Testing
                 variables: ["DATA_GATEWAY_DATABASE__RESERVE_BYTES": "0"])
             return GatewayServices(
                 configuration, dataDirectory: directory, loops: 2, state: ServingState(),
-                certificates: try GatewayCertificates(configuration))
+                certificates: try GatewayCertificates(configuration), log: ProcessLog())
         }
 
         /// Checks that nothing listens, and that the data directory is free.

@@ -101,15 +101,17 @@ import Testing
 }
 
 @Suite struct EventRetentionTests {
-    private func tidy(_ scene: Scene, _ configure: (inout WebhooksConfiguration) -> Void = { _ in }) async throws -> Int
-    {
+    private func tidy(
+        _ scene: Scene, log: Logger = .discarding, _ configure: (inout WebhooksConfiguration) -> Void = { _ in }
+    ) async throws -> Int {
         var configuration = WebhooksConfiguration()
         configuration.webhooks = ["a", "b"].map {
             Webhook(name: $0, url: "http://127.0.0.1:1", keys: [Secret("0123456789abcdef")])
         }
         configure(&configuration)
-        return try await EventRetention(database: scene.database, clock: scene.clock, configuration: configuration)
-            .run(ClockGuard(clock: scene.clock).permit())
+        return try await EventRetention(
+            database: scene.database, clock: scene.clock, configuration: configuration, log: log
+        ).run(ClockGuard(clock: scene.clock).permit())
     }
 
     @Test func anEventGoesWithItsLastDelivery() async throws {
@@ -139,14 +141,12 @@ import Testing
         let scene = try Scene()
         let ids = try (0..<5).map { try scene.happens(to: $0 < 3 ? "x" : "y") }
         let told = Lock<[String]>([])
-        let configure = { @Sendable (configuration: inout WebhooksConfiguration) in
-            configuration.maximumPending = 3
-            configuration.onDeadLetter = { id, webhook, reason in
-                told.withLock { $0.append("\(id) \(webhook) \(reason)") }
-            }
+        let log = Logger { line in told.withLock { $0.append(line) } }
+        #expect(try await tidy(scene, log: log) { $0.maximumPending = 3 } == 0)
+        let said = ids[..<2].map {
+            "warning event is a dead letter event_id=\"\($0)\" webhook=a why=\"too many events waited\""
         }
-        #expect(try await tidy(scene, configure) == 0)
-        #expect(told.withLock { $0 } == ids[..<2].map { "\($0) a too many events waited" })
+        #expect(told.withLock { $0 } == said)
         #expect(try scene.letters().map(\.eventID) == Array(ids[..<2]))
         #expect(try scene.letters().map(\.lastError) == ["too many events waited", "too many events waited"])
         #expect(try scene.due().map(\.eventID) == [ids[2], ids[3]])

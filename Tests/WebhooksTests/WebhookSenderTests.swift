@@ -26,7 +26,7 @@ import Testing
         let sender = WebhookSender(
             Webhook(name: "a", url: "http://127.0.0.1:1", keys: [Secret("0123456789abcdef")]), database: scene.database,
             clock: clock, metrics: EventMetrics(webhooks: ["a"], database: scene.database, clock: clock),
-            configuration: WebhooksConfiguration())
+            configuration: WebhooksConfiguration(), log: .discarding)
         let task = Task { await sender.run() }
         var seen = looks.makeAsyncIterator()
         await seen.next()

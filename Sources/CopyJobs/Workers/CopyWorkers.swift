@@ -13,15 +13,19 @@ final class CopyWorkers: Sendable {
     private let database: Database
     private let store: ObjectStore
     private let clock: any WallClock
+    private let log: Logger
     private let signal = Signal()
     /// What is being copied, by job and number.
     private let running = Lock<[String: [Int: Task<Void, any Error>]]>([:])
 
-    init(database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyJobsConfiguration) {
+    init(
+        database: Database, store: ObjectStore, clock: any WallClock, configuration: CopyJobsConfiguration, log: Logger
+    ) {
         self.database = database
         self.store = store
         self.clock = clock
         self.configuration = configuration
+        self.log = log
         metrics = CopyMetrics(database: database)
     }
 
@@ -81,10 +85,15 @@ final class CopyWorkers: Sendable {
             do {
                 return try await body()
             } catch {
-                configuration.onFailure(error)
+                report(error)
                 try? await Task.sleep(for: configuration.pause)
             }
         }
+    }
+
+    /// Says why no item could be taken, or nothing be written of one; it is tried again after a while.
+    private func report(_ error: any Error) {
+        log.write("copying failed", ["error": "\(error)"], level: .error)
     }
 
     /// Waits until it is notified, or the next item that waits is due.
@@ -138,7 +147,7 @@ final class CopyWorkers: Sendable {
             if running[job]?.isEmpty == true { running[job] = nil }
         }
         guard case .failure(let error) = result else { return }
-        configuration.onFailure(error)
+        report(error)
         await requeueAfterFailure(job, number)
     }
 

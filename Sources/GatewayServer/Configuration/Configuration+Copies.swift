@@ -26,7 +26,6 @@ extension Configuration {
             copies.destinations.append(try destination(&entry))
             try entry.finish()
         }
-        copies.onFailure = { Log.write("copying failed", ["error": "\($0)"], level: .error) }
         return copies
     }
 

@@ -31,10 +31,6 @@ extension Configuration {
             throw ConfigurationError("webhooks must be \(mostWebhooks) at most, not \(names.count)")
         }
         for name in names { events.webhooks.append(try webhook(name, &reader)) }
-        events.onDeadLetter = { id, webhook, reason in
-            Log.write("event is a dead letter", ["event_id": id, "webhook": webhook, "why": reason], level: .warning)
-        }
-        events.onFailure = { Log.write("events cannot be sent", ["error": "\($0)"], level: .error) }
         return events
     }
 

@@ -1,5 +1,3 @@
-import Observability
-
 extension Configuration {
     /// Sections whose keys take effect when the configuration is read again.
     private static let liveSections = ["log", "quota", "scrub"]
@@ -19,6 +17,5 @@ extension Configuration {
         uploads.quota = fresh.uploads.quota
         catalog.scrubRate = fresh.catalog.scrubRate
         catalog.scrubInterval = fresh.catalog.scrubInterval
-        Log.configure(fresh.log)
     }
 }

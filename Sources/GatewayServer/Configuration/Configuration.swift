@@ -59,10 +59,14 @@ package struct Configuration: Sendable {
     /// Every key, in the order in which it was read.
     package private(set) var settings: [ConfigurationSetting] = []
 
-    /// - Parameter variables: the environment.
-    package init(_ options: ServeOptions, variables: [String: String] = [:]) throws(ConfigurationError) {
+    /// - Parameters:
+    ///   - variables: the environment.
+    ///   - log: gets the warnings.
+    package init(
+        _ options: ServeOptions, variables: [String: String] = [:], log warnings: Logger = .discarding
+    ) throws(ConfigurationError) {
         var reader = try ConfigurationReader(
-            path: options.configurationPath, variables: variables, options: options.settings)
+            path: options.configurationPath, variables: variables, options: options.settings, log: warnings)
         listeners = try Self.listeners(&reader)
         tls = try Self.tls(&reader)
         rpc = try Self.rpcLimits(&reader)
@@ -93,21 +97,12 @@ package struct Configuration: Sendable {
             "scrub.bytes_per_second", default: catalog.scrubRate, in: 0...(1 << 40), unit: "bytes")
         catalog.scrubInterval = try reader.duration(
             "scrub.interval_seconds", default: catalog.scrubInterval, in: 1...34_560_000)
-        catalog.onScrubbed = { fileID, trouble in
-            Log.write(
-                trouble == nil ? "object is right again" : "object is bad", ["file_id": fileID, "why": trouble ?? ""],
-                level: trouble == nil ? .info : .error)
-        }
-        catalog.onScrubFailure = { Log.write("scrub failed", ["error": "\($0)"], level: .error) }
         try limitStore(&reader)
         try configureInternalStorage(&reader)
         events = try Self.events(&reader)
         store.staticKeys = try Self.staticKeys(&reader, bucket: uploads.bucket)
         copies = try Self.copies(&reader)
         log = try Self.log(&reader)
-        objectStore.report = { requestID, error in
-            Log.write("store request failed", ["request_id": requestID, "error": "\(error)"], level: .error)
-        }
         reflection = try reader.flag("listeners.reflection", standard: "on loopback only")
         let allowsCleartext = try reader.flag("listeners.allow_cleartext", default: false)
         try reader.finish()

@@ -5,23 +5,28 @@ struct ConfigurationEntry {
     /// Where it stands, e.g. `copy.destinations[0]`.
     private let place: String
     private let members: [String: ConfigurationValue]
+    private let log: Logger
     private var known: Set<String> = []
 
-    static func list(_ value: ConfigurationValue, at key: String) throws(ConfigurationError) -> [ConfigurationEntry] {
+    /// - Parameter log: gets the warnings.
+    static func list(
+        _ value: ConfigurationValue, at key: String, log: Logger
+    ) throws(ConfigurationError) -> [ConfigurationEntry] {
         guard case .list(let elements) = value else { throw ConfigurationError("\(key) must be a list of objects") }
         var entries: [ConfigurationEntry] = []
         for (index, element) in elements.enumerated() {
             guard case .object(let members) = element else {
                 throw ConfigurationError("\(key)[\(index)] must be an object: { … }")
             }
-            entries.append(ConfigurationEntry(place: "\(key)[\(index)]", members: members))
+            entries.append(ConfigurationEntry(place: "\(key)[\(index)]", members: members, log: log))
         }
         return entries
     }
 
-    private init(place: String, members: [String: ConfigurationValue]) {
+    private init(place: String, members: [String: ConfigurationValue], log: Logger) {
         self.place = place
         self.members = members
+        self.log = log
     }
 
     /// - Parameter standard: `nil` = it must be there, and must not be empty.
@@ -73,7 +78,8 @@ struct ConfigurationEntry {
 
     mutating func secretSource() throws(ConfigurationError) -> SecretSource {
         try SecretSource(
-            of: place, file: try text("secret_file", default: ""), variable: try text("secret_env", default: ""))
+            of: place, file: try text("secret_file", default: ""), variable: try text("secret_env", default: ""),
+            log: log)
     }
 
     func wrong(_ name: String, _ rule: String) -> ConfigurationError {

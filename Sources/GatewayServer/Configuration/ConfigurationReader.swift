@@ -22,15 +22,18 @@ struct ConfigurationReader {
     /// In the order of the questions.
     private(set) var settings: [ConfigurationSetting] = []
     private var given: [String: Given] = [:]
+    private let log: Logger
 
     /// - Parameters:
     ///   - path: the file; `nil` = none.
     ///   - variables: the environment; one that is empty says nothing.
     ///   - options: what the command line says, by key.
+    ///   - log: gets the warnings.
     init(
         path: String? = nil, variables: [String: String] = [:],
-        options: [String: (option: String, value: String)] = [:]
+        options: [String: (option: String, value: String)] = [:], log: Logger = .discarding
     ) throws(ConfigurationError) {
+        self.log = log
         if let path {
             given = try ConfigurationFile(path: path).values.mapValues { Given(value: $0, source: .file) }
         }
@@ -163,13 +166,13 @@ struct ConfigurationReader {
     mutating func entries(_ key: String) throws(ConfigurationError) -> [ConfigurationEntry] {
         let rule = ConfigurationSetting.Rule(unit: "list of objects", standard: "none")
         guard let value = take(key, rule, readingText: { try? JSON5Reader.value(of: $0) }) else { return [] }
-        return try ConfigurationEntry.list(value, at: key)
+        return try ConfigurationEntry.list(value, at: key, log: log)
     }
 
     mutating func secretSource(of section: String) throws(ConfigurationError) -> SecretSource {
         try SecretSource(
             of: section, file: try text("\(section).secret_file", default: ""),
-            variable: try text("\(section).secret_env", default: ""))
+            variable: try text("\(section).secret_env", default: ""), log: log)
     }
 
     // MARK: answers

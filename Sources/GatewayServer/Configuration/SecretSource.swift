@@ -1,7 +1,6 @@
 import Basics
 import Crypto
 import Foundation
-import Observability
 
 /// Where a secret is: in the file that `secret_file` names, or in the environment variable that `secret_env` does. The
 /// configuration itself holds none, so that others may read it.
@@ -14,10 +13,12 @@ struct SecretSource {
     /// What the secret belongs to, e.g. `webhooks.crm`.
     private let place: String
     private let origin: Origin
+    private let log: Logger
 
     /// - Parameters: empty = not given.
-    init(of place: String, file: String, variable: String) throws(ConfigurationError) {
+    init(of place: String, file: String, variable: String, log: Logger) throws(ConfigurationError) {
         self.place = place
+        self.log = log
         switch (file.isEmpty, variable.isEmpty) {
         case (false, true): origin = .file(file)
         case (true, false): origin = .variable(variable)
@@ -42,7 +43,7 @@ struct SecretSource {
     private func warnWhereOthersReach(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & (S_IROTH | S_IWOTH) != 0 else { return }
-        Log.write(
+        log.write(
             "a secret is open to other users", ["place": place, "file": path, "hint": "chmod o-rw"], level: .warning)
     }
 

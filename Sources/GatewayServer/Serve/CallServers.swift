@@ -1,3 +1,4 @@
+import Basics
 import Configuration
 import GatewayAPI
 import Observability
@@ -11,7 +12,7 @@ struct CallServers: Sendable {
     let metrics: ListenerMetrics
     private let servers: [ListenerName: RPCServer]
 
-    init(_ configuration: Configuration, _ modules: GatewayModules, state: ServingState) throws {
+    init(_ configuration: Configuration, _ modules: GatewayModules, state: ServingState, log: ProcessLog) throws {
         let json = JSONMapping(schema: try Schema(ProtoFiles.all))
         var servers: [ListenerName: RPCServer] = [:]
         var served: [ListenerMetrics.Listener] = []
@@ -22,9 +23,11 @@ struct CallServers: Sendable {
             let router = Self.router(modules.router(name), state, reflects: reflects)
             let server = RPCServer(
                 router: router,
-                interceptors: [AccessLog(listener: name.rawValue), configuration.trustedProxies, authenticator],
+                interceptors: [
+                    AccessLog(listener: name.rawValue, log: log), configuration.trustedProxies, authenticator,
+                ],
                 limits: configuration.rpcLimits(of: name), errors: .gateway, json: json,
-                crossOrigin: configuration.crossOrigin)
+                crossOrigin: configuration.crossOrigin, log: Logger(log))
             servers[name] = server
             served.append(
                 ListenerMetrics.Listener(

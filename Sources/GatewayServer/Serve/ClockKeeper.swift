@@ -1,7 +1,6 @@
 import Accounts
 import Basics
 import Database
-import Observability
 
 /// The gateway's ``ClockGuard``: keeps what it saw in the database, and tells the log what it finds.
 final class ClockKeeper: Sendable {
@@ -10,12 +9,14 @@ final class ClockKeeper: Sendable {
 
     let clockGuard: ClockGuard
     private let database: Database
+    private let log: Logger
     /// `nil` where something changed since.
     private let savedAt = Lock<ContinuousClock.Instant?>(nil)
 
     /// - Parameter confirmation: see ``ClockGuard``.
-    init(database: Database, clock: any MachineClock, confirmation: Duration) throws {
+    init(database: Database, clock: any MachineClock, confirmation: Duration, log: Logger) throws {
         self.database = database
+        self.log = log
         let (record, lastSeen) = try database.readBlocking { connection in
             (try ClockRecords(connection).history(), try Audit.newestTime(in: connection))
         }
@@ -27,11 +28,11 @@ final class ClockKeeper: Sendable {
             }
         } catch {
             // The disk may be full. Nothing is deleted for its age until this is made up for.
-            Self.reportUnsaved(error)
+            reportUnsaved(error)
         }
         let status = clockGuard.status
         if !status.isConfirmed {
-            Log.write(
+            log.write(
                 "the clock is not confirmed",
                 [
                     "step_seconds": "\(status.step)", "confirmed_in_seconds": "\(status.remaining)",
@@ -52,7 +53,7 @@ final class ClockKeeper: Sendable {
         do {
             try await save()
         } catch {
-            Self.reportUnsaved(error)
+            reportUnsaved(error)
             // What is kept is old, and true, unless something changed.
             if saved == nil { return nil }
         }
@@ -76,22 +77,23 @@ final class ClockKeeper: Sendable {
         }
     }
 
-    private static func reportUnsaved(_ error: any Error) {
-        Log.write("what was seen of the clock cannot be saved", ["error": "\(error)"], level: .error)
+    private func reportUnsaved(_ error: any Error) {
+        log.write("what was seen of the clock cannot be saved", ["error": "\(error)"], level: .error)
     }
 
     /// Times from before and after a step have to be told apart after a crash, too. Where saving fails, ``permit()`` tries
     /// again before anything is deleted.
     private func note(_ change: ClockGuard.Change) {
-        Self.report(change)
+        report(change)
         savedAt.withLock { $0 = nil }
         Task { try? await save() }
     }
 
     /// Believes the clock, at an operator's word, who is written into the audit log.
     ///
+    /// - Parameter log: of the call.
     /// - Returns: `false` where the clock has stepped since it was looked at.
-    func confirm(step: Int64, by caller: Caller) async throws -> Bool {
+    func confirm(step: Int64, by caller: Caller, log: Logger) async throws -> Bool {
         let status = clockGuard.status
         guard status.step == step else { return false }
         try await database.write(mayUseReserve: true) {
@@ -101,23 +103,23 @@ final class ClockKeeper: Sendable {
         savedAt.withLock { $0 = nil }
         // Where saving fails, permit() tries again before anything is deleted.
         try? await save()
-        Log.write("the clock was confirmed by an operator", ["step_seconds": "\(step)"])
+        log.write("the clock was confirmed by an operator", ["step_seconds": "\(step)"])
         return true
     }
 
-    private static func report(_ change: ClockGuard.Change) {
+    private func report(_ change: ClockGuard.Change) {
         switch change {
         case .stepped(let seconds, isConfirmed: false):
-            Log.write(
+            log.write(
                 "the clock stepped",
                 [
                     "seconds": "\(seconds)", "consequence": "nothing is deleted for its age until it is confirmed",
                     "hint": "where the clock is right: data-gateway clock confirm",
                 ], level: .warning)
         case .stepped(let seconds, isConfirmed: true):
-            Log.write("the clock stepped back to where it was", ["seconds": "\(seconds)"])
+            log.write("the clock stepped back to where it was", ["seconds": "\(seconds)"])
         case .confirmedByTime:
-            Log.write("the clock is confirmed: it has not stepped for long enough")
+            log.write("the clock is confirmed: it has not stepped for long enough")
         }
     }
 }

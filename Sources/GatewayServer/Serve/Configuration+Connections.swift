@@ -1,5 +1,5 @@
+import Basics
 import Configuration
-import Observability
 import RPC
 
 extension Configuration {
@@ -33,10 +33,10 @@ extension Configuration {
 
 extension ConnectionPlan {
     /// Says in the log that connections are fewer than was asked for.
-    func reportLowered(descriptors: Int) {
+    func reportLowered(descriptors: Int, to log: Logger) {
         // Where one address still has its connections, and the HTTP/1.1 listeners have theirs, few will ever notice.
         let isShort = grpc < 2 * RPCLimits().maxConnectionsPerAddress
-        Log.write(
+        log.write(
             "connection limits lowered",
             [
                 "descriptors": "\(descriptors)", "each_grpc_listener": "\(grpc)",

@@ -18,7 +18,12 @@ final class Gateway: Sendable {
     /// What holds now, by key.
     private let effective: Lock<[String: String]>
 
-    init(_ configuration: Configuration, dataDirectory: String) throws {
+    private let processLog: ProcessLog
+    private let log: Logger
+
+    init(_ configuration: Configuration, dataDirectory: String, log: ProcessLog) throws {
+        processLog = log
+        self.log = Logger(log)
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
         var configuration = configuration
         loweredConnections = try configuration.fitConnections(
@@ -27,18 +32,19 @@ final class Gateway: Sendable {
         effective = Lock(configuration.values)
         certificates = try GatewayCertificates(configuration)
         services = GatewayServices(
-            configuration, dataDirectory: dataDirectory, loops: processors, state: state, certificates: certificates)
+            configuration, dataDirectory: dataDirectory, loops: processors, state: state, certificates: certificates,
+            log: log)
         group = ServiceGroup("gateway", services.all)
     }
 
     /// Makes the data directory where it is missing, opens what is in it, and listens. Where that fails, nothing is left open.
     func start() async throws {
         try await group.start()
-        loweredConnections?.reportLowered(descriptors: ProcessMetrics.maxDescriptors)
+        loweredConnections?.reportLowered(descriptors: ProcessMetrics.maxDescriptors, to: log)
         let addresses = addresses
         for (name, address) in configuration.listeners
         where !address.isLoopback && !configuration.isSecure(name) {
-            Log.write(
+            log.write(
                 "a listener without TLS is reachable from other machines",
                 ["listener": name.rawValue, "address": "\(addresses[name] ?? address)"], level: .warning)
         }
@@ -75,6 +81,7 @@ final class Gateway: Sendable {
             let fresh = try read()
             try certificates.reload()
             configuration.take(fresh)
+            processLog.configure(fresh.log)
             let changed = effective.withLock { effective in
                 // What is said no more was changed, too.
                 let keys = Set(effective.keys).union(fresh.values.keys)
@@ -83,7 +90,7 @@ final class Gateway: Sendable {
                 return changed
             }
             let list = { (keys: [String]) in keys.isEmpty ? "none" : keys.joined(separator: ", ") }
-            Log.write(
+            log.write(
                 "reloaded",
                 [
                     "certificates": certificates.isEmpty ? "none" : "read",
@@ -91,7 +98,7 @@ final class Gateway: Sendable {
                     "needs_restart": list(changed.filter { !Configuration.takesEffect($0) }),
                 ])
         } catch {
-            Log.write(
+            log.write(
                 "reload failed", ["error": "\(error)", "consequence": "everything stays as it was"], level: .error)
         }
     }

@@ -34,6 +34,7 @@ package struct GatewayModules: Sendable {
     private let internalStorage: InternalStorageService
     private let backup: BackupService
     private let opened: Closings
+    private let log: Logger
 
     package static let migrations =
         Accounts.migrations + DeviceInit.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations
@@ -41,12 +42,14 @@ package struct GatewayModules: Sendable {
 
     /// Opens the database and the store, and listens for the store's clients. Where it throws, nothing stays open.
     static func open(
-        _ configuration: Configuration, directory: DataDirectory, state: ServingState, certificates: GatewayCertificates
+        _ configuration: Configuration, directory: DataDirectory, state: ServingState,
+        certificates: GatewayCertificates, log: ProcessLog
     ) async throws -> GatewayModules {
         let opened = Closings()
         do {
             return try await GatewayModules(
-                configuration, directory: directory, state: state, certificates: certificates, opened: opened)
+                configuration, directory: directory, state: state, certificates: certificates, processLog: log,
+                opened: opened)
         } catch {
             opened.close()
             throw error
@@ -56,21 +59,23 @@ package struct GatewayModules: Sendable {
     /// - Parameter opened: gets what was opened, also where this throws.
     private init(
         _ configuration: Configuration, directory: DataDirectory, state: ServingState,
-        certificates: GatewayCertificates, opened: Closings
+        certificates: GatewayCertificates, processLog: ProcessLog, opened: Closings
     ) async throws {
         self.opened = opened
+        let log = Logger(processLog)
+        self.log = log
         let clock = SystemClock()
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
         var options = Database.Options()
         options.onWriterEnded = { error in
-            Log.write("the database takes no more writes: restart to recover", ["error": "\(error)"], level: .error)
+            log.write("the database takes no more writes: restart to recover", ["error": "\(error)"], level: .error)
             state.stopServing()
         }
         options.reserveBytes = configuration.reserveBytes
         options.reserveMargin = configuration.store.minimumFreeBytesForBodies
         options.onReserveChange = { isHeld in
-            if isHeld { return Log.write("there is space on the disk again", ["consequence": "everything is served"]) }
-            Log.write(
+            if isHeld { return log.write("there is space on the disk again", ["consequence": "everything is served"]) }
+            log.write(
                 "the disk is full: its reserve is released",
                 [
                     "consequence": "only deletions, sign-ins, downloads and sweeps are served",
@@ -81,11 +86,11 @@ package struct GatewayModules: Sendable {
             path: directory.database, migrations: Self.migrations, options: options)
         opened.add { [database] in database.close() }
         self.clock = try ClockKeeper(
-            database: database, clock: clock, confirmation: configuration.clockConfirmation)
+            database: database, clock: clock, confirmation: configuration.clockConfirmation, log: log)
         let clockGuard = self.clock.clockGuard
         let environment = ModuleEnvironment(
             database: database, keyring: keyring, clock: clock, clockGuard: clockGuard,
-            identifiers: Identifiers(clock: clock))
+            identifiers: Identifiers(clock: clock), log: log)
         accounts = try Accounts(
             environment, keysDirectory: directory.keys, configuration: configuration.accounts)
         events = Webhooks(environment, configuration: configuration.events)
@@ -103,12 +108,15 @@ package struct GatewayModules: Sendable {
         // Where the endpoint is a name, clients put the bucket before it.
         surface.bucketDomains = [configuration.publicEndpoint?.host ?? address.host.lowercased()]
         surface.publicAuthority = configuration.publicEndpoint?.authority
-        surface.daemon.observers = [HTTPAccessLog(listener: ListenerName.objectStore.rawValue), storeRequests]
+        surface.daemon.observers = [
+            HTTPAccessLog(listener: ListenerName.objectStore.rawValue, log: processLog), storeRequests,
+        ]
         surface.daemon.certificates = certificates[.objectStore]
         let policy = StoreAccessPolicy(
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
-            host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface)
+            host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface,
+            log: log)
         opened.add { [storeServer] in storeServer.stop(drainingFor: 0) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
@@ -125,7 +133,7 @@ package struct GatewayModules: Sendable {
         let given = ProcessInfo.processInfo.environment["DATA_GATEWAY_ADMIN_PASSWORD"]
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
-            Log.write(
+            log.write(
                 "first administrator",
                 ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
         }
@@ -140,7 +148,7 @@ package struct GatewayModules: Sendable {
             + destinations.flatMap { $0.organizations ?? [] }
         let reused = try await database.write(mayUseReserve: true) { try ConfiguredOrganization.record(named, in: $0) }
         for named in reused {
-            Log.write(
+            log.write(
                 "the configuration names an organization that was deleted, and another has its name now",
                 [
                     "setting": named.setting, "organization": named.name,
@@ -150,7 +158,7 @@ package struct GatewayModules: Sendable {
         }
         guard try await database.read({ try Accounts.hasSeveralOrganizations(in: $0) }) else { return }
         for destination in destinations where destination.organizations == nil {
-            Log.write(
+            log.write(
                 "a destination of copies is shared by organizations",
                 [
                     "destination": destination.name,

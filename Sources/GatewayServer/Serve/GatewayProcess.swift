@@ -1,3 +1,4 @@
+import Basics
 import Configuration
 import Foundation
 import Observability
@@ -11,12 +12,16 @@ package enum GatewayProcess {
         defer { withExtendedLifetime(signals) {} }
         raiseDescriptorLimit()
         do {
-            let read = { @Sendable () throws in try Configuration(options, variables: variables) }
+            let log = ProcessLog()
+            log.start()
+            let read = { @Sendable () throws in
+                try Configuration(options, variables: variables, log: Logger(log))
+            }
             let configuration = try read()
-            Log.configure(configuration.log)
-            defer { Log.flush() }
-            let manager = ServiceManager(ProcessInfo.processInfo.environment)
-            let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory)
+            log.configure(configuration.log)
+            defer { log.flush() }
+            let manager = ServiceManager(ProcessInfo.processInfo.environment, log: Logger(log))
+            let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory, log: log)
             let start = { try await gateway.start() }
             if let manager { try await manager.starting(start) } else { try await start() }
             announce(gateway.listeners)

@@ -31,7 +31,7 @@ struct GatewayServices: Sendable {
     ///   - loops: how many event loops there are.
     init(
         _ configuration: Configuration, dataDirectory: String, loops count: Int, state: ServingState,
-        certificates: GatewayCertificates
+        certificates: GatewayCertificates, log: ProcessLog
     ) {
         let directory = ValueService("data directory") {
             try DataDirectory.forServing(dataDirectory)
@@ -45,22 +45,22 @@ struct GatewayServices: Sendable {
         }
         let modules = ValueService("modules") {
             try await GatewayModules.open(
-                configuration, directory: directory.value, state: state, certificates: certificates)
+                configuration, directory: directory.value, state: state, certificates: certificates, log: log)
         } close: {
             $0.close()
         }
         let servers = ValueService("call servers") {
-            try CallServers(configuration, modules.value, state: state)
+            try CallServers(configuration, modules.value, state: state, log: log)
         }
         let readiness = Readiness(state)
         let sweeps = SweepMetrics()
-        let ops = Self.ops(configuration) {
+        let ops = Self.ops(configuration, log) {
             let modules = modules.value
             return OpsHandler(
                 readiness: readiness,
                 metrics: [
                     GatewayMetrics(
-                        state: state, database: modules.database, store: modules.store,
+                        log: log, state: state, database: modules.database, store: modules.store,
                         certificateExpiry: { certificates.expiry }),
                     servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
                     modules.events.metrics, modules.copies.metrics, modules.accounts.auditPressure,
@@ -69,7 +69,7 @@ struct GatewayServices: Sendable {
         }
         // One for all listeners: they run out together, and the log says so once.
         let shortage = DescriptorShortage {
-            Log.write(
+            Logger(log).write(
                 "out of file descriptors",
                 ["consequence": "connections wait", "hint": "raise LimitNOFILE of the service"], level: .error)
         }
@@ -77,7 +77,7 @@ struct GatewayServices: Sendable {
             (name, Self.listener(name, configuration, servers, loops, certificates, shortage))
         }
         let grpcListeners = Dictionary(uniqueKeysWithValues: grpc)
-        let web = Self.web(configuration, certificates) {
+        let web = Self.web(configuration, certificates, log) {
             let modules = modules.value
             let server = servers.value[.web]
             let calls = RPCRequestHandler(server: server, loops: loops.value)
@@ -93,7 +93,8 @@ struct GatewayServices: Sendable {
         // What ends when calls and requests end: together, since each may take long.
         let work =
             grpc.map { $1 as any Service } + [web, StoreDrain(modules: modules, limit: Self.drainLimit)]
-            + Self.background(modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps)
+            + Self.background(
+                modules, directUploadIdle: configuration.uploads.sessionTotal, sweeps, Logger(log))
         (self.directory, self.loops, self.modules) = (directory, loops, modules)
         (self.grpcListeners, self.web, self.ops) = (grpcListeners, web, ops)
         // Probes and scrapes are answered until everything has ended.
@@ -114,14 +115,14 @@ struct GatewayServices: Sendable {
     }
 
     private static func web(
-        _ configuration: Configuration, _ certificates: GatewayCertificates,
+        _ configuration: Configuration, _ certificates: GatewayCertificates, _ log: ProcessLog,
         handler: @escaping @Sendable () -> WebHandler
     ) -> ValueService<HTTPDaemon> {
         ValueService("web listener") {
             let address = configuration.address(.web)
             var daemon = configuration.web
             daemon.certificates = certificates[.web]
-            daemon.observers = [HTTPAccessLog(listener: ListenerName.web.rawValue)]
+            daemon.observers = [HTTPAccessLog(listener: ListenerName.web.rawValue, log: log)]
             return try HTTPDaemon(
                 host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
         } close: { web in
@@ -130,13 +131,13 @@ struct GatewayServices: Sendable {
     }
 
     private static func ops(
-        _ configuration: Configuration, handler: @escaping @Sendable () -> OpsHandler
+        _ configuration: Configuration, _ log: ProcessLog, handler: @escaping @Sendable () -> OpsHandler
     ) -> ValueService<HTTPDaemon> {
         ValueService("ops listener") {
             let address = configuration.address(.ops)
             var daemon = configuration.ops
             // Probes and scrapes would drown everything else.
-            daemon.observers = [HTTPAccessLog(listener: ListenerName.ops.rawValue, successLevel: .debug)]
+            daemon.observers = [HTTPAccessLog(listener: ListenerName.ops.rawValue, log: log, successLevel: .debug)]
             return try HTTPDaemon(
                 host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
         } close: {
@@ -146,7 +147,7 @@ struct GatewayServices: Sendable {
 
     /// What is done beside the calls.
     private static func background(
-        _ modules: ValueService<GatewayModules>, directUploadIdle: Duration, _ sweeps: SweepMetrics
+        _ modules: ValueService<GatewayModules>, directUploadIdle: Duration, _ sweeps: SweepMetrics, _ log: Logger
     ) -> [any Service] {
         [
             BackgroundService("scrubbing") {
@@ -160,14 +161,14 @@ struct GatewayServices: Sendable {
             BackgroundService("reconciliation") {
                 modules.value.store.stopBackgroundWork()
             } work: {
-                await ReconciliationReport(store: modules.value.store).run()
+                await ReconciliationReport(store: modules.value.store, log: log).run()
             },
             BackgroundService("housekeeping") {
                 let modules = modules.value
                 await Housekeeping(
                     database: modules.database, clock: modules.clock, accounts: modules.accounts,
                     uploads: modules.uploads, catalog: modules.catalog, events: modules.events, copies: modules.copies,
-                    store: modules.store, directUploadIdle: directUploadIdle, metrics: sweeps
+                    store: modules.store, directUploadIdle: directUploadIdle, metrics: sweeps, log: log
                 ).run()
             },
         ]

@@ -23,6 +23,7 @@ struct Housekeeping: Sendable {
     /// After what time without a part a multipart upload of a static key is given up.
     let directUploadIdle: Duration
     let metrics: SweepMetrics
+    let log: Logger
 
     /// Works until its task is cancelled.
     func run() async {
@@ -55,12 +56,12 @@ struct Housekeeping: Sendable {
         do {
             let swept = try await run()
             metrics.swept(kind, count: swept)
-            if swept > 0 { Log.write("\(kind.rawValue) swept", ["count": "\(swept)"]) }
+            if swept > 0 { log.write("\(kind.rawValue) swept", ["count": "\(swept)"]) }
         } catch is ClockStepped {
             // The guard told the log; the next round begins with what it knows then.
         } catch {
             metrics.failed(kind)
-            Log.write("sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)
+            log.write("sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)
         }
     }
 }

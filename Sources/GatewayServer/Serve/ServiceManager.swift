@@ -1,6 +1,6 @@
+import Basics
 import Dispatch
 import Foundation
-import Observability
 
 /// The service manager that started this process and wants to hear how it is: sd_notify(3), in the few lines that it takes
 /// without libsystemd. Each message is a datagram to the socket that `NOTIFY_SOCKET` names.
@@ -9,11 +9,13 @@ struct ServiceManager: Sendable {
     let watchdogInterval: Duration?
     /// The path in the form of `sun_path`: an abstract name begins with a zero byte.
     private let path: [UInt8]
+    private let log: Logger
 
     /// `nil` where no service manager listens.
     ///
     /// - Parameter variables: the environment; `WATCHDOG_PID`, where it is set, says which process is meant.
-    init?(_ variables: [String: String], processID: Int32 = getpid()) {
+    init?(_ variables: [String: String], processID: Int32 = getpid(), log: Logger = .discarding) {
+        self.log = log
         guard let name = variables["NOTIFY_SOCKET"], name.hasPrefix("/") || name.hasPrefix("@") else { return nil }
         path = name.hasPrefix("@") ? [0] + name.utf8.dropFirst() : Array(name.utf8)
         guard (2...MemoryLayout.size(ofValue: sockaddr_un().sun_path)).contains(path.count) else { return nil }
@@ -68,7 +70,7 @@ struct ServiceManager: Sendable {
     private func tell(_ message: String) {
         let problem = send(Array(message.utf8))
         if problem != 0 {
-            Log.write(
+            log.write(
                 "the service manager was not told", ["message": message, "error": String(cString: strerror(problem))])
         }
     }

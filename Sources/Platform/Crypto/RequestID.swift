@@ -1,14 +1,26 @@
+import Basics
 import Synchronization
 
 /// The name of one request in logs and answers: what its client calls it by `x-request-id`, or ours.
-package enum RequestID {
+package struct RequestID: Sendable, Hashable, CustomStringConvertible {
+    private enum Form: Sendable, Hashable {
+        case given(String)
+        /// Written as 32 hexadecimal digits, and only where somebody reads it.
+        case made(UInt64, UInt64)
+    }
+
+    /// The header field of requests and answers.
+    package static let field: StaticString = "x-request-id"
+
     private static let longest = 128
+
+    private let form: Form
 
     /// `nil` unless `field` is 1 to 128 letters, digits, and `-`, `_`, `.`, `:`, `/`, `+`, `=`: with these it can stand in
     /// any log.
-    package static func accepted(_ field: some Collection<UInt8>) -> String? {
+    package static func accepted(_ field: some Collection<UInt8>) -> RequestID? {
         guard !field.isEmpty, field.count <= longest, field.allSatisfy(isPlain) else { return nil }
-        return String(decoding: field, as: UTF8.self)
+        return RequestID(form: .given(String(decoding: field, as: UTF8.self)))
     }
 
     /// What begins the ids of this process, and where it began to count.
@@ -18,16 +30,39 @@ package enum RequestID {
     /// 32 hexadecimal digits that nobody has had before: 16 that the process drew, and 16 of its own count, which are
     /// mixed so that nobody takes them for one. They are names and no secrets: a draw for each would cost two system
     /// calls.
-    package static func make() -> String {
-        let (high, low) = (process, mixed(count.wrappingAdd(1, ordering: .relaxed).oldValue))
-        return String(unsafeUninitializedCapacity: 32) { characters in
-            for index in 0..<32 {
-                let word = index < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - index % 16 * 4)) & 0xF
-                characters[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
-            }
-            return 32
+    package static func make() -> RequestID {
+        RequestID(form: .made(process, mixed(count.wrappingAdd(1, ordering: .relaxed).oldValue)))
+    }
+
+    /// Calls `body` with the id's ASCII characters, which are valid during the call only.
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        switch form {
+        case .given(var text):
+            return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        case .made(let high, let low):
+            let (first, second) = (Self.digits(high), Self.digits(low))
+            return withUnsafeBytes(of: (first.0, first.1, second.0, second.1), body)
         }
+    }
+
+    package var description: String { withBytes { String(decoding: $0, as: UTF8.self) } }
+
+    /// Writes the id into a line of the log.
+    package func write(to line: inout LogLine) { withBytes { line.append($0) } }
+
+    /// The 16 hexadecimal digits of a number, as they lie in memory.
+    private static func digits(_ number: UInt64) -> (UInt64, UInt64) {
+        (digits(UInt32(truncatingIfNeeded: number >> 32)), digits(UInt32(truncatingIfNeeded: number)))
+    }
+
+    /// All eight digits at once: each half byte gets a byte, and those from 10 on the distance from `:` to `a`.
+    private static func digits(_ number: UInt32) -> UInt64 {
+        var halves = UInt64(number.byteSwapped)
+        halves = (halves | halves << 16) & 0x0000_FFFF_0000_FFFF
+        halves = (halves | halves << 8) & 0x00FF_00FF_00FF_00FF
+        halves = (halves >> 4 | halves << 8) & 0x0F0F_0F0F_0F0F_0F0F
+        let isLetter = (halves &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (halves &+ 0x3030_3030_3030_3030 &+ isLetter &* 0x27).littleEndian
     }
 
     /// SplitMix64's last steps (Steele, Lea and Flood, 2014), each of which can be undone: no two numbers become the same.

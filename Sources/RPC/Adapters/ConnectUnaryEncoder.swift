@@ -24,11 +24,11 @@ final class ConnectUnaryEncoder: ResponseEncoder {
             message = message.withUnsafeBytes { encoding.compress($0) }
             more.append(("content-encoding", encoding.rawValue))
         }
-        return ResponsePart(head: form.head(more, context.responseMetadata), body: message, end: .body)
+        return ResponsePart(head: form.head(more, context.leadingMetadata), body: message, end: .body)
     }
 
     func failure(_ error: RPCError, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
-        let more = context.responseMetadata.pairs + Self.trailers(context)
+        let more = context.leadingMetadata.pairs + Self.trailers(context)
         return Self.failure(
             error, status: error.status.httpStatus, ResponseSection.fields(more) + form.crossOrigin)
     }

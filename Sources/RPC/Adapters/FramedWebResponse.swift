@@ -16,7 +16,7 @@ struct FramedWebResponse {
         if state.hasBegun { return nil }
         state.hasBegun = true
         if context.compressesResponses || context.mayCompressLater { state.announced = form.accepted }
-        return form.head(state.announced.map { [(encodingField, $0.rawValue)] } ?? [], context.responseMetadata)
+        return form.head(state.announced.map { [(encodingField, $0.rawValue)] } ?? [], context.leadingMetadata)
     }
 
     /// A part of the response with a method's message.

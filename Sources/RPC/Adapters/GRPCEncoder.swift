@@ -28,7 +28,7 @@ final class GRPCEncoder: ResponseEncoder, Sendable {
         if !state.hasBegun {
             state.hasBegun = true
             if context.compressesResponses || context.mayCompressLater { state.announced = accepted }
-            head = GRPCSections.ok(state.announced, context.responseMetadata)
+            head = GRPCSections.ok(state.announced, context)
         }
         guard context.compressesResponses, let encoding = state.announced else {
             return ResponsePart(head: head, body: frame)
@@ -38,7 +38,7 @@ final class GRPCEncoder: ResponseEncoder, Sendable {
 
     func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart {
         ResponsePart(
-            head: state.hasBegun ? nil : GRPCSections.ok(nil, context.responseMetadata),
+            head: state.hasBegun ? nil : GRPCSections.ok(nil, context),
             end: .trailers(GRPCSections.okTrailers(context.trailingMetadata)))
     }
 
@@ -46,10 +46,10 @@ final class GRPCEncoder: ResponseEncoder, Sendable {
         if state.hasBegun {
             return ResponsePart(end: .trailers(GRPCSections.trailers(error, context.trailingMetadata)))
         }
-        guard context.responseMetadata.isEmpty else {
+        guard context.responseMetadata.isEmpty, !context.announcesRequestID else {
             // In a Trailers-Only response they would arrive as trailers.
             return ResponsePart(
-                head: GRPCSections.ok(nil, context.responseMetadata),
+                head: GRPCSections.ok(nil, context),
                 end: .trailers(GRPCSections.trailers(error, context.trailingMetadata)))
         }
         return ResponsePart(head: GRPCSections.trailersOnly(error, context.trailingMetadata), end: .head)

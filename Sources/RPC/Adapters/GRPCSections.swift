@@ -4,25 +4,27 @@ import Wire
 /// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").
 enum GRPCSections {
     /// - Parameter encoding: how messages may be compressed; `nil` = none will be.
-    static func ok(_ encoding: MessageEncoding?, _ metadata: Metadata) -> ResponseSection {
-        guard metadata.isEmpty else {
+    static func ok(_ encoding: MessageEncoding?, _ context: CallContext) -> ResponseSection {
+        guard context.responseMetadata.isEmpty else {
             let announcement = encoding.map { [("grpc-encoding", Array($0.rawValue.utf8))] } ?? []
-            return .made(status: 200, contentType + announcement + fields(metadata))
+            return .made(status: 200, contentType + announcement + fields(context.leadingMetadata))
         }
-        return switch encoding {
-        case nil: plain
-        case .gzip: gzip
-        case .deflate: deflate
-        }
+        let section =
+            switch encoding {
+            case nil: plain
+            case .gzip: gzip
+            case .deflate: deflate
+            }
+        return .permanent(section, requestID: context.announcedID)
     }
 
     private static let plain = permanent(nil)
     private static let gzip = permanent(.gzip)
     private static let deflate = permanent(.deflate)
 
-    private static func permanent(_ encoding: MessageEncoding?) -> ResponseSection {
+    private static func permanent(_ encoding: MessageEncoding?) -> PermanentSection {
         let announcement = encoding.map { [("grpc-encoding", $0.rawValue)] } ?? []
-        return .permanent([("content-type", "application/grpc")] + announcement, status: 200)
+        return PermanentSection([("content-type", "application/grpc")] + announcement, status: 200)
     }
 
     private static let contentType = ResponseSection.fields([("content-type", "application/grpc")])
@@ -31,7 +33,7 @@ enum GRPCSections {
         metadata.isEmpty ? plainTrailers : .made(status: nil, [("grpc-status", [0x30])] + fields(metadata))
     }
 
-    private static let plainTrailers = ResponseSection.permanent([("grpc-status", "0")])
+    private static let plainTrailers = ResponseSection.permanent(PermanentSection([("grpc-status", "0")], status: nil))
 
     /// A refusal on the level of HTTP, for peers that do not speak gRPC.
     static func http(_ status: Int) -> ResponseSection {

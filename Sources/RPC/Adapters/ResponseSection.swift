@@ -1,3 +1,4 @@
+import Crypto
 import Wire
 
 /// A header or trailer section of a response.
@@ -6,33 +7,32 @@ package enum ResponseSection: Sendable {
 
     /// - status: HTTP's; `nil` in a trailer section.
     case made(status: Int?, Fields)
-    case permanent(PermanentSection)
+    /// - requestID: of the request, where its client is told; the section's last field.
+    case permanent(PermanentSection, requestID: RequestID? = nil)
 
-    static func permanent(_ fields: [(name: String, value: String)], status: Int? = nil) -> ResponseSection {
-        .permanent(PermanentSection(fields, status: status))
+    /// The field that tells a client the id of its request.
+    static func field(_ requestID: RequestID) -> (name: String, value: [UInt8]) {
+        (RequestID.field.description, requestID.withBytes(Array.init))
     }
 
     package var status: Int? {
         switch self {
         case .made(let status, _): status
-        case .permanent(let section): section.status
+        case .permanent(let section, _): section.status
         }
     }
 
     package var fields: Fields {
         switch self {
         case .made(_, let fields): fields
-        case .permanent(let section): section.fields
+        case .permanent(let section, let requestID): section.fields + (requestID.map { [Self.field($0)] } ?? [])
         }
     }
 
     /// The section as HTTP/2 has it: the status is a field there (RFC 9113, section 8.3.2).
     var block: HeaderBlock {
-        switch self {
-        case .made(let status?, let fields): HeaderBlock([(":status", Array("\(status)".utf8))] + fields)
-        case .made(nil, let fields): HeaderBlock(fields)
-        case .permanent(let section): section.block
-        }
+        if case .permanent(let section, nil) = self { return section.block }
+        return HeaderBlock((status.map { [(":status", Array("\($0)".utf8))] } ?? []) + fields)
     }
 
     static func fields(_ pairs: [(name: String, value: String)]) -> Fields {
@@ -44,9 +44,10 @@ package enum ResponseSection: Sendable {
 package final class PermanentSection: Sendable {
     fileprivate let status: Int?
     fileprivate let fields: ResponseSection.Fields
-    fileprivate let block: HeaderBlock
+    /// The section for HTTP/2, without a request's id.
+    let block: HeaderBlock
 
-    fileprivate init(_ fields: [(name: String, value: String)], status: Int?) {
+    init(_ fields: [(name: String, value: String)], status: Int?) {
         self.status = status
         self.fields = ResponseSection.fields(fields)
         block = HeaderBlock(permanent: (status.map { [(":status", "\($0)")] } ?? []) + fields)

@@ -22,15 +22,16 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
     /// Which step of the client's trace the call is; `nil` where it told none.
     package let trace: TraceContext?
     /// Names the call in the log and to its client: the client's own `x-request-id`, where that is well-formed.
-    package private(set) lazy var requestID = givenID ?? RequestID.make()
-    private let givenID: String?
+    package let requestID: RequestID
+    /// Whether the response tells its client the request's id, in `x-request-id`.
+    package var announcesRequestID = false
     /// Whether the handler may wait for what happens later; where it may not, it answers with what is there.
     package internal(set) var mayWait = true
     /// What it has moved; whole when the call has ended.
     package internal(set) var traffic = CallTraffic()
     /// The caller's identity, found out by an interceptor and read through an extension of the module that knows the
     /// type.
-    package var identity: (any Sendable)?
+    package var identity: (any CallerIdentity)?
     /// On whose behalf the handler works; `nil` = nobody's that is known.
     package var workOwner: WorkOwner?
     /// Header fields of the response besides the protocol's own. They leave with its first message: what is added after
@@ -45,11 +46,13 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
     package var mayCompressLater = false
     /// Whether the message that the handler took last came compressed.
     package internal(set) var requestWasCompressed = false
+    /// The server's, whose lines say nothing of the call.
+    private let serverLog: Logger
 
     package init(
         method: MethodDescriptor, metadata: Metadata = Metadata(), peer: PeerAddress = .unknown,
-        clientCertificate: String? = nil, startedAt: UInt64 = 0, deadline: UInt64? = nil, requestID: String? = nil,
-        trace: TraceContext? = nil, identity: (any Sendable)? = nil
+        clientCertificate: String? = nil, startedAt: UInt64 = 0, deadline: UInt64? = nil, requestID: RequestID? = nil,
+        trace: TraceContext? = nil, identity: (any CallerIdentity)? = nil, log: Logger = .discarding
     ) {
         self.method = method
         self.metadata = metadata
@@ -57,9 +60,53 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
         self.clientCertificate = clientCertificate
         self.startedAt = startedAt
         self.deadline = deadline
-        givenID = requestID
+        self.requestID = requestID ?? .make()
         self.trace = trace
         self.identity = identity
+        serverLog = log
+    }
+}
+
+extension CallContext {
+    /// The log for what happens in the call: each line names the request, the method and the caller.
+    package var log: Logger {
+        serverLog.scoped { [self] line in
+            describeRequest(in: &line)
+            identity?.describe(in: &line)
+        }
+    }
+
+    /// Adds the fields that name the call.
+    package func describeRequest(in line: inout LogLine) {
+        line.add("request_id") { requestID.write(to: &$0) }
+        line.add("method", method.path)
+    }
+}
+
+extension CallContext {
+    /// The request's id, where the response tells it.
+    var announcedID: RequestID? { announcesRequestID ? requestID : nil }
+
+    /// All fields of the response's header section besides the protocol's own.
+    var leadingMetadata: Metadata {
+        guard let announcedID else { return responseMetadata }
+        return Metadata([(RequestID.field.description, announcedID.description)] + responseMetadata.pairs)
+    }
+}
+
+/// The caller that an interceptor found out.
+package protocol CallerIdentity: Sendable {
+    /// Adds the fields that name the caller.
+    func describe(in line: inout LogLine)
+}
+
+extension PeerAddress {
+    /// Writes the address into a line of the log, as ``description`` has it.
+    package func write(to line: inout LogLine) {
+        if isBracketed { line.append("[") }
+        line.append(host)
+        line.append(isBracketed ? "]:" : ":")
+        line.append(Int64(port))
     }
 }
 

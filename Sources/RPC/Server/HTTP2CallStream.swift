@@ -1,3 +1,4 @@
+import Crypto
 import Wire
 
 /// A call's stream of an HTTP/2 connection: gathers the header section, hands the body to the call, and sends the response
@@ -77,7 +78,11 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
     func send(_ part: ResponsePart) {
         if let head = part.head {
             if case .head = part.end { return respondAndFinish(head.block) }
-            respond(head.block)
+            if case .permanent(let section, let requestID?) = head {
+                requestID.withBytes { respond(section.block, RequestID.field, $0) }
+            } else {
+                respond(head.block)
+            }
         }
         write(part.body)
         switch part.end {

@@ -40,7 +40,7 @@ extension RPCServer {
         let context = CallContext(
             method: method.descriptor, metadata: head.metadata, peer: origin.peer,
             clientCertificate: origin.clientCertificate, startedAt: now,
-            deadline: head.timeout.map { now &+ UInt64($0) }, requestID: head.requestID, trace: head.trace)
+            deadline: head.timeout.map { now &+ UInt64($0) }, requestID: head.requestID, trace: head.trace, log: log)
         context.mayWait = origin.mayWait
         let call = method.call(
             CallSetup(

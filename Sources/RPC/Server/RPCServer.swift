@@ -1,3 +1,4 @@
+import Basics
 import Wire
 
 /// What a listener's clients may ask of it.
@@ -56,11 +57,13 @@ package final class RPCServer: Sendable {
     package let json: JSONMapping?
     /// Which pages of other origins may call; `nil` = none.
     package let crossOrigin: CrossOrigin?
+    /// Where handlers log; see ``CallContext/log``.
+    let log: Logger
 
     package init(
         router: Router, interceptors: [any Interceptor] = [], limits: RPCLimits = RPCLimits(),
         metrics: ServerMetrics = ServerMetrics(), errors: ErrorPolicy = .bare, json: JSONMapping? = nil,
-        crossOrigin: CrossOrigin? = nil
+        crossOrigin: CrossOrigin? = nil, log: Logger = .discarding
     ) {
         self.router = router
         self.interceptors = interceptors
@@ -69,5 +72,6 @@ package final class RPCServer: Sendable {
         self.errors = errors
         self.json = json
         self.crossOrigin = crossOrigin
+        self.log = log
     }
 }

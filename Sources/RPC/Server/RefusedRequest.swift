@@ -1,3 +1,4 @@
+import Crypto
 import HTTPTypes
 
 /// A request that is no call of any method here, for the log.
@@ -14,5 +15,5 @@ package struct RefusedRequest: Sendable, Hashable {
     package let path: String
     package let peer: PeerAddress
     /// The client's name for it, where that is well-formed.
-    package let requestID: String?
+    package let requestID: RequestID?
 }

@@ -29,7 +29,7 @@ package struct RequestHead {
     private(set) var accepted: [MessageEncoding] = []
     private(set) var metadata = Metadata()
     /// The client's, where it is well-formed.
-    private(set) var requestID: String?
+    private(set) var requestID: RequestID?
     private(set) var trace: TraceContext?
     private var hasTrace = false
     var fault = Fault.none

@@ -9,9 +9,9 @@ package final class ObjectStoreServer: Sendable {
     /// Listens on `host` and `port` (0 = a free one), and serves until it is stopped.
     package init(
         host: String, port: UInt16, store: ObjectStore, policy: any AccessPolicy,
-        configuration: StoreServerConfiguration = StoreServerConfiguration()
+        configuration: StoreServerConfiguration = StoreServerConfiguration(), log: Logger = .discarding
     ) throws {
-        let handler = StoreHandler(store: store, policy: policy, configuration: configuration)
+        let handler = StoreHandler(store: store, policy: policy, configuration: configuration, log: log)
         daemon = try HTTPDaemon(host: host, port: port, configuration: configuration.daemon, handler: handler)
     }
 

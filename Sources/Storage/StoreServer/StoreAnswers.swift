@@ -8,6 +8,7 @@ import XML
 struct StoreAnswers {
     let dialect: any StoreDialect
     let requestID: String
+    private let notes: HTTPRequestNotes
     /// The Host field of the request.
     let host: String
     /// Where the request came to, e.g. `https://192.0.2.7:50080`.
@@ -17,9 +18,20 @@ struct StoreAnswers {
     init(_ head: HTTPRequestHead, _ dialect: any StoreDialect) {
         self.dialect = dialect
         requestID = head.requestID
+        notes = head.notes
         host = head.fields["host"] ?? ""
         origin = (head.isSecure ? "https://" : "http://") + host
         isHead = head.method == "HEAD"
+    }
+
+    /// The log for what happens in the request: each line names it, its caller, and what it asks for as far as that is known.
+    func log(_ log: Logger) -> Logger {
+        log.scoped { [requestID, notes] line in
+            line.add("request_id", requestID)
+            line.add("operation", notes.operation)
+            line.add("principal", notes.principal)
+            line.add("target", notes.target)
+        }
     }
 
     func empty(_ status: Int, _ fields: HTTPFields = [:]) -> HTTPResponse {

@@ -8,6 +8,7 @@ struct StoreHandler: HTTPRequestHandler {
     let store: ObjectStore
     let policy: any AccessPolicy
     let configuration: StoreServerConfiguration
+    let log: Logger
     private let proven = ProvenRequests()
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
@@ -188,7 +189,10 @@ struct StoreHandler: HTTPRequestHandler {
         // The client asked for what there is not.
         case .notImplemented: break
         case .slowDown: configuration.daemon.metrics.limitReached("buffer_bytes")
-        case _ where failure.code.status >= 500: configuration.report(answers.requestID, error)
+        // Another request of the same client came between.
+        case _ where error is WritesInFlight.Revoked: break
+        case _ where failure.code.status >= 500:
+            answers.log(log).write("store request failed", ["error": "\(error)"], level: .error)
         default: break
         }
         return answers.error(failure)

@@ -18,6 +18,7 @@ actor WebhookSender {
     private let rules: DeliveryRules
     private let metrics: EventMetrics
     private let configuration: WebhooksConfiguration
+    private let log: Logger
     private var pace: WebhookPace
     private var idle: [HTTPConnection]
     /// Positions of the events under way.
@@ -27,13 +28,14 @@ actor WebhookSender {
 
     init(
         _ webhook: Webhook, database: Database, clock: any WallClock, metrics: EventMetrics,
-        configuration: WebhooksConfiguration
+        configuration: WebhooksConfiguration, log: Logger
     ) {
         self.webhook = webhook
         self.database = database
         self.clock = clock
         self.metrics = metrics
         self.configuration = configuration
+        self.log = log
         rules = DeliveryRules(configuration)
         pace = WebhookPace(concurrency: configuration.concurrency)
         var options = HTTPConnection.Options(authorities: webhook.authorities)
@@ -81,7 +83,7 @@ actor WebhookSender {
             for (delivery, _) in begun { underWay.insert(delivery.position) }
             return (begun, next.map { $0.duration(since: now) })
         } catch {
-            configuration.onFailure(error)
+            log.writeDeliveryFailure(error)
             return ([], Self.pause)
         }
     }
@@ -98,7 +100,7 @@ actor WebhookSender {
             // It is due as before, at the next start.
         } catch {
             // What came of it could not be written: it is sent once more.
-            configuration.onFailure(error)
+            log.writeDeliveryFailure(error)
             try? await Task.sleep(for: Self.pause)
         }
         underWay.remove(delivery.position)
@@ -131,7 +133,7 @@ actor WebhookSender {
         case .retry: pace.failed()
         case .dead(let reason):
             pace.failed()
-            configuration.onDeadLetter(delivery.eventID, webhook.name, reason)
+            log.writeDeadLetter(delivery.eventID, of: webhook.name, because: reason)
         }
         quietUntil = .now + pace.pause
     }

@@ -195,6 +195,29 @@ public final class HTTP2Session {
         host.outputPending()
     }
 
+    func submitResponse(
+        _ stream: HTTP2Stream, _ headers: HeaderBlock, _ name: StaticString, _ value: UnsafeRawBufferPointer
+    ) {
+        let count = headers.fields.count
+        var provider = Self.dataProvider
+        withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: count + 1) { fields in
+            for index in 0..<count { fields.initializeElement(at: index, to: headers.fields[index]) }
+            // nghttp2 only reads both.
+            fields.initializeElement(
+                at: count,
+                to: nghttp2_nv(
+                    name: UnsafeMutablePointer(mutating: name.utf8Start),
+                    value: UnsafeMutablePointer(mutating: value.baseAddress?.assumingMemoryBound(to: UInt8.self)),
+                    namelen: name.utf8CodeUnitCount, valuelen: value.count,
+                    flags: UInt8(truncatingIfNeeded: NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue)
+                        | UInt8(truncatingIfNeeded: NGHTTP2_NV_FLAG_NO_INDEX.rawValue)))
+            withUnsafePointer(to: &provider) { provider in
+                _ = nghttp2_submit_response(session, stream.id, fields.baseAddress, fields.count, provider)
+            }
+        }
+        host.outputPending()
+    }
+
     func submitTrailers(_ stream: HTTP2Stream, _ trailers: HeaderBlock) {
         nghttp2_submit_trailer(session, stream.id, trailers.fields.baseAddress, trailers.fields.count)
     }

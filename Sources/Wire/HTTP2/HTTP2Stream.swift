@@ -63,6 +63,14 @@ open class HTTP2Stream {
         session?.submitResponse(self, headers, hasBody: true)
     }
 
+    /// The same with one more field, which is copied. It differs from response to response, and so neither side's
+    /// compression remembers it (RFC 7541, section 6.2.3).
+    ///
+    /// - Parameter name: in lower case.
+    public final func respond(_ headers: HeaderBlock, _ name: StaticString, _ value: UnsafeRawBufferPointer) {
+        session?.submitResponse(self, headers, name, value)
+    }
+
     /// Sends a response that consists of its header fields alone.
     public final func respondAndFinish(_ headers: HeaderBlock) {
         session?.submitResponse(self, headers, hasBody: false)

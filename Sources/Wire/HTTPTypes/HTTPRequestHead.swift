@@ -38,7 +38,7 @@ package struct HTTPRequestHead: Sendable {
         self.peer = peer
         self.isSecure = isSecure
         self.socket = socket
-        requestID = fields["x-request-id"].flatMap { RequestID.accepted($0.utf8) } ?? RequestID.make()
+        requestID = (fields["x-request-id"].flatMap { RequestID.accepted($0.utf8) } ?? RequestID.make()).description
         let traces = fields.values(of: "traceparent")
         // Of two, nobody knows which is right.
         trace = traces.count == 1 ? TraceContext(traceparent: traces[0].utf8) : nil

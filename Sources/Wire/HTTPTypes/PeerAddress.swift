@@ -11,7 +11,8 @@ package struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
 
     package static let unknown = PeerAddress(host: "", port: 0)
 
-    package var description: String {
-        host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
+    package var description: String { isBracketed ? "[\(host)]:\(port)" : "\(host):\(port)" }
+
+    /// Whether brackets tell the host's colons from the one before the port.
+    package var isBracketed: Bool { host.utf8.contains(UInt8(ascii: ":")) }
 }

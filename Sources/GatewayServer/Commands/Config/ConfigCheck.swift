@@ -26,9 +26,10 @@ struct ConfigCheck: Command {
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
         // What is warned about.
-        defer { Log.flush() }
+        let log = ProcessLog()
+        defer { log.flush() }
         return await environment.report(asJSON: json) {
-            let configuration = try Configuration(options, variables: environment.variables)
+            let configuration = try Configuration(options, variables: environment.variables, log: Logger(log))
             _ = try GatewayCertificates(configuration)
             let given = configuration.settings.count { $0.source != .standard }
             return Reply(

@@ -1,4 +1,4 @@
-import Accounts
+import Basics
 import Crypto
 import HTTPServer
 import RPC
@@ -6,51 +6,46 @@ import Wire
 
 /// A line for each call of a listener, and for each request that is none; the client is told what the line calls it.
 package struct AccessLog: Interceptor {
-    private static let idField = "x-request-id"
-
     /// The listener's name.
     private let listener: String
+    private let log: ProcessLog
 
-    package init(listener: String) {
+    package init(listener: String, log: ProcessLog) {
         self.listener = listener
+        self.log = log
     }
 
     package func admit(_ context: CallContext) {
-        context.responseMetadata.append(name: Self.idField, value: context.requestID)
+        context.announcesRequestID = true
     }
 
     package func finished(_ context: CallContext, status: StatusCode, error: RPCError?) {
         let level = error?.isCallersFault == true ? .info : Self.level(status, context.method)
-        guard Log.wantsAccess(level) else { return }
-        var line = LogLine(level, "call")
-        line.add("listener", listener)
-        line.add("request_id", context.requestID)
-        line.add("method", context.method.path)
-        line.add("code", status.name)
-        line.add("detail", error?.detail?.rawValue)
-        if level >= .warning { line.add("error", error?.explanation) }
-        line.add("peer", context.peer.description)
-        if let principal = context.principal {
-            line.add("principal", principal.name)
-            line.add("organization_id", principal.organizationID)
-            line.add("site_id", principal.siteID)
+        guard log.keepsAccess(level) else { return }
+        log.write(level, "call") { line in
+            line.add("listener", listener)
+            context.describeRequest(in: &line)
+            line.add("code", status.name)
+            line.add("detail", error?.detail?.rawValue)
+            if level >= .warning { line.add("error", error?.explanation) }
+            line.add("peer") { context.peer.write(to: &$0) }
+            context.identity?.describe(in: &line)
+            line.add("duration_ms", nanoseconds: context.traffic.duration)
+            line.add("bytes_in", Int64(context.traffic.bytesReceived))
+            line.add("bytes_out", Int64(context.traffic.bytesSent))
+            line.add(context.trace)
         }
-        line.add("duration_ms", nanoseconds: context.traffic.duration)
-        line.add("bytes_in", Int64(context.traffic.bytesReceived))
-        line.add("bytes_out", Int64(context.traffic.bytesSent))
-        line.add(context.trace)
-        Log.write(line)
     }
 
     package func refused(_ request: RefusedRequest) {
-        guard Log.wantsAccess(.info) else { return }
-        var line = LogLine(.info, "no call")
-        line.add("listener", listener)
-        line.add("request_id", request.requestID)
-        line.add("path", request.path)
-        line.add("reason", request.reason.rawValue)
-        line.add("peer", request.peer.description)
-        Log.write(line)
+        guard log.keepsAccess(.info) else { return }
+        log.write(.info, "no call") { line in
+            line.add("listener", listener)
+            if let requestID = request.requestID { line.add("request_id") { requestID.write(to: &$0) } }
+            line.add("path", request.path)
+            line.add("reason", request.reason.rawValue)
+            line.add("peer") { request.peer.write(to: &$0) }
+        }
     }
 
     /// Probes would drown everything else.
@@ -70,33 +65,35 @@ package struct HTTPAccessLog: HTTPObserver {
     private let listener: String
     /// The level of requests that went well.
     private let successLevel: LogLevel
+    private let log: ProcessLog
 
-    package init(listener: String, successLevel: LogLevel = .info) {
+    package init(listener: String, log: ProcessLog, successLevel: LogLevel = .info) {
         self.listener = listener
+        self.log = log
         self.successLevel = successLevel
     }
 
     package func ended(_ request: HTTPRequestRecord) {
         guard !request.notes.isCall else { return }
         let level = level(request.status)
-        guard Log.wantsAccess(level) else { return }
-        var line = LogLine(level, "request")
-        line.add("listener", listener)
-        line.add("request_id", request.requestID)
-        line.add("method", request.method)
-        line.add("path", request.path)
-        line.add("dialect", request.notes.dialect)
-        line.add("operation", request.notes.operation)
-        line.add("status", request.status.map(Int64.init))
-        if !request.isWhole { line.add("broken_off", "true") }
-        line.add("peer", request.peer)
-        line.add("principal", request.notes.principal)
-        line.add("target", request.notes.target)
-        line.add("duration_ms", nanoseconds: UInt64(clamping: request.duration.nanoseconds))
-        line.add("bytes_in", request.bytesReceived)
-        line.add("bytes_out", request.bytesSent)
-        line.add(request.trace)
-        Log.write(line)
+        guard log.keepsAccess(level) else { return }
+        log.write(level, "request") { line in
+            line.add("listener", listener)
+            line.add("request_id", request.requestID)
+            line.add("method", request.method)
+            line.add("path", request.path)
+            line.add("dialect", request.notes.dialect)
+            line.add("operation", request.notes.operation)
+            line.add("status", request.status.map(Int64.init))
+            if !request.isWhole { line.add("broken_off", "true") }
+            line.add("peer", request.peer)
+            line.add("principal", request.notes.principal)
+            line.add("target", request.notes.target)
+            line.add("duration_ms", nanoseconds: UInt64(clamping: request.duration.nanoseconds))
+            line.add("bytes_in", request.bytesReceived)
+            line.add("bytes_out", request.bytesSent)
+            line.add(request.trace)
+        }
     }
 
     private func level(_ status: Int?) -> LogLevel {

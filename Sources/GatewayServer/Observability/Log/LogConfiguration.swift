@@ -1,21 +1,4 @@
-/// How much a line matters; the log holds those from its own level on.
-package enum LogLevel: String, Sendable, CaseIterable, Comparable {
-    case debug
-    case info
-    case warning
-    case error
-
-    package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
-
-    private var rank: Int {
-        switch self {
-        case .debug: 0
-        case .info: 1
-        case .warning: 2
-        case .error: 3
-        }
-    }
-}
+import Basics
 
 /// How a line is written.
 package enum LogFormat: String, Sendable, CaseIterable {

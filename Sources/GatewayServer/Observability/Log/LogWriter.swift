@@ -16,13 +16,16 @@ final class LogWriter: Sendable {
     /// After each write the thread rests so long: under load it writes many lines at once, and nobody pays for waking it.
     private static let rest: UInt32 = 10_000
 
+    /// A buffer that has grown beyond is not kept, in bytes.
+    private static let keptCapacity = 256 << 10
+
     private let descriptor: Int32
     private let capacity: Int
     private let lost: @Sendable (_ count: Int) -> [UInt8]
     private let waiting = Lock(Waiting())
     private let wake = DispatchSemaphore(value: 0)
-    /// Held by who writes, so that lines keep their order.
-    private let writing = Lock(())
+    /// Held by who writes, so that lines keep their order: the memory in which the next lines are gathered meanwhile.
+    private let writing = Lock<[UInt8]>([])
     private let droppedSoFar = Atomic<Int>(0)
 
     /// - Parameters:
@@ -45,15 +48,15 @@ final class LogWriter: Sendable {
         thread.start()
     }
 
-    /// - Parameter line: with its end.
-    func append(_ line: [UInt8]) {
+    /// - Parameter line: with its end; it is copied.
+    func append(_ line: UnsafeRawBufferPointer) {
         let wakes = waiting.withLock { waiting in
             guard waiting.bytes.count + line.count <= capacity else {
                 waiting.dropped += 1
                 droppedSoFar.add(1, ordering: .relaxed)
                 return false
             }
-            waiting.bytes += line
+            waiting.bytes.append(contentsOf: line)
             defer { waiting.isIdle = false }
             return waiting.isIdle
         }
@@ -62,13 +65,16 @@ final class LogWriter: Sendable {
 
     /// Writes what waits, on the thread of the caller.
     func drain() {
-        writing.withLock { _ in
-            let (bytes, dropped) = waiting.withLock { waiting in
-                defer { (waiting.bytes, waiting.dropped) = ([], 0) }
-                return (waiting.bytes, waiting.dropped)
+        writing.withLock { bytes in
+            let dropped = waiting.withLock { waiting in
+                // Two buffers take turns, so that a line costs no allocation.
+                swap(&waiting.bytes, &bytes)
+                defer { waiting.dropped = 0 }
+                return waiting.dropped
             }
             write(bytes)
             if dropped > 0 { write(lost(dropped)) }
+            bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
         }
     }
 

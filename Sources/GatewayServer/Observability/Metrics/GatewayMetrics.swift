@@ -5,6 +5,7 @@ import RPC
 
 /// What the gateway as a whole is and has.
 package struct GatewayMetrics: MetricSource {
+    private let log: ProcessLog
     private let state: ServingState
     private let database: Database
     private let store: ObjectStore
@@ -12,9 +13,10 @@ package struct GatewayMetrics: MetricSource {
     private let certificateExpiry: @Sendable () -> UnixTime?
 
     package init(
-        state: ServingState, database: Database, store: ObjectStore,
+        log: ProcessLog, state: ServingState, database: Database, store: ObjectStore,
         certificateExpiry: @escaping @Sendable () -> UnixTime?
     ) {
+        self.log = log
         self.state = state
         self.database = database
         self.store = store
@@ -44,7 +46,7 @@ package struct GatewayMetrics: MetricSource {
                 certificateExpiry().map { [([], Int($0.seconds))] } ?? []),
             .counter(
                 "data_gateway_log_lines_dropped_total", "Lines that standard error did not take fast enough.",
-                [([], Log.dropped)]),
+                [([], log.dropped)]),
         ]
     }
 }

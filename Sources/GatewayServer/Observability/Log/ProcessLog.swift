@@ -1,0 +1,75 @@
+import Basics
+import Glibc
+import Synchronization
+
+/// The log of the process: a line on standard error for each event.
+package final class ProcessLog: LogDestination {
+    /// What of the configuration each line asks, in one word that a reload changes.
+    private final class Settings: Sendable {
+        private static let levels: UInt8 = 0b11
+        private static let access: UInt8 = 0b100
+        private static let text: UInt8 = 0b1000
+
+        private let bits: Atomic<UInt8>
+        private let isTerminal: Bool
+
+        init(isTerminal: Bool) {
+            self.isTerminal = isTerminal
+            bits = Atomic(Self.bits(LogConfiguration(), isTerminal))
+        }
+
+        func set(_ fresh: LogConfiguration) { bits.store(Self.bits(fresh, isTerminal), ordering: .relaxed) }
+
+        private static func bits(_ settings: LogConfiguration, _ isTerminal: Bool) -> UInt8 {
+            let isText = settings.format == .text || settings.format == .auto && isTerminal
+            return settings.level.rank | (settings.access ? access : 0) | (isText ? text : 0)
+        }
+
+        func keeps(_ level: LogLevel) -> Bool { level.rank >= bits.load(ordering: .relaxed) & Self.levels }
+
+        func keepsAccess(_ level: LogLevel) -> Bool {
+            let bits = bits.load(ordering: .relaxed)
+            return level.rank >= bits & Self.levels && (bits & Self.access != 0 || level == .error)
+        }
+
+        var form: LogLine.Form { bits.load(ordering: .relaxed) & Self.text != 0 ? .text : .json }
+    }
+
+    private let settings: Settings
+    private let writer: LogWriter
+
+    package init(descriptor: Int32 = STDERR_FILENO) {
+        let settings = Settings(isTerminal: isatty(descriptor) == 1)
+        self.settings = settings
+        writer = LogWriter(descriptor: descriptor) { dropped in
+            var bytes: [UInt8] = []
+            LogLine.write(.warning, "log lines dropped", at: SystemClock().now(), as: settings.form) { line in
+                line.add("count", Int64(dropped))
+            } to: {
+                bytes.append(contentsOf: $0)
+            }
+            return bytes
+        }
+    }
+
+    /// Writes lines as they come from now on; without it ``flush()`` does.
+    package func start() { writer.start() }
+
+    /// Holds from the next line on.
+    package func configure(_ fresh: LogConfiguration) { settings.set(fresh) }
+
+    package func keeps(_ level: LogLevel) -> Bool { settings.keeps(level) }
+
+    /// Whether a line of a call or a request is kept.
+    func keepsAccess(_ level: LogLevel) -> Bool { settings.keepsAccess(level) }
+
+    package func write(_ level: LogLevel, _ event: String, _ fields: (inout LogLine) -> Void) {
+        LogLine.write(level, event, at: SystemClock().now(), as: settings.form, fields) { writer.append($0) }
+    }
+
+    /// Lines that were lost because standard error did not take them fast enough.
+    var dropped: Int { writer.dropped }
+
+    /// Returns when every line so far is written, or when whoever reads them has not done so for two seconds.
+    package func flush() { writer.flush(limit: .seconds(2)) }
+}

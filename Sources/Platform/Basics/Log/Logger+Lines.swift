@@ -1,0 +1,23 @@
+/// Hands the lines of a log to a function.
+private final class LineFunction: LogDestination {
+    private let take: @Sendable (String) -> Void
+
+    init(_ take: @escaping @Sendable (String) -> Void) {
+        self.take = take
+    }
+
+    func keeps(_ level: LogLevel) -> Bool { true }
+
+    func write(_ level: LogLevel, _ event: String, _ fields: (inout LogLine) -> Void) {
+        LogLine.write(level, event, at: nil, as: .text, fields) { line in
+            take(String(decoding: line.dropLast(), as: UTF8.self))
+        }
+    }
+}
+
+extension Logger {
+    /// Hands each line to `take`, as text without its time and its end: `error   copying failed error=full`.
+    package init(lines take: @escaping @Sendable (String) -> Void) {
+        self.init(LineFunction(take))
+    }
+}
