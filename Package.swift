@@ -20,7 +20,7 @@ func module(
 
 func tests(_ module: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
-        name: "\(module)Tests", dependencies: [.byName(name: module)] + dependencies, exclude: exclude,
+        name: "\(module)Tests", dependencies: [.byName(name: module), "TestSupport"] + dependencies, exclude: exclude,
         swiftSettings: strict)
 }
 
@@ -162,6 +162,7 @@ let package = Package(
 
         .target(name: "Counters", path: "Tests/Counters"),
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("XML"),
@@ -187,18 +188,17 @@ let package = Package(
             name: "NetworkTests",
             dependencies: [
                 "Basics", "EventLoops", "GatewayErrors", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC",
-                "Sockets", "ThreadCalls", "Wire",
+                "Sockets", "TestSupport", "ThreadCalls", "Wire",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics"]),
-        .target(name: "StoreTesting", path: "Tests/StoreTesting", swiftSettings: strict),
-        tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "StoreTesting"], exclude: ["Vectors"]),
-        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol", "StoreTesting"]),
+        tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes"], exclude: ["Vectors"]),
+        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol"]),
         tests(
             "StoreServer",
             [
                 "Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets",
-                "StoreProtocol", "StoreTesting",
+                "StoreProtocol",
             ]),
         tests("Accounts", ["Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
         tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient"]),

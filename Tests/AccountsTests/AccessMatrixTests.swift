@@ -2,6 +2,7 @@ import Basics
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
@@ -9,7 +10,7 @@ import Wire
 
 /// Every method of every service, called by every kind of caller. What is expected is written down here once more, in
 /// the contract's words, so that a slip in the table shows.
-@Suite struct AccessMatrixTests {
+@Suite(.timeLimited) struct AccessMatrixTests {
     private static let open: Set<String> = [
         "Check", "List", "Watch", "ServerReflectionInfo", "ExchangeCredential", "Login", "RefreshToken",
         "ExchangeSystemCredential", "Logout", "InitDevice", "ReinitDevice",

@@ -1,11 +1,12 @@
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
-@Suite struct AccessTableTests {
+@Suite(.timeLimited) struct AccessTableTests {
     static let services: [[MethodDescriptor]] = [
         AuthServiceMethods.all, SystemAuthServiceMethods.all, AdminAuthServiceMethods.all, UserAuthServiceMethods.all,
         SessionServiceMethods.all, IdentityManagementServiceMethods.all, AuditServiceMethods.all,

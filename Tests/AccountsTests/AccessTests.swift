@@ -2,13 +2,14 @@ import Basics
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
 /// Which principal is admitted to which method.
-@Suite struct AccessTests {
+@Suite(.timeLimited) struct AccessTests {
     private static let upload = DataGatewayServiceMethods.createLogicalUpload
     private static let sites = AdminAuthServiceMethods.listSites
 

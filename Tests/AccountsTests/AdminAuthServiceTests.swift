@@ -5,12 +5,13 @@ import Foundation
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
-@Suite struct AdminAuthServiceTests {
+@Suite(.timeLimited) struct AdminAuthServiceTests {
     @Test func sitesAreCreatedOnceByName() async throws {
         let world = try await World()
         let admin = try await world.login().accessToken
@@ -150,7 +151,7 @@ import Wire
     }
 }
 
-@Suite struct APIKeyTests {
+@Suite(.timeLimited) struct APIKeyTests {
     private typealias Methods = AdminAuthServiceMethods
 
     @Test func aRotatedSecretReplacesTheOldOne() async throws {
@@ -234,7 +235,7 @@ import Wire
     }
 }
 
-@Suite struct UserTests {
+@Suite(.timeLimited) struct UserTests {
     private typealias Methods = UserAuthServiceMethods
 
     @Test func aNewPasswordEndsSessionsAndTokens() async throws {
@@ -279,7 +280,7 @@ import Wire
     }
 }
 
-@Suite struct SigningKeysTests {
+@Suite(.timeLimited) struct SigningKeysTests {
     @Test func keysAreMadeOnceAndTheNewestSigns() async throws {
         let world = try await World()
         let keys = world.directory + "/keys"

@@ -4,12 +4,13 @@ import Foundation
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
-@Suite struct AuditServiceTests {
+@Suite(.timeLimited) struct AuditServiceTests {
     private func page(
         _ world: World, token: String, since: UnixTime? = nil, size: Int32 = 0, page: String = "",
         organization: String? = nil, newestFirst: Bool = false

@@ -2,12 +2,13 @@ import Crypto
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
-@Suite struct ExchangeCredentialTests {
+@Suite(.timeLimited) struct ExchangeCredentialTests {
     @Test func aSiteKeyIsExchangedForATokenThatOpensUploads() async throws {
         let world = try await World()
         let admin = try await world.login().accessToken
@@ -94,7 +95,7 @@ import Wire
     }
 }
 
-@Suite struct LoginTests {
+@Suite(.timeLimited) struct LoginTests {
     @Test func theRightPasswordOpensASession() async throws {
         let world = try await World()
         let reply = try await world.login()
@@ -242,7 +243,7 @@ import Wire
     }
 }
 
-@Suite struct RefreshTokenTests {
+@Suite(.timeLimited) struct RefreshTokenTests {
     @Test func aTokenIsRotatedAndItsSuccessorGoesOn() async throws {
         let world = try await World()
         var token = try await world.login().refreshToken

@@ -1,12 +1,13 @@
 import Basics
 import Crypto
 import GatewayAPI
+import TestSupport
 import Testing
 
 @testable import Accounts
 
 /// Whatever a stranger sends as a token is refused, never a trap. Seeded, so that a failure comes again.
-@Suite struct MutationTests {
+@Suite(.timeLimited) struct MutationTests {
     private let now = UnixTime(seconds: 1_800_000_000)
 
     @Test func changedTokensAreRefused() {

@@ -1,11 +1,12 @@
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Accounts
 
-@Suite struct ServiceAccountTests {
+@Suite(.timeLimited) struct ServiceAccountTests {
     @Test func itsCredentialOpensWhatAnAdminOfSystemMay() async throws {
         let world = try await World()
         let admin = try await world.login().accessToken

@@ -1,4 +1,5 @@
 import ObjectStore
+import TestSupport
 import Testing
 
 @testable import Backup
@@ -26,7 +27,7 @@ final class MemorySink: ArchiveSink {
 }
 
 /// The format of archives: what was written comes back, and nothing else does.
-@Suite struct ArchiveTests {
+@Suite(.timeLimited) struct ArchiveTests {
     private struct Read: Equatable {
         let record: ArchiveRecord
         let bytes: [UInt8]

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Backup
 
 /// Which folders are taken, and what is left in those that are not.
-@Suite struct DataDirectoryTests {
+@Suite(.timeLimited) struct DataDirectoryTests {
     let scratch = Scratch()
 
     @Test func aMissingFolderIsMadeWithItsParents() throws {

@@ -1,10 +1,11 @@
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Backup
 
 /// Archives under a passphrase: chunks are authenticated in their places, and the last is known to be it.
-@Suite struct SealedTests {
+@Suite(.timeLimited) struct SealedTests {
     private static let chunk = SealedFormat.chunkCount
     private static let sealedChunk = chunk + AES256GCM.tagCount
     /// scrypt takes its time: one key for all.

@@ -1,9 +1,10 @@
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-@Suite struct ContentTypeRangesTests {
+@Suite(.timeLimited) struct ContentTypeRangesTests {
     @Test func noneMeansAll() throws {
         #expect(try ContentTypeRanges([]).contain("text/plain"))
         #expect(try ContentTypeRanges(["*/*"]).contain("text/plain"))

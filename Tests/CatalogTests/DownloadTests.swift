@@ -3,12 +3,13 @@ import Database
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 @testable import ObjectStore
 
-struct DownloadTests {
+@Suite(.timeLimited) struct DownloadTests {
     let scene: CatalogScene
 
     init() throws {

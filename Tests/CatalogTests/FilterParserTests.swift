@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-struct FilterParserTests {
+@Suite(.timeLimited) struct FilterParserTests {
     private static func created(_ lower: Int64?, _ upper: Int64?) -> ObjectFilter.Term {
         .created(
             ObjectFilter.Interval(

@@ -2,11 +2,12 @@ import Accounts
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-struct ListObjectsTests {
+@Suite(.timeLimited) struct ListObjectsTests {
     @Test func anObject() async throws {
         let scene = try CatalogScene()
         let object = try scene.add(size: 10)

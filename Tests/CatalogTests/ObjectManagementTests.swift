@@ -3,13 +3,14 @@ import Foundation
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Catalog
 @testable import ObjectStore
 
-struct ObjectManagementTests {
+@Suite(.timeLimited) struct ObjectManagementTests {
     let scene: CatalogScene
 
     init() throws {

@@ -3,12 +3,13 @@ import Basics
 import Foundation
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 @testable import ObjectStore
 
-struct ScrubberTests {
+@Suite(.timeLimited) struct ScrubberTests {
     let scene: CatalogScene
 
     init() throws {

@@ -3,11 +3,12 @@ import Database
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-struct StatisticsTests {
+@Suite(.timeLimited) struct StatisticsTests {
     /// Midnight of 2026-01-01, UTC, as the scene's clock begins.
     let scene: CatalogScene
 

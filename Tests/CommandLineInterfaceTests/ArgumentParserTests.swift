@@ -1,5 +1,6 @@
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
@@ -38,7 +39,7 @@ private struct Sample: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode { .success }
 }
 
-@Suite struct ArgumentParserTests {
+@Suite(.timeLimited) struct ArgumentParserTests {
     private func parse(_ line: String) throws -> Sample {
         var sample = Sample()
         let words = line.split(separator: " ").map(String.init)

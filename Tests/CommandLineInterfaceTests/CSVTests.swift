@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
 
-@Suite struct CSVTests {
+@Suite(.timeLimited) struct CSVTests {
     @discardableResult
     private static func records(_ bytes: [UInt8]) throws(CSVError) -> [CSVRecord] {
         var reader = CSVReader(bytes)

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
 
-@Suite struct ProgressTests {
+@Suite(.timeLimited) struct ProgressTests {
     @Test(arguments: [
         (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1_234_567, "1.23 MB"), (12_345_678, "12.3 MB"),
         (999_499_999, "999 MB"), (999_500_000, "1.00 GB"), (5_368_709_120, "5.37 GB"), (Int64.max, "9223 PB"),

@@ -2,12 +2,13 @@ import CommandLineInterface
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Commands
 
-@Suite struct ClientCommandTests {
+@Suite(.timeLimited) struct ClientCommandTests {
     private let calls = Calls()
     private let recorder = Recorder()
 

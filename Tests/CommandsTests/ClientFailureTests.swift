@@ -2,12 +2,13 @@ import CommandLineInterface
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Commands
 
-@Suite struct ClientFailureTests {
+@Suite(.timeLimited) struct ClientFailureTests {
     private let server = PeerAddress(host: "gateway.example", port: 50054)
 
     private func failure(

@@ -1,10 +1,11 @@
 import CommandLineInterface
 import Proto
+import TestSupport
 import Testing
 
 @testable import Commands
 
-@Suite struct DeviceTableTests {
+@Suite(.timeLimited) struct DeviceTableTests {
     private static let id = "260427-000001"
 
     @Test(arguments: [

@@ -1,6 +1,7 @@
 import Basics
 import Configuration
 import Observability
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
@@ -25,7 +26,7 @@ final class Recorder: Sendable {
     }
 }
 
-@Suite struct ProgramTests {
+@Suite(.timeLimited) struct ProgramTests {
     private static let leaves = Program.commands.leaves.map { $0.path.joined(separator: " ") }
 
     @Test func theCommandsOfTheContract() {

@@ -1,12 +1,13 @@
 import Basics
 import Foundation
 import Proto
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
 @testable import Commands
 
-@Suite struct ReplyTests {
+@Suite(.timeLimited) struct ReplyTests {
     private let device = Device(
         name: "devices/260427-000001", deviceID: "260427-000001", displayName: "Arm \"left\"\n",
         suite: "deviceSuites/7",

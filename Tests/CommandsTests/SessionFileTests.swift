@@ -2,6 +2,7 @@ import CommandLineInterface
 import Foundation
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -20,7 +21,7 @@ private final class Folder {
     }
 }
 
-@Suite struct SessionFileTests {
+@Suite(.timeLimited) struct SessionFileTests {
     private let folder: Folder
     private let file: SessionFile
     private let session = SignedInSession(

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Configuration
 @testable import CopyJobs
 
-@Suite struct ConfigurationTests {
+@Suite(.timeLimited) struct ConfigurationTests {
     private func read(
         _ json5: String, listen: [String: String] = [:], variables: [String: String] = [:]
     ) throws -> Configuration {

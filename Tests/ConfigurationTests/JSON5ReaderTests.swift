@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Configuration
 
-@Suite struct JSON5ReaderTests {
+@Suite(.timeLimited) struct JSON5ReaderTests {
     @Test func everythingThatJSON5Has() throws {
         let value = try JSON5Reader.value(
             of: """

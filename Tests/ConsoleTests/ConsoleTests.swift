@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 import ThreadCalls
 import Wire
@@ -88,7 +89,7 @@ private final class FakeGateway: HTTPRequestHandler {
     }
 }
 
-@Suite struct ConsoleTests {
+@Suite(.timeLimited) struct ConsoleTests {
     private let clock = ManualClock()
     private let calls: FakeGateway
     private let console: Console

@@ -4,11 +4,12 @@ import GatewayAPI
 import Proto
 import RPC
 import StoreProtocol
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-@Suite struct CopyPlaceTests {
+@Suite(.timeLimited) struct CopyPlaceTests {
     private func isListed(_ endpoint: String, bucket: String = "", region: String = "") throws -> Bool {
         let targets: [CopyTarget] = [
             .folder(FolderTarget(root: "/srv/copies")),

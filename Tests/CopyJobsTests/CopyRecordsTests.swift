@@ -1,11 +1,12 @@
 import Basics
 import Database
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
 /// The queue that jobs' items are, over a real database.
-@Suite struct CopyRecordsTests {
+@Suite(.timeLimited) struct CopyRecordsTests {
     private let scene: Scene
     private let database: Database
 

@@ -1,11 +1,12 @@
 import Basics
 import GatewayAPI
 import RPC
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-@Suite struct CopyStateTests {
+@Suite(.timeLimited) struct CopyStateTests {
     private func tally(_ counts: [CopyItemState: Int]) -> CopyTally {
         var tally = CopyTally()
         for (state, count) in counts { tally[state] = count }
@@ -53,7 +54,7 @@ import Testing
     }
 }
 
-@Suite struct KeyTemplateTests {
+@Suite(.timeLimited) struct KeyTemplateTests {
     @Test func theVariableIsReplacedAndAllElseStays() throws {
         #expect(try KeyTemplate("").keys(of: ["a", "b"]) == ["a", "b"])
         #expect(try KeyTemplate("x/{file_id}/{FILE_ID}{").keys(of: ["a"]) == ["x/a/{FILE_ID}{"])

@@ -1,11 +1,12 @@
 import Basics
 import Database
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-@Suite struct CopyWorkersTests {
+@Suite(.timeLimited) struct CopyWorkersTests {
     private let scene: Scene
 
     init() throws {
@@ -38,7 +39,7 @@ import Testing
     }
 
     /// A disk that was full for a while must not hold a job for ever.
-    @Test(.timeLimit(.minutes(1))) func anItemWhoseEndCannotBeWrittenIsTakenUpAgain() async throws {
+    @Test func anItemWhoseEndCannotBeWrittenIsTakenUpAgain() async throws {
         try scene.add("a", items: 1)
         _ = try scene.database.writeBlocking { connection in
             try connection.execute(
@@ -70,7 +71,7 @@ import Testing
     }
 
     /// It comes due between any two looks at the clock, and nobody rings.
-    @Test(.timeLimit(.minutes(1)), arguments: 0..<8) func whatComesDueMeanwhileIsNotForgotten(step: Int64) async throws
+    @Test(arguments: 0..<8) func whatComesDueMeanwhileIsNotForgotten(step: Int64) async throws
     {
         try scene.add("a", items: 1)
         let clock = SteppingClock()
@@ -82,7 +83,7 @@ import Testing
         try await run(workers(clock)) { try state == .failed }
     }
     /// What is there at the second attempt was copied by the first; at the first it was there before.
-    @Test(.timeLimit(.minutes(1)), arguments: [(0, CopyItemState.skipped, 0), (1, .succeeded, 3)])
+    @Test(arguments: [(0, CopyItemState.skipped, 0), (1, .succeeded, 3)])
     func whatIsFoundThereIsCounted(attempts: Int, end: CopyItemState, bytes: Int64) async throws {
         try scene.store([1, 2, 3], uploadID: "u0")
         try scene.add("a", items: 1)
@@ -119,7 +120,7 @@ import Testing
         return try scene.database.readBlocking { try CopyRecords($0).item(0, of: job) }
     }
 
-    @Test(.timeLimit(.minutes(1))) func noOrganizationWritesOverAnothersFile() async throws {
+    @Test func noOrganizationWritesOverAnothersFile() async throws {
         try addRivals()
         let workers = workers(SystemClock(), organizations: ["o", "p"])
         let mine = try await finish(workers, job: "a")
@@ -129,7 +130,7 @@ import Testing
         #expect(try String(contentsOfFile: "\(scene.root)/k0", encoding: .utf8) == "ours")
     }
 
-    @Test(.timeLimit(.minutes(1))) func anOrganizationWritesOverItsOwnFileAndOverNoOther() async throws {
+    @Test func anOrganizationWritesOverItsOwnFileAndOverNoOther() async throws {
         try scene.add("a", items: 1)
         try scene.store(Array("first".utf8), uploadID: "u0")
         #expect(try await finish(workers(SystemClock()), job: "a")?.state == .succeeded)
@@ -147,14 +148,14 @@ import Testing
         #expect(try String(contentsOfFile: "\(scene.root)/k1", encoding: .utf8) == "somebody's")
     }
 
-    @Test(.timeLimit(.minutes(1))) func destinationsAreForTheOrganizationsThatTheyName() async throws {
+    @Test func destinationsAreForTheOrganizationsThatTheyName() async throws {
         try addRivals()
         let workers = workers(SystemClock(), organizations: ["p"])
         #expect(try await finish(workers, job: "a")?.errorCode == "DESTINATION_NOT_CONFIGURED")
         #expect(try await finish(workers, job: "b")?.state == .succeeded)
     }
 
-    @Test(.timeLimit(.minutes(1))) func withoutNamesEachOfSeveralHasItsFolder() async throws {
+    @Test func withoutNamesEachOfSeveralHasItsFolder() async throws {
         try addRivals()
         let workers = workers(SystemClock())
         let item = try await finish(workers, job: "a")

@@ -2,11 +2,12 @@ import Foundation
 import HTTPClient
 import StoreClient
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-@Suite struct FolderWriterTests {
+@Suite(.timeLimited) struct FolderWriterTests {
     private let scene: Scene
 
     init() throws {

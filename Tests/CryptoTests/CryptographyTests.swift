@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Basics
 @testable import Crypto
 
-@Suite struct DigestTests {
+@Suite(.timeLimited) struct DigestTests {
     @Test func knownAnswers() {
         #expect(Hex.lower(Digest.md5(Array("abc".utf8))) == "900150983cd24fb0d6963f7d28e17f72")
         #expect(Hex.lower(Digest.sha1(Array("abc".utf8))) == "a9993e364706816aba3e25717850c26c9cd0d89d")
@@ -30,7 +31,7 @@ import Testing
     }
 }
 
-@Suite struct EncodingTests {
+@Suite(.timeLimited) struct EncodingTests {
     /// RFC 4648, section 10.
     @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")])
     func base64(plain: String, encoded: String) {
@@ -56,7 +57,7 @@ import Testing
     }
 }
 
-@Suite struct ES256Tests {
+@Suite(.timeLimited) struct ES256Tests {
     @Test func signsAndVerifies() throws {
         let key = ES256Key()
         let message = Array("header.payload".utf8)

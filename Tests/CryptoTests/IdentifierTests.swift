@@ -1,8 +1,9 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
-@Suite struct IdentifierTests {
+@Suite(.timeLimited) struct IdentifierTests {
     @Test func increaseEvenWithinAMillisecond() {
         let identifiers = Identifiers(clock: ManualClock())
         let made = (0..<5000).map { _ in identifiers.uuid() }

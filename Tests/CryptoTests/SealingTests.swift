@@ -1,9 +1,10 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 /// AES-256-GCM and scrypt against published vectors.
-@Suite struct SealingTests {
+@Suite(.timeLimited) struct SealingTests {
     /// The Galois/Counter Mode of Operation (McGrew, Viega), test cases 13 to 15.
     @Test(arguments: [
         ("", "", "530f8afbc74536b9a963b4f1c4cb738b", true),

@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import Basics
 @testable import Crypto
 
 /// W3C Trace Context, sections 2.2.2 (what it looks like) and 4.3 (what becomes of it).
-@Suite struct TraceContextTests {
+@Suite(.timeLimited) struct TraceContextTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
     private static let parent = "b7ad6b7169203331"
 
@@ -42,7 +43,7 @@ import Testing
     }
 }
 
-@Suite struct RequestIDTests {
+@Suite(.timeLimited) struct RequestIDTests {
     @Test(arguments: ["a", "req-1_2.3:4/5+6=", String(repeating: "x", count: 128)])
     func wellFormed(field: String) {
         #expect(RequestID.accepted(field.utf8) == field)

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Database
@@ -11,7 +12,7 @@ private final class Progress: Sendable {
 }
 
 /// Copies of a database that is being written.
-@Suite struct CopyTests {
+@Suite(.timeLimited) struct CopyTests {
     let scratch: Scratch
 
     init() throws {

@@ -1,10 +1,11 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Database
 
-@Suite struct DatabaseTests {
+@Suite(.timeLimited) struct DatabaseTests {
     let scratch: Scratch
 
     init() throws {

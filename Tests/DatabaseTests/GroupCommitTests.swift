@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Database
 
-@Suite struct GroupCommitTests {
+@Suite(.timeLimited) struct GroupCommitTests {
     let scratch: Scratch
     let database: Database
 

@@ -5,12 +5,13 @@ import HTTPTypes
 import Proto
 import RPC
 import StoreClient
+import TestSupport
 import Testing
 import Wire
 
 @testable import DeviceClient
 
-@Suite struct RetryTests {
+@Suite(.timeLimited) struct RetryTests {
     @Test func waitsDoubleAndAreBounded() {
         let policy = RetryPolicy(patience: .seconds(1000))
         func delay(_ failures: Int, random: Double = 1, least: Duration? = nil) -> Duration? {
@@ -101,7 +102,7 @@ import Wire
     }
 }
 
-@Suite struct RenewableTests {
+@Suite(.timeLimited) struct RenewableTests {
     private let clock = ManualClock(UnixTime(seconds: 1000))
 
     /// Values 1, 2, … that live so many seconds.

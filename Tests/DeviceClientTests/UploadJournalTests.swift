@@ -1,10 +1,11 @@
 import Foundation
 import StoreClient
+import TestSupport
 import Testing
 
 @testable import DeviceClient
 
-@Suite struct UploadJournalTests {
+@Suite(.timeLimited) struct UploadJournalTests {
     private static let attempt = UploadAttempt(
         upload: "u1", endpoint: "http://127.0.0.1:1", region: "r", bucket: "b-1", key: "k/ü", partSize: 100)
     private static let events: [UploadEvent] = [

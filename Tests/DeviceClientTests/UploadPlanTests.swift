@@ -1,10 +1,11 @@
 import Proto
 import StoreClient
+import TestSupport
 import Testing
 
 @testable import DeviceClient
 
-@Suite struct UploadPlanTests {
+@Suite(.timeLimited) struct UploadPlanTests {
     private static let attempt = UploadAttempt(
         upload: "u1", endpoint: "http://127.0.0.1:1", region: "", bucket: "b-1", key: "k", partSize: 100)
 

@@ -3,12 +3,13 @@ import Dispatch
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
 /// What decides about a key may change between the read that admits a device and the write that gives the key.
-@Suite struct ChangeMeanwhileTests {
+@Suite(.timeLimited) struct ChangeMeanwhileTests {
     private let id = "260427-000001"
 
     /// Makes a call whose write comes right after `change`, and whose read came before it.

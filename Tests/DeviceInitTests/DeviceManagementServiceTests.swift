@@ -3,11 +3,12 @@ import Basics
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
-@Suite struct DeviceManagementServiceTests {
+@Suite(.timeLimited) struct DeviceManagementServiceTests {
     private typealias Methods = DeviceManagementServiceMethods
 
     @Test func aDeviceIsRegisteredOnce() async throws {

@@ -2,11 +2,12 @@ import Accounts
 import Basics
 import GatewayAPI
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
-@Suite struct InitializationRuleTests {
+@Suite(.timeLimited) struct InitializationRuleTests {
     /// Every state a device can be in, against the contract's precedence.
     @Test func theTableHolds() {
         let keys: [KeyUsability?] = [nil, .usable, .disabled, .expired, .siteDisabled]

@@ -4,11 +4,12 @@ import GatewayAPI
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
-@Suite struct InitializationTests {
+@Suite(.timeLimited) struct InitializationTests {
     private let id = "260427-000001"
 
     @Test func anInitGivesAKeyThatWorksAndTheTags() async throws {

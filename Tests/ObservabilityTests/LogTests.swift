@@ -1,10 +1,11 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Observability
 
-@Suite struct LogLineTests {
+@Suite(.timeLimited) struct LogLineTests {
     private static let time = UnixTime(microseconds: 1_763_791_200_000_123)
 
     private func line(_ text: String) -> LogLine {
@@ -47,7 +48,7 @@ import Testing
     }
 }
 
-@Suite struct LogWriterTests {
+@Suite(.timeLimited) struct LogWriterTests {
     /// A pipe's ends.
     private static func pipe() throws -> (reader: FileHandle, writer: FileHandle) {
         let pipe = Pipe()

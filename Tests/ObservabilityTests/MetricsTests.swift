@@ -1,9 +1,10 @@
 import RPC
+import TestSupport
 import Testing
 
 @testable import Observability
 
-@Suite struct MetricsTests {
+@Suite(.timeLimited) struct MetricsTests {
     @Test func asText() {
         var durations = Histogram()
         for milliseconds in [1, 2, 30, 20_000] as [UInt64] { durations.add(nanoseconds: milliseconds * 1_000_000) }

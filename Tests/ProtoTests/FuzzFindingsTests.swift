@@ -1,9 +1,10 @@
 import Foundation
 import FuzzEntryPoints
+import TestSupport
 import Testing
 
 /// What the fuzzers begin with, and what they once found, breaks nothing any more. (A broken property traps.)
-struct FuzzFindingsTests {
+@Suite(.timeLimited) struct FuzzFindingsTests {
     private static func findings(_ target: String) throws -> [[UInt8]] {
         let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Fuzz/findings/\(target)")

@@ -1,10 +1,11 @@
 import Proto
+import TestSupport
 import Testing
 import Wire
 import WireTesting
 
 /// Every message of the contract survives being encoded and decoded, in protobuf and in JSON.
-struct RoundTripTests {
+@Suite(.timeLimited) struct RoundTripTests {
     private static let seeds: Range<UInt64> = 0..<20
     private static let schema = Result { try Schema(ProtoFiles.all) }
 

@@ -1,9 +1,10 @@
 import Proto
+import TestSupport
 import Testing
 import Wire
 
 /// The JSON forms of the well-known types.
-struct WellKnownTypesTests {
+@Suite(.timeLimited) struct WellKnownTypesTests {
     private let mapping: JSONMapping
 
     init() throws {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RPC
 
-@Suite struct ConnectionLifecycleTests {
+@Suite(.timeLimited) struct ConnectionLifecycleTests {
     private static let second: UInt64 = 1_000_000_000
     private let start: UInt64 = 1000 * second
 

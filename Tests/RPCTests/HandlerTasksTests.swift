@@ -1,10 +1,11 @@
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 /// Calls share tasks, and must not see of each other in them.
-@Suite struct HandlerTasksTests {
+@Suite(.timeLimited) struct HandlerTasksTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
 
     /// Handlers that wait until they are let go, by the name in their request. Confined to the test.

@@ -1,10 +1,11 @@
 import Proto
+import TestSupport
 import Testing
 import Wire
 
 @testable import RPC
 
-@Suite struct ResponseBytesTests {
+@Suite(.timeLimited) struct ResponseBytesTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
     private static let size = 10_000
     /// An empty message.

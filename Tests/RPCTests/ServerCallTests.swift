@@ -2,11 +2,12 @@ import Basics
 import GatewayErrors
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 /// gRPC over HTTP/2, "Requests" and "Responses", without a socket.
-@Suite struct ServerCallTests {
+@Suite(.timeLimited) struct ServerCallTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
 
     private func echo() -> Router {

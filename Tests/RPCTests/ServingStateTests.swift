@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RPC
 
-@Suite struct ServingStateTests {
+@Suite(.timeLimited) struct ServingStateTests {
     @Test func aWatchHearsOfTheEndAndEnds() async {
         let state = ServingState()
         var watch = state.changes().makeAsyncIterator()

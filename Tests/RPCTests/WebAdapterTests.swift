@@ -2,11 +2,12 @@ import Basics
 import GatewayErrors
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 /// Connect and gRPC-Web over HTTP/2, without a socket.
-@Suite struct WebAdapterTests {
+@Suite(.timeLimited) struct WebAdapterTests {
     private let client: RawClient
 
     private static let echo = MethodDescriptor(

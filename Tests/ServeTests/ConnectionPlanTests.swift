@@ -1,9 +1,10 @@
 import Configuration
+import TestSupport
 import Testing
 
 @testable import Serve
 
-@Suite struct ConnectionPlanTests {
+@Suite(.timeLimited) struct ConnectionPlanTests {
     private static let http = [
         ConnectionPlan.HTTPListener(connections: 256, descriptors: 3),
         ConnectionPlan.HTTPListener(connections: 256, descriptors: 2),

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Serve
 
-@Suite struct ServiceGroupTests {
+@Suite(.timeLimited) struct ServiceGroupTests {
     private let record = ServiceRecord()
 
     private func group(failing position: Int = -1) -> ServiceGroup {

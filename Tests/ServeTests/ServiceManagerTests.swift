@@ -1,10 +1,11 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Serve
 
-@Suite struct ServiceManagerTests {
+@Suite(.timeLimited) struct ServiceManagerTests {
     @Test(arguments: [
         [:], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "@"], ["NOTIFY_SOCKET": "relative"],
         ["NOTIFY_SOCKET": "vsock:2:1"],

@@ -1,9 +1,10 @@
 import HTTPClient
+import TestSupport
 import Testing
 
 @testable import StoreClient
 
-@Suite struct StorePartPageTests {
+@Suite(.timeLimited) struct StorePartPageTests {
     private func page(_ inner: String, after marker: Int = 0) throws -> StorePartPage {
         let document = "<ListPartsResult xmlns='urn:s3'><UploadId>u</UploadId>\(inner)</ListPartsResult>"
         return try StorePartPage(Array(document.utf8), after: marker)

@@ -1,11 +1,12 @@
 import Catalog
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
-struct CompletionTests {
+@Suite(.timeLimited) struct CompletionTests {
     let scene: Scene
     let device: Caller
 

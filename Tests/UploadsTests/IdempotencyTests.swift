@@ -1,10 +1,11 @@
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
-@Suite struct IdempotencyTests {
+@Suite(.timeLimited) struct IdempotencyTests {
     private let key = ["idempotency_key": "run-7/file-3"]
 
     @Test func aRepeatedCallGetsTheSameUploadAndFreshCredentials() async throws {

@@ -2,11 +2,12 @@ import Accounts
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
-struct ListUploadsTests {
+@Suite(.timeLimited) struct ListUploadsTests {
     let scene: Scene
 
     init() throws {

@@ -1,12 +1,13 @@
 import ObjectStore
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
 /// Seeds drive uploads through whatever may happen to them, in any order; what the calls say must fit together throughout.
-struct ModelTests {
+@Suite(.timeLimited) struct ModelTests {
     /// A client that lost its memory and does what it is told.
     struct Client {
         let scene: Scene

@@ -6,13 +6,14 @@ import GatewayAPI
 import ObjectStore
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 @testable import ObjectStore
 @testable import Uploads
 
-struct QuotaTests {
+@Suite(.timeLimited) struct QuotaTests {
     private func usage(_ scene: Scene, _ owner: String) throws -> Usage {
         try scene.database.readBlocking { connection in
             try connection.first("SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1", owner) {

@@ -1,12 +1,13 @@
 import Basics
 import Database
 import Proto
+import TestSupport
 import Testing
 
 @testable import Uploads
 
 /// A completed upload in a database that is older than its completion.
-@Suite struct ReadoptionTests {
+@Suite(.timeLimited) struct ReadoptionTests {
     private let newer: Scene
     private let older: Scene
 

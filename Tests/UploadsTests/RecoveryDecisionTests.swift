@@ -1,9 +1,10 @@
 import Proto
+import TestSupport
 import Testing
 
 @testable import Uploads
 
-struct RecoveryDecisionTests {
+@Suite(.timeLimited) struct RecoveryDecisionTests {
     /// A row of the table: when it holds, and what it answers.
     struct Row: Sendable {
         let name: String

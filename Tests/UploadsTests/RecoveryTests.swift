@@ -1,11 +1,12 @@
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
 /// GetUploadRecovery over a real database and store.
-struct RecoveryTests {
+@Suite(.timeLimited) struct RecoveryTests {
     let scene: Scene
     let device: Caller
 

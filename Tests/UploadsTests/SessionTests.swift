@@ -1,13 +1,14 @@
 import Basics
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import Uploads
 
 /// Sessions end, slide and are swept.
-struct SessionTests {
+@Suite(.timeLimited) struct SessionTests {
     let scene: Scene
     let device: Caller
 

@@ -2,13 +2,14 @@ import Accounts
 import Basics
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import Uploads
 
 /// What each call promises and refuses, CompleteUpload aside.
-struct UploadRulesTests {
+@Suite(.timeLimited) struct UploadRulesTests {
     let scene: Scene
     let device: Caller
 

@@ -1,10 +1,11 @@
 import Basics
 import HTTPClient
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct DeliveryRulesTests {
+@Suite(.timeLimited) struct DeliveryRulesTests {
     private let now = UnixTime(seconds: 1_800_000_000)
     private let rules: DeliveryRules = {
         var configuration = WebhookConfiguration()
@@ -76,7 +77,7 @@ import Testing
     }
 }
 
-@Suite struct WebhookPaceTests {
+@Suite(.timeLimited) struct WebhookPaceTests {
     @Test func aReceiverThatTakesNothingIsAskedSeldom() {
         var pace = WebhookPace(concurrency: 4)
         for _ in 0..<9 { pace.failed() }

@@ -1,10 +1,11 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct EventPayloadTests {
+@Suite(.timeLimited) struct EventPayloadTests {
     private struct Fields: Encodable {
         let objectID: String
         let sizeBytes: Int64
@@ -32,7 +33,7 @@ import Testing
     }
 }
 
-@Suite struct WebhookTests {
+@Suite(.timeLimited) struct WebhookTests {
     private func webhook(_ types: Set<EventType> = [], _ organization: String? = nil) -> Webhook {
         Webhook(
             name: "w", url: "http://h", keys: [Secret("0123456789abcdef")], types: types, organization: organization)

@@ -1,10 +1,11 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct EventRecordsTests {
+@Suite(.timeLimited) struct EventRecordsTests {
     @Test func eachSubjectHasOneThatIsDue() throws {
         let scene = try Scene()
         let first = try ["x", "x", "y", "x"].map { try scene.happens(to: $0) }
@@ -100,7 +101,7 @@ import Testing
     }
 }
 
-@Suite struct EventRetentionTests {
+@Suite(.timeLimited) struct EventRetentionTests {
     private func tidy(_ scene: Scene, _ configure: (inout WebhookConfiguration) -> Void = { _ in }) async throws -> Int
     {
         var configuration = WebhookConfiguration()

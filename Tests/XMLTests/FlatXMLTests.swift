@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import XML
 
-struct FlatXMLTests {
+@Suite(.timeLimited) struct FlatXMLTests {
     @Test func escapesXML() {
         var xml = FlatXML("Result", [FlatXML.Element("Key", "a<&>\"'\rü")])
         xml.append("Part", [FlatXML.Element("ETag", "\"A\"")])

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import XML
 
-struct XMLReaderTests {
+@Suite(.timeLimited) struct XMLReaderTests {
     /// Events of a document, as it would be written without whitespace, attributes and prefixes.
     private func read(_ document: some Sequence<UInt8>) throws(XMLError) -> String {
         var reader = try XMLReader(Array(document), maximumBytes: 8 << 20)

@@ -1,7 +1,8 @@
 import EventLoops
+import TestSupport
 import Testing
 
-@Suite struct EventLoopTests {
+@Suite(.timeLimited) struct EventLoopTests {
     /// A handler whose connection is gone may be resumed when the loop has ended.
     @Test func whatComesAfterTheEndIsDropped() {
         let loop = EventLoop(name: "test")

@@ -2,12 +2,13 @@ import Glibc
 import HTTPTestClient
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 
 @testable import HTTPServer
 
 /// What a daemon does to clients that take too much of it.
-struct HTTPLimitTests {
+@Suite(.timeLimited) struct HTTPLimitTests {
     /// Takes any body; `GET` sends 64 MiB of nothing.
     private struct Handler: HTTPRequestHandler {
         final class Sink: HTTPBodySink {

@@ -1,8 +1,9 @@
 import HTTPServer
 import HTTPTypes
+import TestSupport
 import Testing
 
-struct RequestValidatorTests {
+@Suite(.timeLimited) struct RequestValidatorTests {
     private static let refusals: [(HTTPFields, RequestValidator.Refusal)] = [
         (["Content-Length": "1", "content-length": "1"], .repeated("content-length")),
         (["Content-Length": "1", "Transfer-Encoding": "chunked"], .lengthBesideTransferEncoding),

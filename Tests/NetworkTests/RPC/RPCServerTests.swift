@@ -3,6 +3,7 @@ import GatewayErrors
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
@@ -35,7 +36,7 @@ private let echo = (
     waiting: MethodDescriptor(service: "test.Echo", name: "Waiting", kind: .unary)
 )
 
-@Suite struct RPCServerTests {
+@Suite(.timeLimited) struct RPCServerTests {
     @Test func healthAnswersByName() async throws {
         let health = HealthService(services: ["archebase.auth.v1.AuthService"], state: ServingState())
         try await withServer({ health.register(in: &$0) }) { channel in

@@ -6,12 +6,13 @@ import HTTPServer
 import HTTPTestClient
 import Proto
 import RPC
+import TestSupport
 import Testing
 import ThreadCalls
 import Wire
 
 /// Calls over HTTP/1.1, by a client that says exactly what a test says.
-@Suite struct RPCRequestHandlerTests {
+@Suite(.timeLimited) struct RPCRequestHandlerTests {
     /// Tells when a call has ended, and how.
     private final class Ends: Interceptor {
         private let statuses = Lock<[StatusCode]>([])

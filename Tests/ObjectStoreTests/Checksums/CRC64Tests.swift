@@ -1,10 +1,10 @@
 import StoreProtocol
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
-struct CRC64Tests {
+@Suite(.timeLimited) struct CRC64Tests {
     private func crc(_ bytes: [UInt8]) -> UInt64 {
         var crc = CRC64()
         bytes.withUnsafeBytes { crc.update($0) }

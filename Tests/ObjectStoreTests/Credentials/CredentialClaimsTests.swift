@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
-struct CredentialClaimsTests {
+@Suite(.timeLimited) struct CredentialClaimsTests {
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
 

@@ -1,12 +1,13 @@
 import Basics
 import Crypto
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
 /// What the client signs, the store takes: by the store's own rules, which other clients' requests prove.
-@Suite struct ClientRequestTests {
+@Suite(.timeLimited) struct ClientRequestTests {
     private let secret = Secret("secret")
 
     private func request(

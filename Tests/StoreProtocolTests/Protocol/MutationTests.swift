@@ -1,12 +1,13 @@
 import Basics
 import Crypto
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
 /// Inputs that were right once and then changed at random, from fixed seeds: whatever comes out, nothing may trap.
-struct MutationTests {
+@Suite(.timeLimited) struct MutationTests {
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
 

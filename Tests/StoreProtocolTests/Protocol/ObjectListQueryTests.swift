@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-@Suite struct ObjectListQueryTests {
+@Suite(.timeLimited) struct ObjectListQueryTests {
     private func query(_ text: String) throws -> ObjectListQuery {
         try ObjectListQuery(RequestTarget("/bucket?" + text, host: "", domains: []), limit: 1000)
     }

@@ -1,11 +1,12 @@
 import Basics
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct ProtocolTests {
+@Suite(.timeLimited) struct ProtocolTests {
     @Test func makesETags() {
         let md5s = [Digest.md5(Array("a".utf8)), Digest.md5(Array("b".utf8))]
         #expect(ETag.whole(md5: md5s[0], .oss) == "\"0CC175B9C0F1B6A831C399E269772661\"")

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct RequestTargetTests {
+@Suite(.timeLimited) struct RequestTargetTests {
     private func parse(_ target: String, host: String = "127.0.0.1:80") throws -> RequestTarget {
         try RequestTarget(target, host: host, domains: ["oss-x.example.com"])
     }

@@ -1,11 +1,12 @@
 import Basics
 import Crypto
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct S3AuthenticationTests {
+@Suite(.timeLimited) struct S3AuthenticationTests {
     private static let vectors = SignatureVectors.s3
     private let secret = Secret(Self.vectors.secret)
 

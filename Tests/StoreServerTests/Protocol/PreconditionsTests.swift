@@ -1,14 +1,14 @@
 import Basics
 import HTTPTestClient
 import HTTPTypes
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// RFC 9110, section 13.
-struct PreconditionsTests {
+@Suite(.timeLimited) struct PreconditionsTests {
     private static let etag = "\"0CC175B9C0F1B6A831C399E269772661\""
     /// Sun, 06 Nov 1994 08:49:37 GMT, and a fraction of a second that no date can say.
     private static let stored = UnixTime(microseconds: 784_111_777_654_321)

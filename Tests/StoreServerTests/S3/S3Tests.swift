@@ -2,14 +2,14 @@ import Basics
 import Crypto
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// The dialect of S3 through live HTTP.
-struct S3Tests {
+@Suite(.timeLimited) struct S3Tests {
     private func client(_ store: TestStore, lifetime: Int64 = 3600) -> StoreClient {
         var client = store.client(lifetime: lifetime)
         client.dialect = .s3

@@ -1,13 +1,13 @@
 import Crypto
 import HTTPTestClient
-import StoreTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct AccessTests {
+@Suite(.timeLimited) struct AccessTests {
     private func decide(_ store: TestStore, _ decision: AccessDecision) {
         store.policy.decision.withLock { $0 = decision }
     }

@@ -2,13 +2,13 @@ import Basics
 import Database
 import Dispatch
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// Multipart uploads that end, however many a client made: nobody sees them any more, and no transaction deletes many rows.
-struct DiscardTests {
+@Suite(.timeLimited) struct DiscardTests {
     private let test: TestStore
 
     init() throws {

@@ -1,13 +1,13 @@
 import Basics
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct FreeSpaceTests {
+@Suite(.timeLimited) struct FreeSpaceTests {
     @Test func looksOnceASecond() throws {
         let clock = ManualClock()
         let free = Lock<[Int64]>([100, 99])

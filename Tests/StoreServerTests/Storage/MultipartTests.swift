@@ -3,13 +3,13 @@ import Crypto
 import Dispatch
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct MultipartTests {
+@Suite(.timeLimited) struct MultipartTests {
     private static let partSize = Int(TestStore.partSize)
 
     private func pieces(_ body: [UInt8]) -> [[UInt8]] {

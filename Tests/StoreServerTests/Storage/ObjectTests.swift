@@ -1,13 +1,13 @@
 import Basics
 import Crypto
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct ObjectTests {
+@Suite(.timeLimited) struct ObjectTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])
     func putsAndGets(size: Int) throws {
         let store = try TestStore()

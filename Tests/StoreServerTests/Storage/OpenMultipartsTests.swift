@@ -1,12 +1,12 @@
 import Database
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// How many multipart uploads of one upload may be open.
-struct OpenMultipartsTests {
+@Suite(.timeLimited) struct OpenMultipartsTests {
     private let test: TestStore
     private let client: StoreClient
 

@@ -3,13 +3,13 @@ import Crypto
 import Database
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// When a start compares files with rows, and that it is right while requests go on.
-struct ReconcilerTests {
+@Suite(.timeLimited) struct ReconcilerTests {
     private func change(_ store: TestStore, _ sql: String) throws {
         try store.database.writeBlocking { _ = try $0.execute(sql) }
     }

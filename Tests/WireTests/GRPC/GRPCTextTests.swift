@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import GRPCWire
 
-@Suite struct GRPCTimeoutTests {
+@Suite(.timeLimited) struct GRPCTimeoutTests {
     private func parse(_ text: String) -> Int64? {
         var text = text
         return text.withUTF8 { GRPCTimeout.parse($0) }
@@ -34,7 +35,7 @@ import Wire
     }
 }
 
-@Suite struct PercentEncodingTests {
+@Suite(.timeLimited) struct PercentEncodingTests {
     @Test func reservedAndNonASCII() {
         #expect(String(decoding: PercentEncoding.encode("50% ü\n~"), as: UTF8.self) == "50%25 %C3%BC%0A~")
         #expect(String(decoding: PercentEncoding.encode("  a b  "), as: UTF8.self) == "%20 a b %20")
@@ -52,7 +53,7 @@ import Wire
     }
 }
 
-@Suite struct MetadataTests {
+@Suite(.timeLimited) struct MetadataTests {
     @Test func valuesByName() {
         let metadata = Metadata([("a", "1"), ("ab", ""), ("a", "2")])
         #expect(metadata["a"] == "1")

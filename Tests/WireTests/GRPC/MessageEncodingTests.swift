@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import GRPCWire
 
-@Suite struct MessageEncodingTests {
+@Suite(.timeLimited) struct MessageEncodingTests {
     private func compress(_ bytes: [UInt8], _ encoding: MessageEncoding) -> [UInt8] {
         bytes.withUnsafeBytes { encoding.compress($0) }
     }

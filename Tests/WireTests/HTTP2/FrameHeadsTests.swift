@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import HTTP2
 
-@Suite struct FrameHeadsTests {
+@Suite(.timeLimited) struct FrameHeadsTests {
     /// A preface of three bytes; DATA of two on stream 1, an empty RST_STREAM on 3 with the reserved bit, DATA of 256.
     private static let bytes: [UInt8] =
         [1, 2, 3] + [0, 0, 2, 0, 1, 0, 0, 0, 1, 9, 9] + [0, 0, 0, 3, 0, 0x80, 0, 0, 3]

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 
@@ -48,7 +49,7 @@ private final class Server: HTTP2SessionHost {
     }
 }
 
-@Suite struct HTTP2SessionTests {
+@Suite(.timeLimited) struct HTTP2SessionTests {
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
     /// POST http /, at authority `a`.

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import HTTP2
 
-@Suite struct OpenedStreamsTests {
+@Suite(.timeLimited) struct OpenedStreamsTests {
     /// A client's streams, accepted one after the other.
     private func opened(_ ids: Int32...) -> OpenedStreams {
         var streams = OpenedStreams()

@@ -1,10 +1,11 @@
 import Basics
+import TestSupport
 import Testing
 import Wire
 
 @testable import HTTP2
 
-@Suite struct PeerAbuseDetectorTests {
+@Suite(.timeLimited) struct PeerAbuseDetectorTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func settings() -> HTTP2Settings {

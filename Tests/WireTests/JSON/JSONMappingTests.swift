@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,7 +6,7 @@ import WireTesting
 @testable import ProtobufJSON
 
 /// The JSON mapping of everything but the well-known types.
-struct JSONMappingTests {
+@Suite(.timeLimited) struct JSONMappingTests {
     private let mapping: JSONMapping
 
     init() throws {

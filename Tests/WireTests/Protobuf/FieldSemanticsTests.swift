@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,7 +6,7 @@ import WireTesting
 @testable import Protobuf
 
 /// What protobuf promises about presence, merging, repetition and unknown fields.
-struct FieldSemanticsTests {
+@Suite(.timeLimited) struct FieldSemanticsTests {
     @Test func roundTrips() throws {
         #expect(try Scalars(decoding: Sample.scalars.encoded()) == Sample.scalars)
         #expect(try Repeateds(decoding: Sample.repeateds.encoded()) == Sample.repeateds)

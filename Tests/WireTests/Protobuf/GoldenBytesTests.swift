@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,7 +6,7 @@ import WireTesting
 @testable import Protobuf
 
 /// Bytes as the protobuf documentation and other implementations have them.
-struct GoldenBytesTests {
+@Suite(.timeLimited) struct GoldenBytesTests {
     private static let text = "héllo, 世界 🤖 longer than fifteen"
 
     @Test func everyScalar() throws {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,7 +6,7 @@ import WireTesting
 @testable import Protobuf
 
 /// What is not a message is told apart by `DecodingError`, and never traps.
-struct MalformedInputTests {
+@Suite(.timeLimited) struct MalformedInputTests {
     private func error<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> DecodingError? {
         do throws(DecodingError) {
             _ = try M(decoding: bytes)

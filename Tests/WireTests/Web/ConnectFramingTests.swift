@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import GRPCWire
 
 /// The pure parts of the Connect protocol.
-@Suite struct ConnectFramingTests {
+@Suite(.timeLimited) struct ConnectFramingTests {
     private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
     /// Connect protocol, "Error Codes", the whole table.

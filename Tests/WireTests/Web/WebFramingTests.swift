@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import GRPCWire
 
 /// Content types, and the pure parts of gRPC-Web.
-@Suite struct WebFramingTests {
+@Suite(.timeLimited) struct WebFramingTests {
     @Test(arguments: [
         ("application/json", WebContentType.Shape.connectUnary, WebContentType.Codec.json),
         ("Application/JSON ; Charset=UTF-8", .connectUnary, .json), ("application/proto", .connectUnary, .proto),
