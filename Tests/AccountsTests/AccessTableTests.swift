@@ -1,3 +1,4 @@
+import GatewayTesting
 import Proto
 import RPC
 import TestSupport
@@ -36,7 +37,7 @@ import Wire
     }
 
     @Test func whatIsNotInTheTableIsClosed() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().accessToken
         let unknown = MethodDescriptor(service: "archebase.auth.v1.AdminAuthService", name: "Surprise", kind: .unary)
         let error = await refusal { _ = try world.call(unknown, token: token) }

@@ -1,5 +1,6 @@
 import Basics
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
 import TestSupport
@@ -14,7 +15,7 @@ import Wire
     private static let sites = AdminAuthServiceMethods.listSites
 
     @Test func withoutARightTokenThereIsOneAnswer() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().accessToken
         func detail(_ headers: [(name: String, value: String)]) async -> DetailCode? {
             await refusal {
@@ -36,7 +37,7 @@ import Wire
     }
 
     @Test func eachKindIsRefusedAtTheOthersDoor() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let user = try await world.login().accessToken
         let site = try await world.createSite(token: user)
         let key = try await world.exchange(world.createKey(site: site.siteID, token: user).credential).accessToken
@@ -51,7 +52,7 @@ import Wire
     }
 
     @Test func aCertificateOpensInternalStorageAloneAndOnlyWhereItIsTrusted() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         var trusting = world.accounts.authenticator
         trusting.trustsCertificates = true
         func admitted(_ method: MethodDescriptor, by door: Authenticator, _ subject: String?) async -> Principal? {
@@ -72,7 +73,7 @@ import Wire
     }
 
     @Test func rolesIncludeTheOnesBelow() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let methods = [
             DataGatewayObjectServiceMethods.listObjects, DeviceManagementServiceMethods.registerDevice,
@@ -93,7 +94,7 @@ import Wire
     }
 
     @Test func organizationsAreForTheSystemsAdmins() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let boss = try await world.createOrganization("acme", token: system)
         let error = await refusal { _ = try world.call(AdminAuthServiceMethods.listOrganizations, token: boss) }
@@ -102,7 +103,7 @@ import Wire
     }
 
     @Test func whatIsStoppedIsStoppedWithTheNextCall() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -134,7 +135,7 @@ import Wire
     }
 
     @Test func refusalsBecomeOneAuditRowAMinute() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         _ = try await world.createUser("eve", role: "viewer", token: admin)
         let viewer = try await world.login("eve", password: "long enough").accessToken
@@ -161,7 +162,7 @@ import Wire
     }
 
     @Test func aKeysUseIsNotedAtOnceAndThenByTheMinute() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -185,7 +186,7 @@ import Wire
     }
 
     @Test func organizationsDoNotSeeEachOther() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let acme = try await world.createOrganization("acme", token: system)
         let other = try await world.createOrganization("other", token: system)
@@ -226,7 +227,7 @@ import Wire
     }
 
     @Test func theSystemsAdminActsForAnotherByNameAndIsAuditedWithBoth() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let acme = try await world.createOrganization("acme", token: system)
         let site = try await world.createSite("by system", token: system, organization: "acme")

@@ -1,6 +1,7 @@
 import Basics
 import Database
 import Foundation
+import GatewayTesting
 import TestSupport
 import Testing
 
@@ -8,6 +9,8 @@ import Testing
 
 @Suite(.timeLimited) struct CopyWorkersTests {
     private let scene: Scene
+    /// The workers' looks at the clock: one at each turn.
+    private let looks = AsyncStream<Void>.makeStream()
 
     init() throws {
         scene = try Scene()
@@ -21,16 +24,17 @@ import Testing
         configuration.pause = .milliseconds(1)
         configuration.destinations = [.folder(FolderTarget(root: scene.root), organizations: organizations)]
         configuration.onFailure = { _ in onFailure() }
-        return CopyWorkers(database: scene.database, store: scene.store, clock: clock, configuration: configuration)
+        return CopyWorkers(
+            database: scene.database, store: scene.store,
+            clock: WatchedClock(clock, looks: looks.continuation), configuration: configuration)
     }
 
-    /// Has the workers at work until `isDone`.
+    /// Has the workers at work until `isDone`, which is asked at each of their turns.
     private func run(_ workers: CopyWorkers, until isDone: () throws -> Bool) async throws {
         let task = Task { await workers.run() }
         defer { task.cancel() }
-        while try !isDone() {
-            try Task.checkCancellation()
-            await Task.yield()
+        for await _ in looks.stream {
+            if try isDone() { return }
         }
     }
 
@@ -71,8 +75,7 @@ import Testing
     }
 
     /// It comes due between any two looks at the clock, and nobody rings.
-    @Test(arguments: 0..<8) func whatComesDueMeanwhileIsNotForgotten(step: Int64) async throws
-    {
+    @Test(arguments: 0..<8) func whatComesDueMeanwhileIsNotForgotten(step: Int64) async throws {
         try scene.add("a", items: 1)
         let clock = SteppingClock()
         let due = clock.now().adding(.milliseconds(step))
@@ -81,7 +84,10 @@ import Testing
             try CopyRecords(connection).update(item, due: due)
         }
         try await run(workers(clock)) { try state == .failed }
+        let item = try scene.database.readBlocking { try CopyRecords($0).item(0, of: "a") }
+        #expect(item?.attempts == 1)
     }
+
     /// What is there at the second attempt was copied by the first; at the first it was there before.
     @Test(arguments: [(0, CopyItemState.skipped, 0), (1, .succeeded, 3)])
     func whatIsFoundThereIsCounted(attempts: Int, end: CopyItemState, bytes: Int64) async throws {
@@ -100,13 +106,7 @@ import Testing
 
     /// Job `a` of the organization 1 and job `b` of another copy different bytes to the same key `k0`.
     private func addRivals() throws {
-        _ = try scene.database.writeBlocking { connection in
-            try connection.execute(
-                """
-                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
-                VALUES (2, 'p', 'p', 1, 0, 0)
-                """)
-        }
+        try AccountRows(scene.database).addOrganization("p")
         try scene.add("a", items: 1)
         try scene.add("b", items: 1, organizationID: 2, upload: "v")
         try scene.store(Array("ours".utf8), uploadID: "u0")

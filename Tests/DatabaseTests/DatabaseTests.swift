@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import GatewayTesting
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import Basics
+import GatewayTesting
 import TestSupport
 import Testing
 

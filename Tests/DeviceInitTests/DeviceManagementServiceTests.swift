@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
 import TestSupport

@@ -1,6 +1,7 @@
 import Accounts
 import Basics
 import GatewayAPI
+import GatewayTesting
 import RPC
 import TestSupport
 import Testing

@@ -31,7 +31,7 @@ import Testing
         }
         #expect(uploads.count == 1)
         #expect(try scene.database.readBlocking { try $0.first("SELECT count(*) FROM uploads") { $0.int(0) } } == 1)
-        #expect(try scene.database.readBlocking { try $0.first("SELECT count(*) FROM audit") { $0.int(0) } } == 1)
+        #expect(try scene.rows.audit().count == 1)
     }
 
     @Test func eachPrincipalHasItsOwnKeysAndKeepsThemWhereItMoves() async throws {

@@ -112,10 +112,7 @@ import Testing
 
     @Test func withoutItsOrganizationItIsRefusedAndNothingIsWritten() async throws {
         let (_, facts) = try await completed(by: try newer.device(site: 3, organization: 2))
-        try older.database.writeBlocking { connection in
-            try connection.execute("DELETE FROM sites WHERE organization_id = 2")
-            try connection.execute("DELETE FROM organizations WHERE id = 2")
-        }
+        try older.rows.deleteOrganization(2)
         #expect(throws: Readoption.Refusal.unknownOrganization(2)) { try readopt(facts) }
         #expect(try listed(older).isEmpty)
     }

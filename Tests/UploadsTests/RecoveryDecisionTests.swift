@@ -89,7 +89,8 @@ import Testing
         (UploadFacts(isLost: true, hasMultipart: true, hasPart: true), .active, .restart),
         (UploadFacts(isAborted: true), .terminal, .abort),
     ])
-    func row(_ facts: UploadFacts, _ status: LogicalUploadStatus, _ action: UploadRecoveryAction) {
+    func row(_ facts: UploadFacts, _ status: LogicalUploadStatus, _ action: UploadRecoveryAction)
+    {
         #expect(RecoveryDecision(facts).status == status)
         #expect(RecoveryDecision(facts).action == action)
     }

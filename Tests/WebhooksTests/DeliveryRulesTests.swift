@@ -37,7 +37,8 @@ import Testing
         #expect(outcome(status) == .delivered)
     }
 
-    @Test(arguments: [100, 199, 301, 302, 308, 400, 404, 410, 429, 500, 503, 0]) func whatIsNot(status: Int) {
+    @Test(arguments: [100, 199, 301, 302, 308, 400, 404, 410, 429, 500, 503, 0]) func whatIsNot(status: Int)
+    {
         #expect(delay(outcome(status)) == 1)
     }
 

@@ -11,21 +11,21 @@ package enum KeyUsability: Sendable, Hashable {
 }
 
 /// Whom a key belongs to.
-enum APIKeyOwner: Sendable, Hashable {
+package enum APIKeyOwner: Sendable, Hashable {
     case site
     case device(id: String, suiteID: Int64)
 }
 
-struct APIKeyRecord: Sendable {
-    let id: String
-    let organizationID: Int64
-    let siteID: Int64
-    let owner: APIKeyOwner
-    let name: String
-    let digest: [UInt8]
-    let status: Availability
+package struct APIKeyRecord: Sendable {
+    package let id: String
+    package let organizationID: Int64
+    package let siteID: Int64
+    package let owner: APIKeyOwner
+    package let name: String
+    package let digest: [UInt8]
+    package let status: Availability
     let isHeld: Bool
-    let epoch: Int64
+    package let epoch: Int64
     let expiresAt: UnixTime?
     let lastUsedAt: UnixTime?
     let siteStatus: Availability
@@ -49,7 +49,7 @@ struct APIKeyRecord: Sendable {
     }
 }
 
-enum APIKeyRecords {
+package enum APIKeyRecords {
     /// The epoch is the key's and its site's in one number, which either raises. A key that moves to another site was
     /// held before, and so has a higher one of its own.
     private static let select = """
@@ -70,11 +70,11 @@ enum APIKeyRecords {
             "\(select) WHERE k.id = $1 AND k.organization_id = $2", id, organizationID, row: record)
     }
 
-    static func find(deviceID: String, in connection: Connection) throws -> APIKeyRecord? {
+    package static func find(deviceID: String, in connection: Connection) throws -> APIKeyRecord? {
         try connection.first("\(select) WHERE k.device_id = $1", deviceID, row: record)
     }
 
-    static func insert(
+    package static func insert(
         id: String, organizationID: Int64, siteID: Int64, owner: APIKeyOwner, name: String, digest: [UInt8],
         status: Availability, isHeld: Bool = false, expiresAt: UnixTime?, at now: UnixTime, in connection: Connection
     ) throws {
@@ -122,7 +122,7 @@ enum APIKeyRecords {
     }
 
     /// Disabling raises the epoch, so that what was issued for the key stays dead when it is enabled again.
-    static func update(
+    package static func update(
         id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime,
         in connection: Connection
     ) throws {
@@ -142,12 +142,12 @@ enum APIKeyRecords {
             """, id, digest, now.microseconds)
     }
 
-    static func delete(id: String, in connection: Connection) throws {
+    package static func delete(id: String, in connection: Connection) throws {
         try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
     }
 
     /// The organization's keys that pass every part of the filter which is not `nil`.
-    static func all(
+    package static func all(
         organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?, in connection: Connection
     ) throws -> [APIKeyRecord] {
         try connection.query(
@@ -165,7 +165,7 @@ enum APIKeyRecords {
     }
 
     /// Holds the device's key, where it has one, or lets it go. Holding raises the epoch.
-    static func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime, in connection: Connection) throws {
+    package static func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime, in connection: Connection) throws {
         try connection.execute(
             """
             UPDATE api_keys SET is_held = $2, updated_at = $3, epoch = epoch + $2 WHERE device_id = $1
@@ -184,7 +184,7 @@ enum APIKeyRecords {
         try connection.execute("DELETE FROM api_keys WHERE device_id = $1", deviceID)
     }
 
-    static func noteUse(id: String, at time: UnixTime, in connection: Connection) throws {
+    package static func noteUse(id: String, at time: UnixTime, in connection: Connection) throws {
         try connection.execute("UPDATE api_keys SET last_used_at = $2 WHERE id = $1", id, time.microseconds)
     }
 

@@ -2,14 +2,14 @@ import Basics
 import Database
 
 /// A line of the audit log, as it is kept.
-struct AuditRecord: Sendable {
+package struct AuditRecord: Sendable {
     /// Rises in the order of the commits.
-    let id: Int64
-    let at: UnixTime
-    let entry: AuditEntry
+    package let id: Int64
+    package let at: UnixTime
+    package let entry: AuditEntry
 }
 
-enum AuditRecords {
+package enum AuditRecords {
     /// Times are taken before the lines wait for their commit: a line may be that much older than the one before it.
     private static let slackSeconds: Int64 = 60
 
@@ -59,7 +59,7 @@ enum AuditRecords {
     ///   - ids: which may be among them.
     ///   - organization: the id; `nil` = every one's.
     ///   - since: what is older is left out. Asked of each row, and not of the index by time, whose order is another.
-    static func page(
+    package static func page(
         _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: Int,
         in connection: Connection
     ) throws -> [AuditRecord] {
@@ -76,7 +76,7 @@ enum AuditRecords {
     }
 
     /// 0 where there is no line.
-    static func lastID(in connection: Connection) throws -> Int64 {
+    package static func lastID(in connection: Connection) throws -> Int64 {
         try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64(0) } ?? 0
     }
 

@@ -1,13 +1,13 @@
 import Basics
 import Database
 
-struct OrganizationRecord: Sendable {
-    enum Kind: Int64, Sendable {
+package struct OrganizationRecord: Sendable {
+    package enum Kind: Int64, Sendable {
         case business = 1
         case system = 2
     }
 
-    let id: Int64
+    package let id: Int64
     let name: String
     let displayName: String
     let kind: Kind
@@ -17,10 +17,10 @@ struct OrganizationRecord: Sendable {
     var reference: OrganizationReference { OrganizationReference(id: id, name: name) }
 }
 
-enum OrganizationRecords {
+package enum OrganizationRecords {
     private static let columns = "id, name, display_name, kind, created_at, updated_at"
 
-    static func insert(
+    package static func insert(
         name: String, displayName: String, kind: OrganizationRecord.Kind, at now: UnixTime, in connection: Connection
     ) throws -> OrganizationRecord? {
         try connection.first(
@@ -43,7 +43,7 @@ enum OrganizationRecords {
     }
 
     /// - Throws: a constraint's error where anything but its users refers to it.
-    static func delete(id: Int64, in connection: Connection) throws {
+    package static func delete(id: Int64, in connection: Connection) throws {
         try connection.execute("DELETE FROM users WHERE organization_id = $1", id)
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)
     }

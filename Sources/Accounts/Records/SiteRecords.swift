@@ -1,20 +1,20 @@
 import Basics
 import Database
 
-struct SiteRecord: Sendable {
-    let id: Int64
+package struct SiteRecord: Sendable {
+    package let id: Int64
     let organizationID: Int64
-    let name: String
+    package let name: String
     let status: Availability
     let createdAt: UnixTime
     let updatedAt: UnixTime
 }
 
-enum SiteRecords {
+package enum SiteRecords {
     private static let columns = "id, organization_id, name, status, created_at, updated_at"
 
     /// - Returns: `nil` when the organization has a site of that name.
-    static func insert(
+    package static func insert(
         organizationID: Int64, name: String, status: Availability, at now: UnixTime, in connection: Connection
     ) throws -> SiteRecord? {
         try connection.first(
@@ -30,7 +30,7 @@ enum SiteRecords {
             "SELECT \(columns) FROM sites WHERE id = $1 AND organization_id = $2", id, organizationID, row: record)
     }
 
-    static func all(organizationID: Int64, in connection: Connection) throws -> [SiteRecord] {
+    package static func all(organizationID: Int64, in connection: Connection) throws -> [SiteRecord] {
         try connection.query(
             "SELECT \(columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: record)
     }
@@ -38,7 +38,7 @@ enum SiteRecords {
     /// Disabling raises the epoch, so that what was issued for the site's keys stays dead when it is enabled again.
     ///
     /// - Throws: a unique constraint's error when the organization has another site of that name.
-    static func update(
+    package static func update(
         id: Int64, name: String, status: Availability, at now: UnixTime, in connection: Connection
     ) throws -> SiteRecord? {
         try connection.first(
@@ -50,7 +50,7 @@ enum SiteRecords {
     }
 
     /// - Throws: a foreign key's error when anything refers to it.
-    static func delete(id: Int64, in connection: Connection) throws {
+    package static func delete(id: Int64, in connection: Connection) throws {
         try connection.execute("DELETE FROM sites WHERE id = $1", id)
     }
 

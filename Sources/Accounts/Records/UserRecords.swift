@@ -1,8 +1,8 @@
 import Basics
 import Database
 
-struct UserRecord: Sendable {
-    let id: Int64
+package struct UserRecord: Sendable {
+    package let id: Int64
     let organization: OrganizationReference
     let isSystem: Bool
     let name: String
@@ -14,7 +14,7 @@ struct UserRecord: Sendable {
     let updatedAt: UnixTime
 }
 
-enum UserRecords {
+package enum UserRecords {
     private static let select = """
         SELECT u.id, u.organization_id, o.name, o.kind, u.name, u.role, u.password_hash, u.epoch, u.last_login_at,
             u.created_at, u.updated_at
@@ -22,7 +22,7 @@ enum UserRecords {
         """
 
     /// - Returns: `nil` when the organization has a user of that name.
-    static func insert(
+    package static func insert(
         organizationID: Int64, name: String, role: Role, passwordHash: String, at now: UnixTime,
         in connection: Connection
     ) throws -> UserRecord? {
