@@ -75,10 +75,10 @@ import Testing
     }
 
     @Test func webhooks() throws {
-        setenv("WEBHOOK_TEST_SECRET", "0123456789abcdef", 1)
-        defer { unsetenv("WEBHOOK_TEST_SECRET") }
+        let folder = try TestFolder()
+        try "0123456789abcdef".write(toFile: folder.path + "/secret", atomically: true, encoding: .utf8)
         func one(_ members: String) -> String { "{webhooks: {crm: {\(members)}}}" }
-        let (url, secret) = ("url: \"https://h/x?y=1\"", "secret_env: \"WEBHOOK_TEST_SECRET\"")
+        let (url, secret) = ("url: \"https://h/x?y=1\"", "secret_file: \"\(folder.path)/secret\"")
         let events = try read(one("\(url), \(secret), events: [\"upload.aborted\"], organization: \"acme\"")).events
         let webhook = try #require(events.webhooks.first)
         #expect((webhook.name, webhook.url, webhook.organization) == ("crm", "https://h/x?y=1", "acme"))
@@ -91,7 +91,7 @@ import Testing
             (one("url: \"http://u:p@h/\", \(secret)"), "webhooks.crm.url"),
             (one("url: \"http:///x\", \(secret)"), "webhooks.crm.url"),
             (one(url), "secret_file or secret_env"),
-            (one("\(url), \(secret), secret_file: \"/x\""), "secret_file or secret_env"),
+            (one("\(url), \(secret), secret_env: \"X\""), "secret_file or secret_env"),
             (
                 one("\(url), secret_env: \"NOT_SET_ANYWHERE\""),
                 "webhooks.crm.secret_env must hold 1 to 4 lines, each with 16 bytes at least, or whsec_ and so many in base64"
@@ -111,6 +111,17 @@ import Testing
         }
         let many = (0...16).map { "h\($0): {\(url), \(secret)}" }.joined(separator: ", ")
         #expect(refusal("{webhooks: {\(many)}}").contains("16 at most"))
+    }
+
+    /// In a process of its own, since the environment is shared by the tests that run at the same time.
+    @Test func webhookSecretIsReadFromTheEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            setenv("WEBHOOK_TEST_SECRET", "0123456789abcdef", 1)
+            let configured = try ConfigurationTests().read(
+                "{webhooks: {crm: {url: \"https://h/\", secret_env: \"WEBHOOK_TEST_SECRET\"}}}")
+            let secrets = configured.events.webhooks.flatMap { $0.keys.map(\.exposedText) }
+            try #require(secrets == ["0123456789abcdef"])
+        }
     }
 
     @Test func theConsoleIsOnLoopbackUnlessItIsSaid() throws {

@@ -28,6 +28,7 @@ import Testing
 
     @Test func web() throws {
         let inputs = try Self.findings("web") + FuzzEntryPoints.Seeds.web
+        #expect(inputs.count > 10)
         Self.change(inputs, [0, 0x25, 0x3D, 0x3B, 0xFF], FuzzEntryPoints.web)
     }
 

@@ -21,8 +21,13 @@ import Testing
     }
 
     @Test func doesNotLookWithoutAFloor() throws {
-        let space = FreeSpace(floor: 0, clock: ManualClock()) { throw StorageFailure.other(errno: EIO) }
+        let looks = Lock(0)
+        let space = FreeSpace(floor: 0, clock: ManualClock()) {
+            looks.withLock { $0 += 1 }
+            throw StorageFailure.other(errno: EIO)
+        }
         try space.requireForNewUpload()
+        #expect(looks.withLock { $0 } == 0)
     }
 
     @Test func asksTheFileSystem() throws {

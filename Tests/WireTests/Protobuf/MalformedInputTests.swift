@@ -126,17 +126,24 @@ import WireTesting
     }
 
     /// Cut anywhere, a message is either shorter by whole fields or truncated.
-    @Test func truncations() {
+    @Test func truncations() throws {
         let bytes = Sample.repeateds.encoded() + Sample.maps.encoded(canonical: true)
         #expect(bytes.count > 400)
         for count in 0..<bytes.count {
             for type in [Repeateds.self, Maps.self, Choices.self, Tree.self] as [any Message.Type] {
-                _ = try? type.init(decoding: [UInt8](bytes[..<count]))
+                // Of another type these bytes may be a message: what is read then is read again from what it writes.
+                guard let message = try? type.init(decoding: [UInt8](bytes[..<count])) else { continue }
+                let once = message.encoded(canonical: true)
+                #expect(try type.init(decoding: once).encoded(canonical: true) == once, "\(type), cut at \(count)")
             }
         }
         let whole = Sample.repeateds.encoded()
         var failures = 0
-        for count in 0..<whole.count where error(Repeateds.self, [UInt8](whole[..<count])) != nil { failures += 1 }
+        for count in 0..<whole.count {
+            guard let error = error(Repeateds.self, [UInt8](whole[..<count])) else { continue }
+            #expect(error == .truncated, "cut at \(count)")
+            failures += 1
+        }
         let fields = 17 + Sample.repeateds.stringValue.count
         #expect(failures > whole.count - 2 * fields)
     }
