@@ -8,8 +8,8 @@ from pathlib import Path
 from support.chart import Chart, svg
 from support.gateway import Gateway
 from support.parties import Fleet, init_patiently
+from support.process_usage import Watch
 from support.swarm import Outcome, Plan, Swarm
-from support.watch import Watch
 
 PART, PARTS = 64 * 1024, 4
 #: All devices have one address here; a connection over its limit would be closed.
