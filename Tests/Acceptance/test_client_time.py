@@ -135,7 +135,7 @@ def test_a_wrong_clock_is_set_by_the_stores(scene, run, tmp_path, ahead, size):
     assert_arrived(user, run, path, tmp_path)
 
 
-def test_over_tls(binary, gateway_with, login, path, tmp_path):
+def test_upload_over_tls_needs_the_authority(binary, gateway_with, login, path, tmp_path):
     authority = Authority(tmp_path, "authority")
     certificate, key, _ = authority.issue("server", ("127.0.0.1",))
     tls = {

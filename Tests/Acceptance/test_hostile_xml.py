@@ -155,7 +155,7 @@ def header_only(raw: RawStore, multipart: str, size: int) -> Answer:
         connection.close()
 
 
-def test_changed_documents(store, is_full):
+def test_changed_documents_never_fail_the_server(store, is_full):
     """No answer is a failure of the server's, and the process lives."""
     device = RawStore(Upload.create(store.uploader()).credentials)
     multipart = initiated(device)

@@ -27,7 +27,7 @@ REPORTS = Path(__file__).resolve().parents[2] / ".build" / "lab"
 TOLERANCE = 1.10
 
 
-def test_many_devices(binary, protos, login, is_full, tmp_path):
+def test_many_devices_lose_no_upload(binary, protos, login, is_full, tmp_path):
     devices, uploads, interval, processes = LONG if is_full else SHORT
     gateway = Gateway(binary, tmp_path, CONFIG).start()
     user = login(gateway)

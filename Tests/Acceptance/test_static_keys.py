@@ -101,7 +101,7 @@ def test_parts_that_differ_and_come_again(store):
     assert client.get_object(Bucket="data", Key="tools/uneven")["Body"].read() == got
 
 
-def test_lists(store):
+def test_listings_have_keys_and_prefixes_in_order(store):
     client = store.client()
     keys = ["tools/list/" + name for name in ("a", "b/1", "b/2", "b/c/1", "b c", "d", "ü", "zz/1")]
     for key in reversed(keys):
@@ -135,7 +135,7 @@ def test_lists(store):
     refused_with(400, "InvalidArgument", client.list_objects_v2, Bucket="data", Prefix="tools/", **token)
 
 
-def test_aws_s3(store, tmp_path):
+def test_awscli_syncs_a_folder(store, tmp_path):
     folder = tmp_path / "folder"
     (folder / "below").mkdir(parents=True)
     (folder / "one").write_bytes(content(1000))
@@ -159,7 +159,7 @@ def test_aws_s3(store, tmp_path):
 
 
 @pytest.mark.parametrize("auth", [oss2.Auth, oss2.AuthV4])
-def test_oss2(store, auth):
+def test_oss2_puts_and_reads_objects(store, auth):
     bucket = oss2.Bucket(auth(WRITER.id, WRITER.secret), store.credentials().endpoint, "data", region="local")
     key = f"tools/oss2/{auth.__name__}"
     bucket.put_object(key + "/whole", content(1000))
@@ -180,7 +180,7 @@ def test_oss2(store, auth):
         bucket.get_object(key + "/whole")
 
 
-def test_alibabacloud(store):
+def test_alibabacloud_puts_and_reads_objects(store):
     provider = alibaba.credentials.StaticCredentialsProvider(WRITER.id, WRITER.secret)
     endpoint = store.credentials().endpoint
     client = alibaba.Client(alibaba.Config(region="local", endpoint=endpoint, credentials_provider=provider))
@@ -215,7 +215,7 @@ def test_a_key_that_reads(store):
     refused_with(404, "NoSuchKey", client.get_object, Bucket="data", Key="absent")
 
 
-def test_what_devices_uploaded_is_read_once_it_is_listed(store):
+def test_verified_objects_of_devices_are_readable(store):
     uploader, client = Fleet.create(store.admin).uploader(), store.client(READER)
     upload = completed(uploader, content(1000))
     name = {"Bucket": "data", "Key": upload.credentials.key}
@@ -253,7 +253,7 @@ def test_each_request_says_in_the_log_whose_it_was(store):
     assert metric(store.gateway, "data_gateway_object_store_requests_total", operation="ListObjects") > 0
 
 
-def test_what_is_put_is_in_no_catalog_and_survives(store):
+def test_objects_of_tools_survive_and_are_in_no_catalog(store):
     client, name = store.client(), {"Bucket": "data", "Key": "tools/kept"}
     client.put_object(**name, Body=content(1000))
     begun = client.create_multipart_upload(Bucket="data", Key="tools/begun")["UploadId"]
@@ -269,7 +269,7 @@ def test_what_is_put_is_in_no_catalog_and_survives(store):
     assert store.admin.list_all() == before
 
 
-def test_who_is_not_who_they_say(store):
+def test_wrong_secret_and_unknown_key_are_refused(store):
     name = {"Bucket": "data", "Key": "tools/x"}
     wrong, unknown = StaticKey(WRITER.id, "wrong", "write"), StaticKey("NOBODY", "x", "write")
     for key, code in ((wrong, "SignatureDoesNotMatch"), (unknown, "InvalidAccessKeyId")):

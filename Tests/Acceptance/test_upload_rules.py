@@ -27,7 +27,7 @@ def gone(store) -> bool:
 # CreateLogicalUpload
 
 
-def test_a_new_upload(uploader, stubs):
+def test_new_upload_has_location_and_credentials(uploader, stubs):
     reply = uploader.create()
     credentials = reply.credentials
     assert re.fullmatch(r"[A-Za-z0-9-]+", reply.logical_upload_id)
@@ -203,7 +203,7 @@ def test_abort_is_idempotent_and_removes_what_was_stored(upload, stored, gateway
     assert (error.value.status, error.value.code) == (404, "NoSuchUpload")
 
 
-def test_what_is_no_longer_needed_frees_the_disk(gateway_with, login):
+def test_ended_uploads_free_the_disk(gateway_with, login):
     gateway = gateway_with({"uploads": {"part_size_bytes": 65536}})
     uploader = Fleet.create(login(gateway)).uploader()
     data = gateway.data / "store" / "data"

@@ -36,7 +36,7 @@ import Wire
             ])
     }
 
-    @Test func whatIsNotInTheTableIsClosed() async throws {
+    @Test func methodMissingFromTheTableIsRefused() async throws {
         let world = try await TestAccounts()
         let token = try await world.login().accessToken
         let unknown = MethodDescriptor(service: "archebase.auth.v1.AdminAuthService", name: "Surprise", kind: .unary)

@@ -102,7 +102,7 @@ import Wire
         _ = try world.call(AdminAuthServiceMethods.listOrganizations, token: system)
     }
 
-    @Test func whatIsStoppedIsStoppedWithTheNextCall() async throws {
+    @Test func disabledKeysUsersAndSitesAreRefusedAtTheNextCall() async throws {
         let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)

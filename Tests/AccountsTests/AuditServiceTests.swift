@@ -94,7 +94,7 @@ import Wire
         #expect(none.lines.isEmpty && none.nextPageToken.isEmpty)
     }
 
-    @Test func whatIsOlderIsLeftOut() async throws {
+    @Test func linesBeforeSinceAreLeftOut() async throws {
         let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         try await write(3, world)

@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func accountNames() {
+    @Test func accountNamesOutsideTheirAlphabetAreRefused() {
         for good in ["a", "admin", "a.b_c@d+e-f", String(repeating: "x", count: 64)] {
             #expect(throws: Never.self) { try FieldRules.accountName(good, field: "user_name") }
         }

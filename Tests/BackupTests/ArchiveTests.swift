@@ -57,7 +57,7 @@ final class MemorySink: ArchiveSink {
         return all
     }
 
-    @Test func whatWasWrittenComesBack() throws {
+    @Test func recordsAreReadAsTheyWereWritten() throws {
         let read = try Self.read(MemorySource(try Self.archive()))
         #expect(
             read
@@ -120,7 +120,7 @@ final class MemorySink: ArchiveSink {
         #expect(throws: ArchiveError.truncated) { try reader.next() }
     }
 
-    @Test func listEntries() throws {
+    @Test func listEntryHoldsItsFileAndMalformedOnesAreRefused() throws {
         let file = StoredFile(fileID: "00112233445566778899aabbccddeeff", size: 1 << 40, crc64: .max)
         let entry = try #require(file.listEntry)
         #expect(entry.count == StoredFile.entryCount)

@@ -52,7 +52,7 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
-    @Test func whatARestoreLeftHalfDoneIsNotServed() throws {
+    @Test func unfinishedRestoreIsNotServed() throws {
         let path = try scratch.folder("data", files: [])
         try FileManager.default.createDirectory(atPath: path + "/restoring", withIntermediateDirectories: false)
         #expect {

@@ -113,7 +113,7 @@ import Testing
         #expect(ClockGuard(record: record, clock: clock).permit() != nil)
     }
 
-    @Test func afterMonthsOffTheClockIsConfirmedInTheEnd() throws {
+    @Test func clockIsConfirmedTwelveHoursAfterMonthsOff() throws {
         let first = try makeGuard()
         let old = clock.now()
         clock.advance(seconds: 90 * Self.day)

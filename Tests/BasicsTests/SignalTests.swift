@@ -7,14 +7,14 @@ import Testing
     private let signal = Signal()
     private let executor = SerialTaskExecutor()
 
-    @Test func whatRangBeforeTheWaitIsHeard() async {
+    @Test func notificationBeforeTheWaitEndsIt() async {
         let notified = signal.count
         signal.notify()
         await signal.wait(after: notified)
         #expect(signal.count == notified + 1)
     }
 
-    @Test func everybodyIsWoken() async {
+    @Test func notificationWakesEveryWaiter() async {
         let counts = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<8 {
                 group.addTask(executorPreference: executor) { [signal] in
@@ -32,7 +32,7 @@ import Testing
         #expect(counts == Array(repeating: 1, count: 9))
     }
 
-    @Test func aCancelledTaskDoesNotWait() async {
+    @Test func cancelledTaskEndsItsWait() async {
         let task = Task(executorPreference: executor) { [signal] in
             await signal.wait(after: 0)
             return Task.isCancelled
@@ -43,14 +43,14 @@ import Testing
         #expect(signal.count == 0)
     }
 
-    @Test func aWaitThatIsOverWakesNobodyElse() async {
+    @Test func endedWaitWakesNobodyElse() async {
         let notified = signal.count
         await signal.wait(after: notified, atMost: .milliseconds(1))
         #expect(signal.count == notified)
     }
 
     /// One whose notification came first, too: what would end it later has to end with it.
-    @Test func aRingEndsAWaitAndRingsNothingFurther() async {
+    @Test func notificationEndsOneWaitAndNoLaterOne() async {
         for _ in 1...100 {
             let notified = signal.count
             let task = Task { await signal.wait(after: notified, atMost: .seconds(3600)) }

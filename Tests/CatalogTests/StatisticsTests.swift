@@ -46,7 +46,7 @@ import Testing
         #expect(answer.days.map(\.deletedBytes) == [0, 0, 0, 100])
     }
 
-    @Test func whatWasStoredBeforeTheDaysCounts() async throws {
+    @Test func objectsStoredBeforeTheDaysAreCounted() async throws {
         try scene.add(size: 100)
         scene.clock.advance(seconds: 50 * 86_400)
         let answer = try await statistics(days: 0)
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// The migration counts what was there before it.
-    @Test func whatIsKeptIsWhatIsCountedAnew() async throws {
+    @Test func keptCountsEqualTheMigrationsCounts() async throws {
         let first = try scene.add(size: 100)
         scene.clock.advance(seconds: 86_400)
         try scene.add(size: 7, organization: 2)

@@ -47,7 +47,7 @@ private struct Sample: Command {
         return sample
     }
 
-    @Test func everyKindOfParameter() throws {
+    @Test func everyKindOfParameterIsParsed() throws {
         let sample = try parse(
             "one --count 3 two --address [::1]:80 --state=disabled --tag a=1 --tag b= --tag=c=d=e --loud")
         #expect(sample.first == "one")
@@ -60,7 +60,7 @@ private struct Sample: Command {
         #expect(sample.isLoud)
     }
 
-    @Test func whatIsNotSaidKeepsItsDefault() throws {
+    @Test func missingOptionsKeepTheirDefaults() throws {
         let sample = try parse("one --count -3")
         #expect(sample.second == "none")
         #expect(sample.count == -3)
@@ -101,7 +101,7 @@ private struct Sample: Command {
         ("one --quite-another", "sample has no option --quite-another"),
         ("one -x", "sample has no option -x"),
     ])
-    func whatIsWrongIsNamed(line: String, message: String) {
+    func usageErrorNamesTheArgument(line: String, message: String) {
         #expect(throws: UsageError(message, path: ["sample"])) { try parse(line) }
     }
 

@@ -23,7 +23,7 @@ import Testing
         (#"5" disk, x "#, [CSVRecord(line: 1, fields: [#"5" disk"#, " x "])]),
         ("工厂,\u{1F916}", [CSVRecord(line: 1, fields: ["工厂", "\u{1F916}"])]),
     ])
-    func records(text: String, expected: [CSVRecord]) throws {
+    func recordsAreReadCellByCell(text: String, expected: [CSVRecord]) throws {
         #expect(try Self.records(Array(text.utf8)) == expected)
     }
 
@@ -32,13 +32,13 @@ import Testing
         ("a\n\"b\"c", 2, "a closing quote is followed"),
         ("a\rb", 1, "a carriage return"),
     ])
-    func whatIsNoCSV(text: String, line: Int, message: String) {
+    func malformedCSVIsRefusedWithItsLine(text: String, line: Int, message: String) {
         let error = #expect(throws: CSVError.self) { try Self.records(Array(text.utf8)) }
         #expect(error?.line == line)
         #expect(error?.message.hasPrefix(message) == true)
     }
 
-    @Test func whatIsNoUTF8() {
+    @Test func bytesThatAreNotUTF8AreRefused() {
         #expect(throws: CSVError(line: 2, message: "is not UTF-8")) {
             try Self.records(Array("a\n".utf8) + [0x62, 0xE4])
         }
@@ -46,7 +46,7 @@ import Testing
         #expect(throws: CSVError(line: 1, message: "is not UTF-8")) { try Self.records([0xFF, 0xFE, 0x61, 0]) }
     }
 
-    @Test func whatIsWrittenIsRead() throws {
+    @Test func writtenRowsAreReadBack() throws {
         let rows = [["a", "b,c", ""], ["\"", "x\ny\r\nz", " d "], ["", "", "é"]]
         #expect(try Self.records(Array(CSVWriter.text(rows).utf8)).map(\.fields) == rows)
     }

@@ -82,7 +82,7 @@ import Wire
         }
     }
 
-    @Test func everyPageOfAList() async throws {
+    @Test func listCommandAsksForEveryPage() async throws {
         try await TestGateway.serving({ router in
             router.add(DeviceManagementServiceMethods.listDevices) { [calls] (request: ListDevicesRequest, _) in
                 calls.add("\(request.suite) \(request.siteID) \(request.status) '\(request.pageToken)'")
@@ -98,7 +98,7 @@ import Wire
         }
     }
 
-    @Test func whatIsTypedIsWhatIsSent() async throws {
+    @Test func typedOptionsReachTheRequest() async throws {
         try await TestGateway.serving({ router in
             router.add(DeviceManagementServiceMethods.registerDevice) { (request: RegisterDeviceRequest, _) in
                 Device(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimited) struct OrganizationArgumentTests {
     @Test(arguments: ["", " a", "a ", "a\nb", "a\u{7F}"])
-    func anOrganizationThatCannotTravel(name: String) {
+    func organizationUnfitForAHeaderIsRefused(name: String) {
         #expect(throws: ArgumentProblem.self) { try OrganizationArgument(argument: name) }
     }
 }

@@ -32,7 +32,7 @@ import Testing
         #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
     }
 
-    @Test func theStoreOnItsDisk() throws {
+    @Test func objectStoreReadsItsDiskSettings() throws {
         let standard = try Configuration(ServeOptions()).store
         #expect(standard.minimumFreeBytes == 1 << 30)
         #expect(standard.directIO == .probe)
@@ -41,7 +41,7 @@ import Testing
         #expect(configured.directIO == .off)
     }
 
-    @Test func howLongTheAuditLogIs() throws {
+    @Test func auditLogHasItsConfiguredLength() throws {
         let standard = try Configuration(ServeOptions()).accounts
         #expect((standard.auditDays, standard.auditLines) == (400, 10_000_000))
         let configured = try read("{audit: {retention_days: 30, max_lines: 1000}}").accounts
@@ -50,13 +50,13 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "127.255.0.9", "[::1]", "localhost"])
-    func whatOnlyThisMachineReachesHasAConsole(host: String) throws {
+    func loopbackWebListenerHasAConsole(host: String) throws {
         #expect(try read("{listeners: {web: \"\(host):1\"}}").console != nil)
     }
 
     /// A name may lead anywhere, whatever it begins with.
     @Test(arguments: ["127.example.com", "127.0.0.1.example.com", "192.0.2.1", "0.0.0.0", "[::]", "localhost.example"])
-    func whatOthersReachHasNoneUnlessItIsSaid(host: String) throws {
+    func exposedWebListenerHasAConsoleOnlyOnRequest(host: String) throws {
         let listener = "listeners: {web: \"\(host):1\""
         #expect(refusal("{\(listener)}}").contains("reachable from other machines"))
         #expect(try read("{\(listener), allow_cleartext: true}}").console == nil)
@@ -74,7 +74,7 @@ import Testing
         #expect(refusal("{internal: {client_authorities: \"ca.pem\"}}").contains("needs TLS"))
     }
 
-    @Test func webhooks() throws {
+    @Test func webhookIsReadAndItsSecretIsNotShown() throws {
         let folder = try TestFolder()
         try "0123456789abcdef".write(toFile: folder.path + "/secret", atomically: true, encoding: .utf8)
         func one(_ members: String) -> String { "{webhooks: {crm: {\(members)}}}" }
@@ -136,7 +136,7 @@ import Testing
         #expect(refusal("{console: {session_idle_seconds: 59}}").contains("60 to 86400"))
     }
 
-    @Test func commentsAndTrailingCommas() throws {
+    @Test func commentsAndTrailingCommasAreAccepted() throws {
         let configuration = try read(
             """
             {
@@ -198,11 +198,11 @@ import Testing
         ("[]", "the configuration must be one object"),
         ("{\n  uploads: {\n    part_size_bytes: }\n}", ".json5, line 3, column 22: this is no value"),
     ])
-    func refusals(json5: String, says: String) {
+    func malformedConfigurationIsRefused(json5: String, says: String) {
         #expect(refusal(json5).contains(says))
     }
 
-    @Test func whereCopiesGoAndWhoMayReachTheStore() throws {
+    @Test func copyDestinationsAndStaticKeysAreRead() throws {
         let secret = NSTemporaryDirectory() + "secret-\(UUID().uuidString)"
         try "0123456789abcdef\n".write(toFile: secret, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: secret) }
@@ -274,12 +274,12 @@ import Testing
         ("LISTENERS__REFLECTION", "yes", "listeners.reflection must be true or false (DATA_GATEWAY_"),
         ("TLS__LISTENERS", "auth,ops", "tls.listeners may name auth, "),
     ])
-    func refusedVariables(variable: String, value: String, says: String) {
+    func malformedVariablesAreRefused(variable: String, value: String, says: String) {
         let tls = "{tls: {certificate: 'a', key: 'b'}}"
         #expect(refusal(tls, variables: ["DATA_GATEWAY_\(variable)": value]).contains(says))
     }
 
-    @Test func whatIsSecretIsNotShown() throws {
+    @Test func secretsAreMaskedWhereTheyAreShown() throws {
         let value = ConfigurationValue.list([
             .object(["id": .text("tool"), "secret": .text("hush"), "access_key_secret": .text("hush")]),
             .object(["secret_file": .text("/etc/tool"), "secret_env": .text("TOOL"), "Secret_File_2": .text("hush")]),

@@ -50,7 +50,7 @@ import Testing
         CopyDestination(bucket: "cold", endpoint: "https://s3.example.com", accountID: "1"),
         CopyDestination(bucket: "cold", endpoint: "https://s3.example.com", kmsKeyID: "1"),
     ])
-    func whatIsNotDoneIsRefused(destination: CopyDestination) {
+    func unsupportedDestinationIsRefused(destination: CopyDestination) {
         let error = #expect(throws: RPCError.self) { try CopyPlace(destination) }
         #expect(error?.detail == .invalidArgument)
     }

@@ -31,7 +31,7 @@ import Testing
         ([.succeeded: 3], .canceled, .canceled),
         ([.failed: 3], .succeeded, .succeeded),
     ])
-    func whatItemsMakeOfAJob(counts: [CopyItemState: Int], before: CopyJobState, after: CopyJobState) {
+    func jobStateFollowsFromItsItems(counts: [CopyItemState: Int], before: CopyJobState, after: CopyJobState) {
         #expect(tally(counts).state(after: before) == after)
     }
 
@@ -67,7 +67,7 @@ import Testing
         ("x\u{0}{file_id}", ["a"]), ("{file_id}/.", ["a"]), (String(repeating: "x", count: 1024), ["a"]),
         (String(repeating: "{file_id}", count: 100), [String(repeating: "y", count: 12)]),
     ])
-    func whatMakesNoKeyIsRefused(template: String, ids: [String]) {
+    func templateWithoutAKeyIsRefused(template: String, ids: [String]) {
         let error = #expect(throws: RPCError.self) { try KeyTemplate(template).keys(of: ids) }
         #expect(error?.detail == .invalidArgument)
         #expect(error?.message.contains("destination.key_template") == true)

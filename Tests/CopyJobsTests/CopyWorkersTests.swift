@@ -43,7 +43,7 @@ import Testing
     }
 
     /// A disk that was full for a while must not hold a job for ever.
-    @Test func anItemWhoseEndCannotBeWrittenIsTakenUpAgain() async throws {
+    @Test func itemWhoseEndCannotBeWrittenIsRetried() async throws {
         try scene.add("a", items: 1)
         _ = try scene.database.writeBlocking { connection in
             try connection.execute(
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// It comes due between any two looks at the clock, and nobody rings.
-    @Test(arguments: 0..<8) func whatComesDueMeanwhileIsNotForgotten(step: Int64) async throws {
+    @Test(arguments: 0..<8) func itemDueBetweenTwoLooksIsCopied(step: Int64) async throws {
         try scene.add("a", items: 1)
         let clock = SteppingClock()
         let due = clock.now().adding(.milliseconds(step))
@@ -90,7 +90,7 @@ import Testing
 
     /// What is there at the second attempt was copied by the first; at the first it was there before.
     @Test(arguments: [(0, CopyItemState.skipped, 0), (1, .succeeded, 3)])
-    func whatIsFoundThereIsCounted(attempts: Int, end: CopyItemState, bytes: Int64) async throws {
+    func fileFoundAtTheDestinationIsSkippedOrCounted(attempts: Int, end: CopyItemState, bytes: Int64) async throws {
         try scene.store([1, 2, 3], uploadID: "u0")
         try scene.add("a", items: 1)
         try Data([1, 2, 3]).write(to: URL(filePath: "\(scene.root)/k0"))

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func whatWasWrittenIsThereAfterReopening() async throws {
+    @Test func writtenRowsAreThereAfterReopening() async throws {
         let database = try scratch.database()
         try await database.write { _ = try $0.execute("INSERT INTO notes (body) VALUES ('kept')") }
         database.close()

@@ -25,7 +25,7 @@ import Testing
         try test(folder)
     }
 
-    @Test func whatWasAppendedIsThere() throws {
+    @Test func appendedEventsAreReadBack() throws {
         try withFolder { folder in
             let path = folder + "/j.jsonl"
             for event in Self.events { try UploadJournal(path).append(event) }

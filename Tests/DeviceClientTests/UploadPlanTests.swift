@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func whatTheStoreHoldsIsWhatCounts() throws {
+    @Test func partsThatTheStoreHoldsReplaceTheJournals() throws {
         var state = try Self.state(
             size: 250, [Self.created, .initiated(multipart: "m"), .acknowledged(part: Self.part(1, 100))])
         try state.apply(.held(parts: [Self.part(3, 50)]))

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimited) struct InitializationRuleTests {
     /// Every state a device can be in, against the contract's precedence.
-    @Test func theTableHolds() {
+    @Test func tableDecidesEveryCase() {
         let keys: [KeyUsability?] = [nil, .usable, .disabled, .expired, .siteDisabled]
         let now = UnixTime(seconds: 2)
         let sites: [Availability?] = [nil, .enabled, .disabled]

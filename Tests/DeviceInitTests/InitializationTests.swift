@@ -207,7 +207,7 @@ import Testing
         #expect(known?.detail == .rateLimited)
     }
 
-    @Test func whoWalksThroughManyIDsGetsNoKeyEither() async throws {
+    @Test func addressThatTriedManyIDsIsLimitedForKnownOnes() async throws {
         let world = try await World { $0.unknownIDsOfAddress = 5 }
         try await world.register(id)
         for index in 0..<50 { _ = await refusal { _ = try await world.initialize("260427-\(200_000 + index)") } }

@@ -18,7 +18,7 @@ import Testing
         return line
     }
 
-    @Test func asJSON() {
+    @Test func lineIsWrittenAsJSON() {
         #expect(
             String(decoding: line("a b").json(at: Self.time), as: UTF8.self) == """
                 {"time":"2025-11-22T06:00:00.000123Z","level":"info","event":"call","method":"/a.B/C","said":"a b",\
@@ -26,7 +26,7 @@ import Testing
                 """)
     }
 
-    @Test func forPeople() {
+    @Test func lineIsWrittenAsText() {
         #expect(
             String(decoding: line("a b").text(at: Self.time), as: UTF8.self) == """
                 2025-11-22T06:00:00.000123Z info    call method=/a.B/C said="a b" bytes_in=12 duration_ms=1.234\n
@@ -67,7 +67,7 @@ import Testing
         #expect(text == (0..<100).map { "\($0)\n" }.joined())
     }
 
-    @Test func whatDoesNotFitIsDroppedAndSaid() throws {
+    @Test func linesBeyondTheCapacityAreDroppedAndCounted() throws {
         let (reader, end) = try Self.pipe()
         let writer = LogWriter(descriptor: end.fileDescriptor, capacity: 10, lost: Self.lost)
         for _ in 0..<3 { writer.append(Array("12345\n".utf8)) }
@@ -80,7 +80,7 @@ import Testing
         #expect(lines == ["12345", "2 lost", "after"])
     }
 
-    @Test func whoReadsNothingKeepsNobodyWaiting() throws {
+    @Test func readerThatStallsKeepsNoWriterWaiting() throws {
         let (reader, end) = try Self.pipe()
         let writer = LogWriter(descriptor: end.fileDescriptor, lost: Self.lost)
         // More than the pipe takes.

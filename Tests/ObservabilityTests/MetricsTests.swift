@@ -5,7 +5,7 @@ import Testing
 @testable import Observability
 
 @Suite(.timeLimited) struct MetricsTests {
-    @Test func asText() {
+    @Test func metricsAreRenderedAsPrometheusText() {
         var durations = Histogram()
         for milliseconds in [1, 2, 30, 20_000] as [UInt64] { durations.add(nanoseconds: milliseconds * 1_000_000) }
         let text = PrometheusText.render([
@@ -48,7 +48,7 @@ import Testing
         #expect(Histogram.bounds.count + 1 == histogram.counts.count)
     }
 
-    @Test func theProcess() throws {
+    @Test func processMetricsHavePlausibleValues() throws {
         let families = ProcessMetrics().families
         let values = Dictionary(uniqueKeysWithValues: families.map { ($0.name, Double($0.samples[0].value) ?? -1) })
         #expect(values.count == 7)

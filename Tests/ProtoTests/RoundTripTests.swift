@@ -14,7 +14,7 @@ import WireTesting
     }
 
     @Test(arguments: ProtoFiles.messages.indices)
-    func everyMessage(_ index: Int) throws {
+    func everyMessageIsReadAsItWasWritten(_ index: Int) throws {
         let type = ProtoFiles.messages[index]
         let schema = try Self.schema.get()
         for seed in Self.seeds {

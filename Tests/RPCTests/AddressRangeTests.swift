@@ -23,7 +23,7 @@ import Testing
         "192.0.2.1/24", "2001:db8::/129", "2001:db8::1/32", "192.0.2", "192.0.2.0/0000000000000000024", "localhost",
         "[::1]", "192.0.2.1:80",
     ])
-    func whatIsNoneOfThemIsRefused(text: String) {
+    func malformedRangeIsRefused(text: String) {
         #expect(AddressRange(text) == nil)
     }
 }
@@ -34,7 +34,7 @@ import Testing
         ("2001:db8:1:2ff:1::5", "2001:db8:1:2ff::/64", "2001:db8:1:200::/56"), ("::1", "::/64", "::/56"),
         ("fe80::1:2%eth0", "fe80::/64", "fe80::/56"), ("", "", ""), ("unix", "unix", "unix"),
     ])
-    func addresses(_ host: String, asOne: String, neighbourhood: String) {
+    func addressesOfOneHostAreCountedAsOne(_ host: String, asOne: String, neighbourhood: String) {
         #expect(AddressRange.countedAsOne(host) == asOne)
         #expect(AddressRange.neighbourhood(host) == neighbourhood)
     }

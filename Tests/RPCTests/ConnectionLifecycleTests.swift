@@ -97,7 +97,7 @@ import Testing
         #expect(lifecycle.tick(at: at(end)) == .shutDown("max_age"))
     }
 
-    @Test func whatDoesNotMoveIsCutOff() {
+    @Test func stalledConnectionIsCutOff() {
         var lifecycle = opened()
         lifecycle.stalled(true, at: at(1))
         lifecycle.stalled(false, at: at(30))

@@ -35,7 +35,7 @@ import Wire
         return frame
     }
 
-    @Test func whoWaitsHoldsUpNobody() throws {
+    @Test func waitingHandlerHoldsUpNoOther() throws {
         let gate = Gate()
         let client = RawClient(router(gate))
         let waiting = try (0..<3).map { try client.call(body: frame("wait \($0)")) }

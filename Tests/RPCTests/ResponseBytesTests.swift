@@ -71,7 +71,7 @@ import Wire
         #expect(server.metrics.snapshot.limits == ["response_bytes_per_connection": 2])
     }
 
-    @Test func whatWasReadIsNotCounted() throws {
+    @Test func readResponseBytesAreNoLongerCounted() throws {
         let server = server(.small)
         let reply = try RawClient(server).call(body: message)
         #expect(reply["grpc-status"] == "0")

@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The database takes no more writes, say: the process lives on.
-    @Test func whereServingStopsTheWatchGoesOn() async {
+    @Test func watchGoesOnAfterServingStops() async {
         let state = ServingState()
         state.stopServing()
         var watch = state.changes().makeAsyncIterator()

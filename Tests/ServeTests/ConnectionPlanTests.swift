@@ -14,7 +14,7 @@ import Testing
         try ConnectionPlan(descriptors: descriptors, loops: 4, http: Self.http, grpcListeners: 4, grpc: grpc)
     }
 
-    @Test func whatFitsStaysAsItIs() throws {
+    @Test func planThatFitsStaysAsItIs() throws {
         let plan = try plan(descriptors: 524_288)
         #expect(!plan.isLowered)
         #expect(plan.grpc == 10_000)

@@ -11,7 +11,7 @@ import Testing
         ["NOTIFY_SOCKET": "vsock:2:1"],
         ["NOTIFY_SOCKET": "/" + String(repeating: "a", count: 108)],
     ])
-    func nobodyListens(variables: [String: String]) {
+    func managerIsAbsentWithoutItsVariables(variables: [String: String]) {
         #expect(ServiceManager(variables) == nil)
     }
 

@@ -14,7 +14,7 @@ import Testing
         "<Part><PartNumber>\(number)</PartNumber><Size>\(size)</Size><ETag>\(etag)</ETag></Part>"
     }
 
-    @Test func readsParts() throws {
+    @Test func pageListsItsParts() throws {
         let last =
             "<Part><ETag>b</ETag><HashCrc64ecma>7</HashCrc64ecma><Size>0</Size><PartNumber>10000</PartNumber></Part>"
         let page = try page(part(3) + "<IsTruncated>true</IsTruncated>" + last, after: 2)

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [0, 3]) func theObjectIsInTheCatalog(_ parts: Int) async throws {
+    @Test(arguments: [0, 3]) func completedObjectIsInTheCatalog(_ parts: Int) async throws {
         let created = try await device.create()
         try scene.initiate(created.uploadID, parts: 1)
         var request = try scene.store(created.uploadID, parts: parts)
@@ -94,7 +94,7 @@ import Testing
         { $0.partSizeBytes = 131_072 },
     ]
 
-    @Test(arguments: 0..<7, [0, 2]) func whatDisagreesWithTheStore(_ change: Int, _ parts: Int)
+    @Test(arguments: 0..<7, [0, 2]) func requestThatDisagreesWithTheStoreIsRefused(_ change: Int, _ parts: Int)
         async throws
     {
         let created = try await device.create()
@@ -117,7 +117,7 @@ import Testing
         await expectRefusal(.failedPrecondition) { [request] in try await device.complete(request) }
     }
 
-    @Test func otherTagsTheSecondTime() async throws {
+    @Test func repeatedCompletionWithOtherTagsIsRefused() async throws {
         let created = try await device.create()
         var request = try scene.store(created.uploadID)
         request.rawTags = ["a": "bc"]
@@ -132,7 +132,7 @@ import Testing
         ["k\t": "v"], ["k": "a\nb"], ["k": "v\0"], ["k": "\u{85}"],
         Dictionary(uniqueKeysWithValues: (0..<257).map { ("key-\($0)", "") }),
     ])
-    func tagsOverTheirLimits(_ tags: [String: String]) async throws {
+    func tagsOverTheirLimitsAreRefused(_ tags: [String: String]) async throws {
         let created = try await device.create()
         var request = try scene.store(created.uploadID)
         request.rawTags = tags
@@ -154,7 +154,7 @@ import Testing
         #expect(try tags(created.uploadID) == given)
     }
 
-    @Test func numbersBelowZero() async throws {
+    @Test func numbersBelowZeroAreRefused() async throws {
         for change: @Sendable (inout CompleteUploadRequest) -> Void in [
             { $0.fileSize = -1 }, { $0.completedPartCount = -1 }, { $0.partSizeBytes = -1 },
         ] {
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func beforeTheObjectExists() async throws {
+    @Test func completionBeforeTheObjectExistsIsRefused() async throws {
         let created = try await device.create()
         try scene.initiate(created.uploadID, parts: 1)
         await expectRefusal(.failedPrecondition) {
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    @Test func afterAnAbort() async throws {
+    @Test func completionOfAnAbortedUploadIsRefused() async throws {
         let created = try await device.create()
         let request = try scene.store(created.uploadID)
         try await device.abort(created.logicalUploadID)

@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a\nb", String(repeating: "x", count: 129)])
-    func aKeyThatBreaksARule(_ key: String) async throws {
+    func malformedIdempotencyKeyIsRefused(_ key: String) async throws {
         let scene = try Scene()
         await expectRefusal(.invalidArgument) { try await scene.device().create(hints: ["idempotency_key": key]) }
         #expect(try scene.database.readBlocking { try $0.first("SELECT count(*) FROM uploads") { $0.int(0) } } == 0)

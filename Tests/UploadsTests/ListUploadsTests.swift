@@ -29,7 +29,7 @@ import Testing
                 method: UploadManagementServiceMethods.listUploads, identity: Principal.user(user)))
     }
 
-    @Test func whatIsAcknowledgedCounts() async throws {
+    @Test func listedUploadsCountAcknowledgedBytes() async throws {
         let caller = try scene.device(1)
         let empty = try await caller.create()
         let moving = try await caller.create()
@@ -46,7 +46,7 @@ import Testing
         #expect(uploads.map(\.logicalUploadID).contains(moving.logicalUploadID))
     }
 
-    @Test func whatHasEndedIsNotUnderWay() async throws {
+    @Test func endedUploadsAreNotListed() async throws {
         let caller = try scene.device(1)
         let aborted = try await caller.create()
         try await caller.abort(aborted.logicalUploadID)

@@ -45,7 +45,7 @@ import Testing
     }
 
     /// Whatever happens, in any order, what is kept is what would be counted, and never below 0.
-    @Test(arguments: 0..<20) func whatIsKeptIsWhatWouldBeCounted(seed: UInt64) async throws {
+    @Test(arguments: 0..<20) func keptUsageEqualsTheCountedUsage(seed: UInt64) async throws {
         let scene = try Scene()
         let callers = [try scene.device(1), try scene.device(2), try scene.site(1), try scene.site(2)]
         var generator = SeededGenerator(seed: seed)

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [0, 2], [false, true])
-    func itIsAsItWas(parts: Int, isBegun: Bool) async throws {
+    func readoptedObjectIsAsItWas(parts: Int, isBegun: Bool) async throws {
         let (request, facts) = try await completed(parts: parts, by: try newer.device())
         if isBegun {
             let upload = try begin(request)
@@ -98,7 +98,7 @@ import Testing
         #expect(recovery.currentUploadID == upload.id && recovery.nextAction == .completeOnly)
     }
 
-    @Test func whatItsClientCompletedSinceStays() async throws {
+    @Test func laterCompletionOfTheClientStays() async throws {
         let (request, facts) = try await completed(by: try newer.device())
         let upload = try begin(request)
         let device = try older.device()
@@ -117,7 +117,7 @@ import Testing
         #expect(try listed(older).isEmpty)
     }
 
-    @Test func theFormatOnDisk() throws {
+    @Test func factsAreReadInTheirFormatOnDisk() throws {
         // Written by an earlier version: it must be read for as long as its file is there.
         let text = """
             {"backend":"oss","bucket":"b","content_type":null,"crc64":18446744073709551615,"created_at":1,\

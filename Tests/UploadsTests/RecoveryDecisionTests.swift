@@ -67,7 +67,7 @@ import Testing
         #expect(decidedBy.count == Self.table.count)
     }
 
-    @Test func whoIsToldToRestartMay() {
+    @Test func decisionToRestartAllowsARestart() {
         for facts in Self.everyFacts {
             let decision = RecoveryDecision(facts)
             if decision.action == .restart { #expect(decision.isRestartAllowed, "\(facts)") }
@@ -89,7 +89,7 @@ import Testing
         (UploadFacts(isLost: true, hasMultipart: true, hasPart: true), .active, .restart),
         (UploadFacts(isAborted: true), .terminal, .abort),
     ])
-    func row(_ facts: UploadFacts, _ status: LogicalUploadStatus, _ action: UploadRecoveryAction)
+    func factsDecideStatusAndAction(_ facts: UploadFacts, _ status: LogicalUploadStatus, _ action: UploadRecoveryAction)
     {
         #expect(RecoveryDecision(facts).status == status)
         #expect(RecoveryDecision(facts).action == action)

@@ -21,7 +21,7 @@ import Testing
         device = try scene.device()
     }
 
-    @Test func theEnd() async throws {
+    @Test func sessionEndsAfterItsIdleTime() async throws {
         let (nothing, put, part, whole) = (
             try await device.create(), try await device.create(), try await device.create(), try await device.create()
         )
@@ -57,7 +57,7 @@ import Testing
         #expect(try scene.record(created.uploadID).sessionEndsAt.seconds == start + 3700)
     }
 
-    @Test func notBeyondTheTotal() async throws {
+    @Test func activityDoesNotExtendTheTotal() async throws {
         let created = try await device.create()
         let start = scene.clock.now().seconds
         for _ in 0..<6 {

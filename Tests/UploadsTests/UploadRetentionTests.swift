@@ -84,7 +84,7 @@ import Testing
     }
 
     /// What is still open, waits for its sweep, or has rows in the store stays, however old.
-    @Test func whatHasNotEndedStays() async throws {
+    @Test func unfinishedUploadsStayHoweverOld() async throws {
         let open = try await device.create()
         let lingering = try await device.create()
         try scene.initiate(lingering.uploadID, parts: 1)

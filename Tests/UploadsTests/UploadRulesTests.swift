@@ -18,7 +18,7 @@ import Testing
         device = try scene.device()
     }
 
-    @Test func aNewUpload() async throws {
+    @Test func newUploadHasLocationAndCredentials() async throws {
         let created = try await device.create()
         let credentials = try #require(created.credentials)
         #expect(created.logicalUploadID.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" })
@@ -44,7 +44,7 @@ import Testing
 
     // Restart
 
-    @Test func aRestartSupersedes() async throws {
+    @Test func restartSupersedesTheAttempt() async throws {
         let first = try await device.create()
         try scene.initiate(first.uploadID, parts: 2)
         let second = try await device.create(restartFrom: first.uploadID)
@@ -74,7 +74,7 @@ import Testing
         #expect(try scene.record(second.uploadID).owner == scene.record(first.uploadID).owner)
     }
 
-    @Test func whatEndedIsNotRestarted() async throws {
+    @Test func endedUploadIsNotRestarted() async throws {
         let (done, aborted) = (try await device.create(), try await device.create())
         try await device.complete(scene.store(done.uploadID))
         try await device.abort(aborted.logicalUploadID)
@@ -95,7 +95,7 @@ import Testing
         { _ = try await $0.create(restartFrom: $1.uploadID) },
     ]
 
-    @Test(arguments: 0..<5) func strangers(_ call: Int) async throws {
+    @Test(arguments: 0..<5) func callsOfOtherOwnersAreRefused(_ call: Int) async throws {
         let created = try await device.create()
         let neighbours = [try scene.device(2), try scene.site(1)]
         for neighbour in neighbours {
@@ -204,7 +204,7 @@ import Testing
         #expect(try scene.snapshot(created.uploadID).object != nil)
     }
 
-    @Test func abortOfAnUnknownUpload() async throws {
+    @Test func abortOfAnUnknownUploadIsRefused() async throws {
         await expectRefusal(.uploadNotFound) { try await device.abort("nonsense") }
     }
 

@@ -33,11 +33,11 @@ import Testing
         return Double(due.microseconds - now.microseconds) / 1e6
     }
 
-    @Test(arguments: [200, 201, 204, 299]) func whatIsTaken(status: Int) {
+    @Test(arguments: [200, 201, 204, 299]) func successStatusIsDelivered(status: Int) {
         #expect(outcome(status) == .delivered)
     }
 
-    @Test(arguments: [100, 199, 301, 302, 308, 400, 404, 410, 429, 500, 503, 0]) func whatIsNot(status: Int)
+    @Test(arguments: [100, 199, 301, 302, 308, 400, 404, 410, 429, 500, 503, 0]) func otherStatusIsRetried(status: Int)
     {
         #expect(delay(outcome(status)) == 1)
     }
@@ -65,7 +65,7 @@ import Testing
         #expect(delay(outcome(500, attempts: 0, failingSeconds: nil)) == 1)
     }
 
-    @Test func saysWhy() {
+    @Test func failureReasonIsShortAndSaysWhy() {
         let redirect = outcome(302)
         let long = rules.outcome(
             of: .failure(.connection(String(repeating: "x", count: 1000))), for: delivery(), at: now, random: 1)

@@ -41,7 +41,7 @@ import Testing
         #expect(again[1].firstFailedAt == scene.clock.now().adding(seconds: -5))
     }
 
-    @Test func whatComesWhileOneWaitsIsHeldBack() throws {
+    @Test func eventBehindAWaitingOneIsHeldBack() throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
@@ -68,7 +68,7 @@ import Testing
         #expect(try scene.letters().isEmpty)
     }
 
-    @Test func whatEndedStaysSo() throws {
+    @Test func endedDeliveryStaysEnded() throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         let delivery = try scene.due()[0]
@@ -128,7 +128,7 @@ import Testing
         #expect(try scene.count("events") == 0)
     }
 
-    @Test func whatWaitsIsNeverTooOld() async throws {
+    @Test func waitingEventIsNeverTooOld() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         scene.clock.advance(seconds: 1000 * 86_400)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimited) struct WebhookSenderTests {
     /// While something waits for its time, a notification is one look at the outbox, and costs nothing after it.
-    @Test func looksOnceForEachRing() async throws {
+    @Test func senderLooksOnceForEachNotification() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 3600), reason: "no"))

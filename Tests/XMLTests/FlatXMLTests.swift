@@ -4,7 +4,7 @@ import Testing
 @testable import XML
 
 @Suite(.timeLimited) struct FlatXMLTests {
-    @Test func escapesXML() {
+    @Test func reservedCharactersAreEscaped() {
         var xml = FlatXML("Result", [FlatXML.Element("Key", "a<&>\"'\rü")])
         xml.append("Part", [FlatXML.Element("ETag", "\"A\"")])
         #expect(

@@ -4,7 +4,7 @@ import Testing
 @testable import XML
 
 @Suite(.timeLimited) struct XMLElementTests {
-    @Test func readsAnAnswer() throws {
+    @Test func answerIsReadAsElements() throws {
         let document = """
             <?xml version="1.0" encoding="UTF-8"?>
             <ListPartsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">

@@ -48,7 +48,7 @@ import Testing
         ("<n:a xmlns:n=\"urn:n\"><n:b/><c/></n:a>", "<a><b></b><c></c></a>"),
         ("<a><b p:type=\"User\" xmlns:p=\"urn:p\" xml:lang='en'/></a>", "<a><b></b></a>"),
     ])
-    func reads(document: String, events: String) throws {
+    func documentIsReadAsEvents(document: String, events: String) throws {
         #expect(try read(document.utf8) == events)
     }
 
@@ -119,14 +119,14 @@ import Testing
         #expect(failure("+ADw-a/>".utf8)?.reason == .syntax)
     }
 
-    @Test func limitsTheSize() throws {
+    @Test func documentOverTheSizeLimitIsRefused() throws {
         let document = Array("<a/>".utf8)
         var reader = try XMLReader(document, maximumBytes: 4)
         #expect(try reader.next() == .start("a"))
         #expect(throws: XMLError(.limitExceeded, at: 3)) { _ = try XMLElement(parsing: document, maximumBytes: 3) }
     }
 
-    @Test func limitsTheDepth() {
+    @Test func documentNestedTooDeepIsRefused() {
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.timeLimited) struct EventLoopTests {
     /// A handler whose connection is gone may be resumed when the loop has ended.
-    @Test func whatComesAfterTheEndIsDropped() {
+    @Test func jobsAfterTheEndAreDropped() {
         let loop = EventLoop(name: "test")
         loop.stop()
         loop.run { Issue.record("the loop has ended") }

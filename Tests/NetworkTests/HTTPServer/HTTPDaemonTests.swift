@@ -71,7 +71,7 @@ private struct EchoHandler: HTTPRequestHandler {
         #expect(try client.answer().fields["x-peer"] == "::1")
     }
 
-    @Test func streamsABody() throws {
+    @Test func bodyArrivesInPieces() throws {
         let daemon = try start()
         defer { daemon.stop(drainingFor: 1) }
         let client = try RawConnection(port: daemon.port)

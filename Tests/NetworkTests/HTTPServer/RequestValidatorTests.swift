@@ -38,11 +38,11 @@ import Testing
     }
 
     @Test(arguments: refusals)
-    func refuses(fields: HTTPFields, refusal: RequestValidator.Refusal) {
+    func ambiguousRequestIsRefused(fields: HTTPFields, refusal: RequestValidator.Refusal) {
         #expect(throws: refusal) { try admit(fields) }
     }
 
-    @Test func countsBytes() throws {
+    @Test func moreBytesOfFieldsThanTheLimitAreRefused() throws {
         // "host", "store", "x", "/b/k"
         #expect(try admit(["x": String(repeating: "a", count: (16 << 10) - 14)]) == .none)
         #expect(throws: RequestValidator.Refusal.tooLarge) {
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func countsFields() throws {
+    @Test func moreFieldsThanTheLimitAreRefused() throws {
         var fields = HTTPFields()
         for index in 0..<99 {
             fields.append("x-\(index)", "")

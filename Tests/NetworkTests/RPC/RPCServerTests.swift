@@ -88,7 +88,7 @@ private let echo = (
     }
 
     /// Larger than a flow-control window, a socket's buffer and a frame, both ways.
-    @Test func largeMessages() async throws {
+    @Test func largeMessagesPassBothWays() async throws {
         try await withServer({ router in
             router.add(echo.unary) { (request: HealthCheckRequest, _) in request }
             router.add(echo.download) { (request: HealthCheckRequest, responses, _) in

@@ -27,7 +27,7 @@ import Testing
         #expect(byTable == crc(bytes))
     }
 
-    @Test func streams() {
+    @Test func piecesGiveTheChecksumOfTheWhole() {
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
         var pieces = CRC64()
         for start in stride(from: 0, to: bytes.count, by: 7001) {
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 7, 8, 255, 4096, 65_537])
-    func combines(cut: Int) {
+    func combinedChecksumsEqualThatOfTheWhole(cut: Int) {
         let bytes = (0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 7) }
         let first = crc(Array(bytes[..<cut]))
         let second = crc(Array(bytes[cut...]))

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["k", "a b/ü+&?#%/日本//x/", "~-_."])
-    func whatIsSignedForS3IsTaken(key: String) throws {
+    func requestSignedForS3IsAccepted(key: String) throws {
         for (endpoint, host) in [
             ("http://127.0.0.1:50080", "127.0.0.1:50080"), ("https://s3.example.com:443", "s3.example.com"),
         ] {
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/k", "a/../b", "a\u{0}"])
-    func whatIsNoKeyIsNotSigned(key: String) throws {
+    func invalidKeyIsNotSigned(key: String) throws {
         #expect(try request(key) == nil)
     }
 }

@@ -31,7 +31,7 @@ import Testing
             ("bytes=9-", .from(9), nil),
             ("bytes=-0", .suffix(0), nil),
         ] as [(String, ByteRange, Range<Int64>?)])
-    func resolvesRanges(field: String, range: ByteRange, resolved: Range<Int64>?) {
+    func rangesResolveWithinTheSize(field: String, range: ByteRange, resolved: Range<Int64>?) {
         #expect(ByteRange(field) == range)
         #expect(range.resolved(in: 9) == resolved)
     }
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func readsACompletion() throws {
+    @Test func completionIsReadPartByPart() throws {
         let body = """
             <?xml version="1.0" encoding="UTF-8"?>
             <CompleteMultipartUpload>
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test func boundsACompletion() {
+    @Test func completionOverTheLimitsIsRefused() {
         let body = [UInt8](repeating: UInt8(ascii: " "), count: CompletionList.maximumBytes + 1)
         #expect(throws: StoreError.self) { try CompletionList(xml: body) }
     }

@@ -65,7 +65,7 @@ import Testing
         return count
     }
 
-    @Test func takesTheExamples() throws {
+    @Test func examplesOfTheSpecificationAreAccepted() throws {
         let request = try request()
         #expect(try S3Authentication(request: request, publicAuthority: nil).read().isSigned(request, by: Self.secret))
         #expect(try read(body(Self.chunks), seed: Self.seed, trailer: nil) == 66_560)

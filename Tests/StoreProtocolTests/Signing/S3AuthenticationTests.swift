@@ -78,7 +78,7 @@ import Testing
     }
 
     /// Order does not count; a value is there twice, or empty, or has no `=`: it does.
-    @Test func sortsTheQuery() throws {
+    @Test func queryIsSortedBeforeItIsSigned() throws {
         let vector = try vector { $0.mode == "header" && $0.target.contains("part-number-marker=") }
         let path = vector.target.prefix { $0 != "?" }
         let pairs = vector.target.dropFirst(path.count + 1).split(separator: "&").map(String.init)

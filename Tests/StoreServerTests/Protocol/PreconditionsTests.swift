@@ -48,13 +48,13 @@ import Testing
             (["if-match": etag, "if-none-match": etag], .notModified),
             (["if-unmodified-since": before, "if-modified-since": same], .failed),
         ] as [([String: String], Preconditions.Outcome)])
-    func weighs(fields: [String: String], outcome: Preconditions.Outcome) {
+    func preconditionsDecideInTheOrderOfTheSpecification(fields: [String: String], outcome: Preconditions.Outcome) {
         var asked = HTTPFields()
         for (name, value) in fields { asked.append(name, value) }
         #expect(Preconditions(asked).outcome(etag: Self.etag, lastModified: Self.stored) == outcome)
     }
 
-    @Test func joinsLines() {
+    @Test func repeatedPreconditionFieldsAreJoined() {
         let asked: HTTPFields = ["If-None-Match": "\"a\"", "if-none-match": Self.etag]
         #expect(Preconditions(asked).outcome(etag: Self.etag, lastModified: Self.stored) == .notModified)
     }

@@ -42,7 +42,7 @@ import Testing
         return try client.put(chunks, fields: fields)
     }
 
-    @Test func putsAndGets() throws {
+    @Test func objectPutIsReadBack() throws {
         let store = try TestStore()
         let client = client(store)
         let body = content(10_000)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: ["crc32", "crc32c", "crc64nvme", "sha1", "sha256"])
-    func verifiesChecksums(name: String) throws {
+    func wrongChecksumIsRefused(name: String) throws {
         let store = try TestStore()
         let client = client(store)
         let algorithm = try #require(ChecksumAlgorithm(rawValue: name.uppercased()))

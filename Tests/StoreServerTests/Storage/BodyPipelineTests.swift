@@ -209,7 +209,7 @@ import Testing
         withExtendedLifetime((first, second, last)) {}
     }
 
-    @Test func reusesBlocks() {
+    @Test func returnedBlockIsTakenAgain() {
         let threads = BlockThreads()
         let block = threads.takeBlock()
         threads.giveBack(block)

@@ -234,7 +234,7 @@ import Testing
         #expect(try store.files().count == 1)
     }
 
-    @Test func aborts() throws {
+    @Test func abortedUploadRefusesPartsAndLeavesNoFile() throws {
         let store = try TestStore()
         let client = store.client()
         let id = try client.initiate()

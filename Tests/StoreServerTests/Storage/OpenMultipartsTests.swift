@@ -32,7 +32,7 @@ import Testing
     }
 
     /// A client that begins another at each of its starts, and stores something each time, always comes to its end.
-    @Test func whereAllHaveParts() throws {
+    @Test func oldestUploadEndsWhereAllHaveParts() throws {
         var ids: [String] = []
         for _ in 0..<20 {
             test.clock.advance(seconds: 1)
@@ -52,7 +52,7 @@ import Testing
         #expect(try other.completeAll(id).status == 200)
     }
 
-    @Test func whatAnOlderVersionLetBeOpenEndsBitByBit() throws {
+    @Test func excessUploadsOfAnOlderVersionEndInSteps() throws {
         let claims = client.claims
         try test.database.writeBlocking { connection in
             _ = try connection.execute(

@@ -63,7 +63,7 @@ import Testing
         #expect(try test.files().isEmpty)
     }
 
-    @Test func whatGoesIsTakenOff() throws {
+    @Test func removedPartsAreTakenOffTheUsage() throws {
         let client = test.client()
         let first = try client.initiate()
         let second = try client.initiate()

@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: ["a file more", "a file less", "another store", "an older database", "a database one ahead"])
-    func whatChangedAfterACleanStopIsSeen(_ what: String) throws {
+    func changesAfterACleanStopAreNoticed(_ what: String) throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
         let path = try #require(try store.files().first.map(store.path))

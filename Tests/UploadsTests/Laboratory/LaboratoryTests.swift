@@ -43,7 +43,7 @@ import Testing
     }
 
     /// A laboratory that finds nothing may be looking at nothing.
-    @Test(arguments: Sabotage.allCases) func whatIsBrokenIsFound(_ sabotage: Sabotage) async throws {
+    @Test(arguments: Sabotage.allCases) func everySabotageIsFound(_ sabotage: Sabotage) async throws {
         for seed in UInt64(1)...100 {
             let world = try World(isTight: false)
             if try await Self.failure(of: seed, in: world, sabotage: sabotage) != nil { return }

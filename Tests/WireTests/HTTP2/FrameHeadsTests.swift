@@ -16,7 +16,7 @@ import Wire
 
     /// Cut into pieces of any length, the heads are the same, and begin at the same place.
     @Test(arguments: 1...bytes.count)
-    func cutAnywhere(size: Int) {
+    func frameHeadsAreFoundHoweverBytesAreCut(size: Int) {
         var scanner = FrameHeads(preface: 3)
         var found: [FrameHeads.Head] = []
         for start in stride(from: 0, to: Self.bytes.count, by: size) {

@@ -79,7 +79,7 @@ private final class Server: HTTP2SessionHost {
         #expect(server.streams.count == 2)
     }
 
-    @Test func whatComesForARefusedStreamIsIgnored() throws {
+    @Test func framesOfARefusedStreamAreIgnored() throws {
         let server = Server()
         server.isOpen = false
         server.receive(Self.preface + Self.headers(1) + Self.data(1) + Self.headers(3) + Self.data(1))
@@ -114,7 +114,7 @@ private final class Server: HTTP2SessionHost {
     }
 
     /// We reset a stream that the client could still send on; it has, before it heard of it.
-    @Test func whatCrossesOurResetIsIgnored() throws {
+    @Test func framesThatCrossOurResetAreIgnored() throws {
         let server = Server()
         server.receive(Self.preface + Self.headers(1) + Self.headers(3))
         try #require(server.streams.first).reset(.cancel)

@@ -37,7 +37,7 @@ import Wire
         }
     }
 
-    @Test func resetsAndHeaderSections() {
+    @Test func floodsOfResetsAndHeaderSectionsAreDetected() {
         var conduct = PeerAbuseDetector(settings())
         let resets = (0..<6).map { _ in conduct.madeUsReset(at: 0) }
         #expect(resets == [nil, nil, nil, nil, nil, .resets])
