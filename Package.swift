@@ -20,7 +20,7 @@ func module(
 
 func tests(_ module: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
     .testTarget(
-        name: "\(module)Tests", dependencies: [.byName(name: module)] + dependencies, exclude: exclude,
+        name: "\(module)Tests", dependencies: [.byName(name: module), "TestSupport"] + dependencies, exclude: exclude,
         swiftSettings: strict)
 }
 
@@ -164,6 +164,13 @@ let package = Package(
 
         .target(name: "Counters", path: "Tests/Counters"),
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient", swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "GatewayTesting",
+            dependencies: [
+                "Accounts", "Basics", "Crypto", "Database", "HTTPTypes", "Proto", "RPC", "TestSupport", "Wire",
+            ],
+            path: "Tests/GatewayTesting", swiftSettings: strict),
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("XML"),
@@ -189,41 +196,45 @@ let package = Package(
             name: "NetworkTests",
             dependencies: [
                 "Basics", "EventLoops", "GatewayErrors", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC",
-                "Sockets", "ThreadCalls", "Wire",
+                "Sockets", "TestSupport", "ThreadCalls", "Wire",
             ],
             swiftSettings: strict),
-        tests("Database", ["Basics"]),
-        .target(name: "StoreTesting", path: "Tests/StoreTesting", swiftSettings: strict),
-        tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "StoreTesting"], exclude: ["Vectors"]),
-        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol", "StoreTesting"]),
+        tests("Database", ["Basics", "GatewayTesting"]),
+        tests("StoreProtocol", ["Basics", "Crypto", "HTTPTypes"], exclude: ["Vectors"]),
+        tests("ObjectStore", ["Basics", "Crypto", "Database", "StoreProtocol"]),
         tests(
             "StoreServer",
             [
                 "Basics", "Crypto", "Database", "HTTPTestClient", "HTTPTypes", "ObjectStore", "Sockets",
-                "StoreProtocol", "StoreTesting",
+                "StoreProtocol",
             ]),
-        tests("Accounts", ["Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
-        tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "HTTPClient"]),
+        tests(
+            "Accounts",
+            ["Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto", "RPC", "Wire"]),
+        tests("Webhooks", ["Accounts", "Basics", "Crypto", "Database", "GatewayTesting", "HTTPClient"]),
         tests(
             "DeviceInit",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Wire"]),
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPTypes", "Proto", "RPC",
+                "Wire",
+            ]),
         tests(
             "Catalog",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC",
-                "StoreProtocol", "Wire",
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "ObjectStore", "Proto",
+                "RPC", "StoreProtocol", "Wire",
             ]),
         tests(
             "CopyJobs",
             [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "HTTPClient", "ObjectStore",
-                "Proto", "RPC", "StoreClient", "StoreProtocol",
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "HTTPClient",
+                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol",
             ]),
         tests(
             "Uploads",
             [
-                "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "HTTPTypes",
-                "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreServer", "Wire",
+                "Accounts", "Basics", "Catalog", "Crypto", "Database", "DeviceClient", "GatewayAPI", "GatewayTesting",
+                "HTTPTypes", "ObjectStore", "Proto", "RPC", "StoreClient", "StoreProtocol", "StoreServer", "Wire",
             ]),
         tests("Backup", ["Crypto", "ObjectStore"]),
         tests("StoreClient", ["Basics", "HTTPClient"]),

@@ -72,8 +72,9 @@ def gateway_with(binary, tmp_path_factory):
     """Makes running gateways with a configuration and a data directory of their own; ended with the session."""
     started: list[Gateway] = []
 
-    def start(config: dict | None = None) -> Gateway:
+    def start(config: dict | None = None, environment: dict[str, str] | None = None) -> Gateway:
         gateway = Gateway(binary, tmp_path_factory.mktemp("gateway"), config)
+        gateway.environment |= environment or {}
         started.append(gateway)
         return gateway.start()
 

@@ -8,7 +8,6 @@ import os
 import socket
 import struct
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -157,7 +156,7 @@ def test_pings_between_calls_are_no_flood(target):
             peer.expect_pong()
 
 
-def test_rapid_reset(target):
+def test_rapid_resets_leave_others_served(target):
     """CVE-2023-44487: streams that are opened and reset at once."""
     with Peer(target.listeners["auth"]) as peer:
         header = check(peer.authority)
@@ -198,7 +197,7 @@ def test_a_flood_of_continuations(target):
             pass
 
 
-def test_an_hpack_bomb(target):
+def test_hpack_bomb_is_cut_off(target):
     """One field in the dynamic table, referred to thousands of times (CVE-2016-6581)."""
     with Peer(target.listeners["auth"]) as peer:
         insert = b"\x40" + h2raw.string("x-bomb") + h2raw.string("a" * 3900)
@@ -304,7 +303,7 @@ def impatient(gateway_with):
     )
 
 
-def test_an_idle_connection(impatient):
+def test_idle_connection_is_closed(impatient):
     with Peer(impatient.listeners["auth"]) as peer:
         while (got := peer.next()).kind != GOAWAY:
             if got.kind == PING:
@@ -324,20 +323,20 @@ def test_more_connections_than_one_address_may_have(target):
     before = reached(target, "connections_per_address")
     host, port = target.listeners["auth"].rsplit(":", 1)
     connections = [socket.create_connection((host, int(port))) for _ in range(CONNECTIONS + 10)]
-    deadline = time.monotonic() + 15
-    while reached(target, "connections_per_address") == before and time.monotonic() < deadline:
-        time.sleep(0.05)
+    eventually(lambda: reached(target, "connections_per_address") > before)
     for connection in connections:
         connection.close()
-    assert reached(target, "connections_per_address") > before
-    while True:
-        # The places are free again once the gateway has seen the ends.
+
+    def answers() -> bool:
         try:
             with Peer(target.listeners["auth"]) as peer:
                 peer.expect_pong()
-            return
+            return True
         except (AssertionError, ConnectionError):
-            assert time.monotonic() < deadline
+            return False
+
+    # The places are free again once the gateway has seen the ends.
+    eventually(answers)
 
 
 def test_a_message_whose_length_lies(target):
@@ -363,7 +362,7 @@ def expect_refusals(target, header: bytes, status: grpc.StatusCode, message: byt
         peer.expect_pong()
 
 
-def test_a_zip_bomb(target):
+def test_zip_bomb_is_refused_as_too_large(target):
     """64 KB that stand for 64 MB: no more is inflated than a message may have."""
     bomb = gzip.compress(bytes(1 << 26), mtime=0)
     message = b"\1" + len(bomb).to_bytes(4, "big") + bomb

@@ -54,7 +54,7 @@ def test_malformed_unknown_and_wrong_credentials_get_one_message(uploader, gatew
     assert len(messages) == 1
 
 
-def test_a_disabled_key(site_key, admin, gateway, stubs):
+def test_disabled_key_is_refused_at_once(site_key, admin, gateway, stubs):
     uploader = Uploader(gateway, stubs, site_key[1]).sign_in()
     upload = uploader.create()
     assert admin.admin("DisableApiKey", api_key_id=site_key[0]).api_key.status == 2
@@ -72,7 +72,7 @@ def test_the_reason_is_told_only_to_who_has_the_secret(site_key, admin, gateway,
         exchange(gateway, stubs, altered(site_key[1]))
 
 
-def test_an_expired_key(fleet, admin, gateway, stubs):
+def test_expired_key_is_refused(fleet, admin, gateway, stubs):
     soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=4)
     key = admin.admin("CreateSiteApiKey", site_id=fleet.site_id, key_name=unique("key"), expired_at=soon)
     uploader = Uploader(gateway, stubs, key.credential).sign_in()
@@ -219,7 +219,7 @@ def test_another_scheme_than_bearer(uploader, stubs, scheme):
         )
 
 
-def test_an_expired_token(gateway_with, login, stubs):
+def test_expired_token_is_refused(gateway_with, login, stubs):
     gateway = gateway_with({"auth": {"access_token_lifetime_seconds": 3}})
     uploader = Fleet.create(login(gateway)).uploader()
     upload = uploader.create()

@@ -354,7 +354,7 @@ def test_without_objects_it_is_restored_over_its_store(binary, gateway, login, o
     assert offline(binary, "doctor", "--data-dir", gateway.data, "--checksums")["in_order"]
 
 
-def test_what_is_missing_and_damaged_is_told_and_made_good_by_a_restore(binary, gateway, login, operator, tmp_path):
+def test_restore_repairs_missing_and_damaged_files(binary, gateway, login, operator, tmp_path):
     user = login(gateway)
     fleet = Fleet.create(user)
     run = unique("run")
@@ -401,7 +401,7 @@ def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operato
 
 
 @pytest.mark.parametrize("victim", ["client", "server"])
-def test_killed_at_half_way_it_leaves_nothing_half_done(binary, gateway, login, operator, tmp_path, victim):
+def test_killed_backup_leaves_no_archive(binary, gateway, login, operator, tmp_path, victim):
     uploader = Fleet.create(login(gateway)).uploader()
     upload = Upload.create(uploader)
     upload.put(content(30_000_000)).complete()

@@ -68,7 +68,7 @@ def test_a_fleet_is_registered_once(operator, suites, table, gateway, stubs):
     assert init_patiently(gateway, stubs, first).tags == device["tags"]
 
 
-def test_what_differs_is_changed_and_nothing_else(operator, suites, table):
+def test_import_changes_only_differing_cells(operator, suites, table):
     device_id = unique_device_id()
     operator.json("device", "register", device_id, "--suite", suites[0], "--description", "D", "--tag", "a=1")
     updated_at = operator.json("device", "show", device_id)["updated_at"]
@@ -80,7 +80,7 @@ def test_what_differs_is_changed_and_nothing_else(operator, suites, table):
     assert (device["suite"], device["tags"], device["description"]) == (suites[1], {"b": "2"}, "D")
 
 
-def test_what_is_exported_is_imported_again_without_a_change(operator, suites, table):
+def test_import_of_an_export_changes_nothing(operator, suites, table):
     device_id = unique_device_id()
     register = ["device", "register", device_id, "--suite", suites[0], "--display-name", 'x,"y"', "--tag", "a;b=1\\2;"]
     operator.json(*register)
@@ -116,7 +116,7 @@ def test_a_file_with_mistakes_changes_nothing_and_names_them_all(operator, suite
     assert f"{path}:2: suite: there is no deviceSuites/999999" in message
 
 
-def test_what_the_gateway_refuses_is_told_by_line_and_the_rest_is_done(operator, table, fleet):
+def test_refused_lines_are_named_and_the_rest_imported(operator, table, fleet):
     # A device of another organization is not seen, and its id is taken.
     taken, free = fleet.register().device_id, unique_device_id()
     message = operator.refused(REFUSED, "device", "import", table(f"device_id\n{taken}\n{free}\n"))
@@ -125,7 +125,7 @@ def test_what_the_gateway_refuses_is_told_by_line_and_the_rest_is_done(operator,
     assert free in exported(operator)
 
 
-def test_a_long_file(operator, suites, table):
+def test_long_file_is_imported_whole(operator, suites, table):
     ids = [unique_device_id() for _ in range(600)]
     path = table("device_id,suite\n" + "".join(f"{device_id},{suites[0]}\n" for device_id in ids))
     assert operator.json("device", "import", path)["registered"] == len(ids)
@@ -133,7 +133,7 @@ def test_a_long_file(operator, suites, table):
     assert set(ids) <= exported(operator).keys()
 
 
-def test_what_is_no_table(operator, table, tmp_path):
+def test_file_that_is_no_table_is_refused(operator, table, tmp_path):
     assert "is not UTF-8" in operator.refused(REFUSED, "device", "import", table(b"\xff\xfed\x00"))
     assert "cannot read" in operator.refused(REFUSED, "device", "import", str(tmp_path / "nothing.csv"))
     assert "needs FILE" in operator.refused(USAGE, "device", "import")

@@ -76,7 +76,7 @@ def test_downloads_into_a_folder(user, stored, store, tmp_path):
     assert (tmp_path / "a" / "b" / file_id).read_bytes() == data
 
 
-def test_an_empty_object(user, uploader, tmp_path):
+def test_empty_object_is_downloaded(user, uploader, tmp_path):
     run = unique("run")
     completed(uploader, b"", {"run": run})
     (found,) = user.objects(f"raw_tags.run={run}")
@@ -111,7 +111,7 @@ def test_a_download_that_was_ended_goes_on(user, stored, store, tmp_path, number
 
 
 @pytest.mark.parametrize("left", ["all", "too-much", "other-bytes"])
-def test_what_an_earlier_download_left_is_compared(user, stored, store, tmp_path, left):
+def test_partial_file_of_an_earlier_download_is_compared(user, stored, store, tmp_path, left):
     file_id, data = stored
     contents = {"all": data, "too-much": data + b"x", "other-bytes": b"y" * 1000}
     (tmp_path / f"{file_id}.part").write_bytes(contents[left])
@@ -122,7 +122,7 @@ def test_what_an_earlier_download_left_is_compared(user, stored, store, tmp_path
         assert store.received - before < PART
 
 
-def test_what_cannot_be_downloaded_says_why(user, stored, tmp_path):
+def test_failed_download_says_why(user, stored, tmp_path):
     file_id, _ = stored
     refused = user.run("download", "no-such-file", "--to", tmp_path)
     assert refused.returncode == REFUSED and "no-such-file" in refused.stderr

@@ -1,27 +1,34 @@
 """The device's half while time passes: tokens, credentials and sessions that end, and a gateway that dies and comes back."""
 
-import time
+from functools import partial
 
 import pytest
 from support.certificates import Authority
 from support.client import OK, REFUSED, UNREACHABLE, USAGE, Device, Network, SignedIn, Stage
-from support.faults import wrong_clock
+from support.faults import Clock, wrong_clock
 from support.parties import Fleet, unique
 from support.uploads import content
 
 PART = 256 * 1024
 SIZE = 4 * PART + 99
 #: Seconds that tokens and credentials live.
-LIFETIME = 2
+LIFETIME = 600
 
 
 @pytest.fixture
-def scene(binary, gateway_with, login, tmp_path):
+def clock(tmp_path) -> Clock:
+    """The gateway's clock, which tests set."""
+    return Clock(tmp_path)
+
+
+@pytest.fixture
+def scene(binary, gateway_with, login, tmp_path, clock):
     """Makes a device of a gateway with a configuration of its own, and somebody who sees what arrived."""
     networks = []
 
     def make(config: dict) -> tuple[Device, SignedIn, Fleet]:
-        network = Network(gateway_with, config | {"uploads": {"part_size_bytes": PART} | config.get("uploads", {})})
+        start = partial(gateway_with, environment=clock.environment)
+        network = Network(start, config | {"uploads": {"part_size_bytes": PART} | config.get("uploads", {})})
         networks.append(network)
         fleet = Fleet.create(login(network.gateway))
         device = Device(binary, network, tmp_path / "device")
@@ -52,12 +59,12 @@ def assert_arrived(user: SignedIn, run: str, path, tmp_path) -> None:
 
 
 @pytest.mark.parametrize("after", [0, PART // 2])
-def test_tokens_and_credentials_that_end_on_the_way_are_replaced(scene, run, path, tmp_path, after):
+def test_tokens_and_credentials_that_end_on_the_way_are_replaced(scene, clock, run, path, tmp_path, after):
     config = {"auth": {"access_token_lifetime_seconds": LIFETIME}, "uploads": {"credential_lifetime_seconds": LIFETIME}}
     device, user, _ = scene(config)
-    # The network takes so long that what was valid when the request was signed is no more when it arrives.
-    for part in (2, 4):
-        device.network.store.before(f"partNumber={part}&", lambda: time.sleep(LIFETIME + 1), after)
+    # What was valid when the request was signed is no more when it arrives.
+    for part, ahead in ((2, LIFETIME + 1), (4, 2 * LIFETIME + 2)):
+        device.network.store.before(f"partNumber={part}&", partial(clock.set, ahead), after)
     events = device.events_of("upload", path, "--tag", f"run={run}")
     assert events[-1]["event"] == "completed"
     assert not any(event["event"] == "restarted" for event in events)
@@ -83,13 +90,13 @@ def test_a_key_that_was_replaced_elsewhere_stops_the_upload_and_the_new_one_goes
     assert_arrived(user, run, path, tmp_path)
 
 
-def test_a_session_that_ended_begins_again(scene, run, path, tmp_path):
-    seconds = 2
+def test_a_session_that_ended_begins_again(scene, clock, run, path, tmp_path):
+    seconds = 600
     device, user, fleet = scene({"uploads": {"session_idle_seconds": seconds, "session_total_seconds": seconds}})
     stage = Stage()
     device.network.store.before("partNumber=3&", stage)
     stage.kill(device.start("upload", path, "--tag", f"run={run}"), device.network)
-    time.sleep(seconds + 1)
+    clock.set(seconds + 1, boot=seconds + 1)
     events = device.events_of("upload", "--resume")
     assert [event["event"] for event in events].count("restarted") == 1
     assert_arrived(user, run, path, tmp_path)
@@ -128,7 +135,7 @@ def test_a_wrong_clock_is_set_by_the_stores(scene, run, tmp_path, ahead, size):
     assert_arrived(user, run, path, tmp_path)
 
 
-def test_over_tls(binary, gateway_with, login, path, tmp_path):
+def test_upload_over_tls_needs_the_authority(binary, gateway_with, login, path, tmp_path):
     authority = Authority(tmp_path, "authority")
     certificate, key, _ = authority.issue("server", ("127.0.0.1",))
     tls = {

@@ -155,7 +155,7 @@ def test_the_command_line_is_checked(device, tmp_path):
     assert device.journals == []
 
 
-def test_what_is_no_file_is_refused_and_the_others_go(device, user, run, tmp_path):
+def test_missing_file_is_refused_and_the_others_are_uploaded(device, user, run, tmp_path):
     path = file_with(tmp_path, 10)
     message = device.refused(REFUSED, "upload", tmp_path / "nothing", tmp_path, path, "--tag", f"run={run}")
     assert "No such file" in message and "is no regular file" in message
@@ -229,7 +229,7 @@ def stop_at(network, name: str) -> Stage:
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_killed_at_every_stage(device, network, user, run, tmp_path, name):
+def test_upload_resumes_after_a_kill_at_every_stage(device, network, user, run, tmp_path, name):
     path = file_with(tmp_path, SIZE)
     before = network.store.bodies
     stage = stop_at(network, name)
@@ -241,7 +241,7 @@ def test_killed_at_every_stage(device, network, user, run, tmp_path, name):
 
 
 @pytest.mark.parametrize("direction", ["up", "down"])
-def test_killed_while_completing(device, network, user, run, tmp_path, direction):
+def test_upload_resumes_after_a_kill_while_completing(device, network, user, run, tmp_path, direction):
     """CompleteUpload did not arrive, or was answered and the answer did not."""
     path = file_with(tmp_path, SIZE)
     before = network.store.bodies
@@ -261,7 +261,7 @@ def test_killed_while_completing(device, network, user, run, tmp_path, direction
     assert network.store.bodies - before - SIZE < PART
 
 
-def test_killed_again_and_again(device, network, user, run, tmp_path):
+def test_upload_resumes_after_repeated_kills(device, network, user, run, tmp_path):
     size = 12 * PART
     path = file_with(tmp_path, size)
     before = network.store.bodies

@@ -46,7 +46,7 @@ def suite(operator) -> str:
 
 
 @pytest.mark.parametrize("command", [[], ["device"], ["device", "suite"], ["site"], ["user"], *COMMANDS], ids=" ".join)
-def test_help(stranger, command):
+def test_help_describes_the_command(stranger, command):
     done = stranger.run(*command, "--help")
     assert done.returncode == OK
     assert done.stderr == ""
@@ -77,7 +77,7 @@ def test_help_names_every_command(stranger):
     ],
     ids=" ".join,
 )
-def test_usage(stranger, command):
+def test_usage_error_points_to_help(stranger, command):
     message = stranger.refused(USAGE, *command)
     assert "--help" in message
 
@@ -110,7 +110,7 @@ def test_a_server_that_is_not_there(operator):
     assert "127.0.0.1:1" in message
 
 
-def test_site_create(operator, admin):
+def test_site_create_makes_a_site(operator, admin):
     name = unique("site")
     site = operator.json("site", "create", name)
     assert site["name"] == name
@@ -141,7 +141,7 @@ def test_device_register_assigns_an_id(operator, suite):
     assert device["device_id"][:6] == unique_device_id()[:6]
 
 
-def test_device_list(operator):
+def test_device_list_shows_the_devices_of_a_suite(operator):
     site = operator.json("site", "create", unique("site"))
     suite = operator.json("device", "suite", "create", "--site", str(site["site_id"]), "--display-name", "S")["name"]
     assert operator.json("device", "list", "--suite", suite)["devices"] == []
@@ -151,7 +151,7 @@ def test_device_list(operator):
     assert all(device_id in table for device_id in expected)
 
 
-def test_user_create(operator, gateway, stubs):
+def test_user_create_makes_a_user_who_can_sign_in(operator, gateway, stubs):
     name, password = unique("user"), "a password of some length"
     user = operator.json("user", "create", name, "--role", "admin", "--password-stdin", input=password + "\n")
     assert (user["user_name"], user["role"]) == (name, "admin")
@@ -168,7 +168,7 @@ def test_user_create(operator, gateway, stubs):
     ],
     ids=["unknown", "malformed", "no site"],
 )
-def test_what_the_server_refuses_is_told_in_words(operator, command, hint):
+def test_refused_command_explains_itself(operator, command, hint):
     message = operator.refused(REFUSED, *command)
     assert hint in message
     assert len(message.strip().splitlines()) <= 3

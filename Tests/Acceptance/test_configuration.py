@@ -41,7 +41,7 @@ def config(binary, tmp_path):
     return run
 
 
-def test_what_is_in_order_can_be_checked(config):
+def test_valid_configuration_passes_the_check(config):
     done = config("check", text="{scrub: {interval_seconds: 60}} // often", DATA_GATEWAY_LOG__LEVEL="warning")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("in order: 2 of ")
@@ -59,7 +59,7 @@ def test_what_is_in_order_can_be_checked(config):
         ("{listeners: {auth: '0.0.0.0:1'}}", "reachable from other machines"),
     ],
 )
-def test_what_is_wrong_is_named(config, text, says):
+def test_invalid_setting_is_named(config, text, says):
     for command in ("check", "show"):
         if command == "show" and "pem" in says:
             continue
@@ -76,7 +76,7 @@ def test_a_misspelt_variable_is_named(config):
     assert config("check", DATA_GATEWAY_ADMIN="127.0.0.1:1", DATA_GATEWAY_SERVICE_HOST="10.0.0.1").returncode == 0
 
 
-def test_what_is_set_is_shown_with_where_it_comes_from(config):
+def test_show_names_values_and_their_sources(config):
     def shown(*arguments: str) -> dict[str, tuple[str, str]]:
         text = "{quota: {device_bytes: 1000}, rpc: {trusted_proxies: ['192.0.2.0/24', '::1']}}"
         options = ["--json", "--web-listen", "127.0.0.1:0"]

@@ -72,7 +72,7 @@ def test_a_large_unary_call(client, methods, testing):
     assert unary(client, methods["unary"], request).payload.body == bytes(314159)
 
 
-def test_metadata(client, methods, testing):
+def test_metadata_is_echoed(client, methods, testing):
     headers = {"x-grpc-test-echo-initial": "first", "x-grpc-test-echo-trailing-bin": "q6ur"}
     with ResponseMetadata() as metadata:
         unary(client, methods["unary"], testing.SimpleRequest(), headers=headers)
@@ -80,7 +80,7 @@ def test_metadata(client, methods, testing):
     assert metadata.trailers["x-grpc-test-echo-trailing-bin"] == "q6ur"
 
 
-def test_an_error(client, methods, testing):
+def test_error_has_its_code_and_message(client, methods, testing):
     message = "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n"
     for code in (2, 5, 9, 14):
         request = testing.SimpleRequest(response_status={"code": code, "message": message})
@@ -92,13 +92,13 @@ def test_an_error(client, methods, testing):
         )
 
 
-def test_an_unknown_method(client, methods, testing):
+def test_unknown_method_is_unimplemented(client, methods, testing):
     with pytest.raises(ConnectError) as raised:
         unary(client, methods["missing"], testing.SimpleRequest())
     assert raised.value.code is Code.UNIMPLEMENTED
 
 
-def test_server_streaming(client, methods, testing):
+def test_server_stream_has_every_message(client, methods, testing):
     request = testing.StreamingOutputCallRequest(response_parameters=[{"size": size} for size in SIZES])
     responses = download(client, methods["download"], request)
     assert [len(response.payload.body) for response in responses] == list(SIZES)
@@ -111,14 +111,14 @@ def test_a_stream_that_fails(client, methods, testing):
     assert (raised.value.code, raised.value.message) == (Code.RESOURCE_EXHAUSTED, "enough")
 
 
-def test_a_deadline(client, methods, testing):
+def test_deadline_ends_the_stream(client, methods, testing):
     request = testing.StreamingOutputCallRequest(response_parameters=[{"size": 1, "interval_us": 1_800_000_000}])
     with pytest.raises(ConnectError) as raised:
         download(client, methods["download"], request, timeout_ms=50)
     assert raised.value.code is Code.DEADLINE_EXCEEDED
 
 
-def test_client_streaming(client, methods, testing):
+def test_client_stream_arrives_whole(client, methods, testing):
     requests = [testing.StreamingInputCallRequest(payload={"body": bytes(size)}) for size in (27182, 8, 1828, 45904)]
     response = client.execute_client_stream(request=iter(requests), method=methods["upload"], timeout_ms=TIMEOUT_MS)
     assert response.aggregated_payload_size == 74922
@@ -149,7 +149,7 @@ def test_compression_both_ways(compressing, methods, testing):
 # The gateway itself.
 
 
-def test_a_get(gateway, stubs, version, codec):
+def test_safe_method_is_called_by_get(gateway, stubs, version, codec):
     """Of a method that says that it has no side effects."""
     address = gateway.listeners["web" if version == "http1" else "auth"]
     takes, gives = stubs.health.HealthCheckRequest, stubs.health.HealthCheckResponse
@@ -174,7 +174,7 @@ def caller(gateway, stubs, version, protocol, codec):
         yield call
 
 
-def test_login(caller, stubs):
+def test_login_returns_the_user(caller, stubs):
     request = stubs.auth.LoginRequest(organization="system", user_name="admin", password=ADMIN_PASSWORD)
     reply = caller("archebase.auth.v1.AuthService", "Login", request, stubs.auth.LoginResponse)
     assert reply.user.user_name == "admin"

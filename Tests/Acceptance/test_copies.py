@@ -295,7 +295,7 @@ def test_a_stop_in_the_middle(place, prefix):
     assert place.found("moto", f"{prefix}/{file_id}") == data
 
 
-def test_cancel(place, prefix):
+def test_canceled_job_ends_canceled(place, prefix):
     file_ids = [place.upload(content(1000, seed)) for seed in range(5)]
     made = place.copies.create(file_ids, place.destination("silent", prefix + "/{file_id}"))
     eventually(lambda: place.copies.states(made.copy_job_id).count("COPYING") == 3)
@@ -308,7 +308,7 @@ def test_cancel(place, prefix):
     assert place.copies.job(made.copy_job_id).terminal_reason == "enough"
 
 
-def test_what_was_begun_is_cleared_away(place, prefix):
+def test_canceled_multipart_upload_is_cleared_away(place, prefix):
     client = place.moto.client
     file_id = place.upload(content(96 * MIB, seed=5))
     made = place.copies.create([file_id], place.destination("moto", prefix + "/{file_id}"))
@@ -606,7 +606,7 @@ def test_a_presigned_url_of_a_static_key_reads_what_was_copied(place, prefix):
     assert fetch_url(url).body == data
 
 
-def test_the_command(place, prefix, binary, tmp_path):
+def test_copy_command_creates_and_follows_a_job(place, prefix, binary, tmp_path):
     command = CommandLine(binary, place.gateway, tmp_path)
     command.environment["DATA_GATEWAY_GATEWAY"] = place.gateway.listeners["gateway"]
     command.login()
@@ -634,7 +634,7 @@ def counts(gateway: Gateway) -> Counter:
     return Counter({(name, *labels.values()): int(value) for name, labels, value in found if name.startswith("cop")})
 
 
-def test_metrics(place, prefix):
+def test_metrics_count_copied_and_failed_items(place, prefix):
     def made(destination: str, file_ids: list[str]) -> str:
         return place.copies.create(file_ids, place.destination(destination, prefix + "/{file_id}")).copy_job_id
 

@@ -73,7 +73,7 @@ def test_an_object_put_whole_survives(gateway, login, crash):
     upload.complete()
 
 
-def test_what_the_control_plane_acknowledged_survives(gateway, login, crash, stubs):
+def test_acknowledged_calls_survive_a_crash(gateway, login, crash, stubs):
     fleet = Fleet.create(login(gateway))
     crash()
     # The user's token, the site and the suite are still good: nothing of them was in memory only.

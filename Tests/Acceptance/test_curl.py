@@ -94,7 +94,7 @@ def test_a_refusal_names_the_field_and_carries_its_code(curl, authorization):
 
 
 @pytest.mark.parametrize("options", [(), ("-H", "Authorization: Bearer x"), ("-H", "Authorization: Basic eDp5")])
-def test_who_may_not_call_is_refused_as_over_grpc(curl, options):
+def test_unauthenticated_call_is_refused_as_over_grpc(curl, options):
     answer = curl(f"{OBJECTS}/ListObjects", "{}", *options)
     assert answer.status == 401
     assert answer.json["details"][0]["debug"]["code"] == "DATA_GATEWAY_UNAUTHENTICATED"
@@ -118,7 +118,7 @@ def test_bad_json_is_explained(curl, authorization, data, explanation):
     assert explanation in answer.json["message"]
 
 
-def test_a_compressed_request(curl):
+def test_compressed_request_is_inflated_within_limits(curl):
     answer = curl(CHECK, gzip.compress(b'{"service": ""}'), "-H", "Content-Encoding: gzip")
     assert (answer.status, answer.json) == (200, {"status": "SERVING"})
     bomb = gzip.compress(b" " * (8 << 20))
@@ -133,7 +133,7 @@ def test_a_body_over_the_limit(curl):
     assert (answer.status, answer.json["code"]) == (429, "resource_exhausted")
 
 
-def test_a_chunked_body(curl, version):
+def test_chunked_body_is_read(curl, version):
     options = ("-H", "Transfer-Encoding: chunked") if version == "http1" else ()
     assert curl(CHECK, "{}", *options).json == {"status": "SERVING"}
 
@@ -159,7 +159,7 @@ def test_a_stream_ends_with_its_deadline(curl, version):
 
 
 @pytest.mark.parametrize("text", [False, True])
-def test_grpc_web(curl, text):
+def test_grpc_web_call_is_answered(curl, text):
     body = frame(b"")
     type = "application/grpc-web-text" if text else "application/grpc-web+proto"
     answer = curl(CHECK, base64.b64encode(body) if text else body, "-H", "X-Grpc-Web: 1", type=type)
@@ -184,7 +184,7 @@ def test_grpc_web(curl, text):
         (CHECK, ("-H", f"X-Filler: {'a' * 17_000}"), 431),
     ],
 )
-def test_what_is_no_call(curl, version, path, options, status):
+def test_request_that_is_no_call_is_refused(curl, version, path, options, status):
     answer = curl(path, "{}", *options)
     if status == 431:
         # The HTTP/1.1 front refuses it before anything else looks at it.
@@ -202,7 +202,7 @@ def test_another_content_type_is_refused_with_those_that_are_taken(curl, type):
     assert "application/json" in answer.fields["accept-post"] and "application/json" in answer.json["message"]
 
 
-def test_a_get(curl, authorization):
+def test_get_calls_safe_methods_only(curl, authorization):
     answer = curl(f"{OBJECTS}/ListObjects?encoding=json&message=%7B%22page_size%22%3A-1%7D", None, *authorization)
     assert (answer.status, answer.json["code"]) == (400, "invalid_argument")
     answer = curl(f"{OBJECTS}/ListObjects?encoding=json&message=%7B%7D", None, *authorization)
@@ -211,7 +211,7 @@ def test_a_get(curl, authorization):
     assert (answer.status, answer.fields["allow"]) == (405, "POST")
 
 
-def test_head(curl):
+def test_head_is_refused_without_a_body(curl):
     answer = curl(CHECK, None, "--head")
     assert (answer.status, answer.body) == (405, b"")
 
@@ -221,7 +221,7 @@ def test_grpc_itself_needs_http2(curl, version):
     assert answer.status == (415 if version == "http1" else 200)
 
 
-def test_a_preflight(curl):
+def test_preflight_allows_the_configured_origin_only(curl):
     ask = ("-X", "OPTIONS", "-H", "Access-Control-Request-Method: POST")
     answer = curl(f"{OBJECTS}/ListObjects", None, *ask, "-H", f"Origin: {ORIGIN}")
     assert answer.status == 204
@@ -234,7 +234,7 @@ def test_a_preflight(curl):
 
 
 @pytest.mark.parametrize("origin, is_allowed", [(ORIGIN, True), ("https://evil.example", False)])
-def test_what_pages_may_read(curl, origin, is_allowed):
+def test_allowed_pages_may_read_the_answer(curl, origin, is_allowed):
     for path, status in ((CHECK, 200), (f"{OBJECTS}/ListObjects", 401), ("nothing", 404)):
         answer = curl(path, "{}", "-H", f"Origin: {origin}")
         assert answer.status == status

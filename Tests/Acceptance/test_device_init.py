@@ -40,7 +40,7 @@ def test_the_registry_shows_what_the_device_said_of_itself(fleet, admin, stubs, 
 
 @METHODS
 @pytest.mark.parametrize("device_id", ["", "nonsense", "260427-00001", "260427-0000011", "devices/260427-000001"])
-def test_a_malformed_id(stubs, init, method, device_id):
+def test_malformed_device_id_is_refused(stubs, init, method, device_id):
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_DEVICE_ID_INVALID"):
         init(device_id, method)
 
@@ -59,7 +59,7 @@ def test_a_device_that_is_bound_to_no_suite(admin, stubs, init, method):
 
 
 @METHODS
-def test_a_disabled_device(fleet, admin, stubs, init, method):
+def test_disabled_device_is_not_initialized(fleet, admin, stubs, init, method):
     device = fleet.register()
     if method == "ReinitDevice":
         init(device.device_id)
@@ -71,7 +71,7 @@ def test_a_disabled_device(fleet, admin, stubs, init, method):
 
 
 @METHODS
-def test_a_disabled_site(admin, stubs, init, method):
+def test_device_of_a_disabled_site_is_not_initialized(admin, stubs, init, method):
     fleet = Fleet.create(admin)
     device = fleet.register()
     if method == "ReinitDevice":
@@ -111,7 +111,7 @@ def test_a_key_that_an_operator_took_away(uploader, admin, gateway, stubs, init,
         init(uploader.device_id, method)
 
 
-def test_init_twice(uploader, stubs, init):
+def test_second_init_is_refused(uploader, stubs, init):
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_DEVICE_ALREADY_INITIALIZED"):
         init(uploader.device_id)
 
@@ -159,7 +159,7 @@ def test_reinit_ends_the_old_key_its_tokens_and_its_temporary_credentials(upload
     assert (error.value.status, error.value.code) == (403, "AccessDenied")
 
 
-def test_after_reinit_the_device_goes_on_with_its_uploads(uploader, gateway, stubs, init):
+def test_reinit_keeps_the_uploads_of_a_device(uploader, gateway, stubs, init):
     before = Upload.create(uploader)
     key = init(uploader.device_id, "ReinitDevice").api_key
     renewed = Uploader(gateway, stubs, key, uploader.device_id).sign_in()

@@ -47,7 +47,7 @@ def test_every_detail_code_is_explained():
     assert [code for code in codes if f"`{code}`" not in text] == []
 
 
-def test_what_can_be_made_is_said():
+def test_contributing_names_existing_make_targets():
     """contributing.md names only targets that there are."""
     targets = set(re.findall(r"(?m)^([a-z-]+):.*##", (ROOT / "Makefile").read_text()))
     assert set(re.findall(r"`(?:sudo )?make ([a-z-]+)", (ROOT / "docs/contributing.md").read_text())) <= targets

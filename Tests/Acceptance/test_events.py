@@ -111,7 +111,7 @@ def test_webhooks_get_what_they_ask_for(told, stubs):
     eventually(lambda: metrics(gateway, "delivered_total") == {"acme": 2, "everything": 4, "objects": 2})
 
 
-def test_what_fails_is_tried_again_and_holds_back_its_own_subject_only(told, stubs):
+def test_failed_event_is_retried_and_holds_back_its_subject_only(told, stubs):
     gateway, fleet, receiver = told()
     failing, other = fleet.register(), fleet.register()
     subject = f"devices/{failing.device_id}"
@@ -139,7 +139,7 @@ def test_what_fails_is_tried_again_and_holds_back_its_own_subject_only(told, stu
     eventually(lambda: metrics(gateway, "pending") == {"all": 0})
 
 
-def test_where_nothing_fails_each_is_told_once(told, stubs):
+def test_every_event_is_delivered_once_without_failures(told, stubs):
     gateway, fleet, receiver = told(concurrency=8)
     devices = [fleet.register().device_id for _ in range(8)]
 

@@ -138,7 +138,7 @@ def test_a_mode_is_durable_after_a_sync_of_all_of_the_file(disk):
     assert (disk.root / "a").stat().st_mode & 0o777 == 0o400
 
 
-def test_what_a_failed_sync_left_is_visible_and_never_durable(disk):
+def test_bytes_of_a_failed_sync_are_visible_and_never_durable(disk):
     disk.run("os.fsync(put(at('a'), b'1' * 2 * 4096)); sync_folder()")
     disk.faults.arm(SYNC, 1, errno.EIO)
     disk.run("file = put(at('a'), b'2' * 2 * 4096); fails(errno.EIO, os.fdatasync, file); os.fdatasync(file)")
@@ -148,7 +148,7 @@ def test_what_a_failed_sync_left_is_visible_and_never_durable(disk):
     assert disk.cut() == {"a": b"1" * 2 * PAGE}
 
 
-def test_what_a_failed_sync_left_is_durable_where_it_is_written_again(disk):
+def test_rewritten_pages_of_a_failed_sync_are_durable(disk):
     disk.run("os.fsync(put(at('a'), b'1' * 3 * 4096)); sync_folder()")
     disk.faults.arm(SYNC, 1, errno.EIO)
     disk.run("fails(errno.EIO, os.fdatasync, put(at('a'), b'2' * 3 * 4096))")
@@ -163,7 +163,7 @@ def test_names_whose_sync_failed_are_durable_after_the_next_one(disk):
     assert disk.cut() == {"a": b"1"}
 
 
-def test_what_one_process_wrote_another_can_sync(disk):
+def test_bytes_of_one_process_are_synced_by_another(disk):
     disk.run("put(at('a'), b'1')")
     disk.run("os.fsync(os.open(at('a'), os.O_RDWR)); sync_folder()")
     assert disk.cut() == {"a": b"1"}

@@ -2,8 +2,8 @@
 
 import grpc
 import pytest
+from support.file_systems import MIB, SmallDisk, Unavailable
 from support.gateway import Gateway, eventually
-from support.loop import MIB, SmallDisk, Unavailable
 from support.monitoring import metric
 from support.parties import Fleet, unique
 from support.raw import RawStore, fetch_url

@@ -49,7 +49,7 @@ def test_health_lists_and_is_watched(gateway, stubs, listener):
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
-def test_compressed_messages(gateway, stubs, compression):
+def test_compressed_request_is_inflated(gateway, stubs, compression):
     with grpc.insecure_channel(gateway.listeners["auth"], compression=compression) as channel:
         stub = stubs.auth.AuthServiceStub(channel)
         with refused(stubs, "UNAUTHENTICATED", "AUTH_INVALID_CREDENTIAL"):

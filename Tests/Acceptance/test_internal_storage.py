@@ -47,7 +47,7 @@ def by_urllib(operation, data: bytes, tmp_path) -> int:
 
 
 @pytest.mark.parametrize("put", [by_curl, by_oss2, by_urllib])
-def test_what_is_put_by_a_presigned_url_is_read_by_one(admin, key, tmp_path, put, stubs):
+def test_object_put_by_a_presigned_url_is_read_by_one(admin, key, tmp_path, put, stubs):
     presigned = presign(admin, key, READ_WRITE)
     assert (presigned.object.bucket, presigned.object.object_key) == (BUCKET, key)
     assert (presigned.read.method, presigned.write.method) == ("GET", "PUT")
@@ -112,7 +112,7 @@ def test_an_upload_under_way_takes_what_is_written_for_it(admin, uploader, uploa
         presign(admin, aborted.credentials.key, WRITE)
 
 
-def test_urls_end(admin, gateway, stubs, key):
+def test_expired_and_revoked_urls_are_refused(admin, gateway, stubs, key):
     assert fetch_url(presign(admin, key, WRITE).write.uri, method="PUT", body=b"x").status == 200
     url = presign(admin, key, READ, seconds=1).read.uri
     answer = eventually(lambda: (it := fetch_url(url)).status != 200 and it)
@@ -149,7 +149,7 @@ def test_presign_names_what_is_wrong(admin, stubs, fields, named):
     assert named in refusal.message
 
 
-def test_what_is_not_there_is_not_found(admin, stubs, key):
+def test_missing_object_is_not_found(admin, stubs, key):
     with refused(stubs, "NOT_FOUND"):
         presign(admin, key, READ)
     with refused(stubs, "NOT_FOUND"):
@@ -189,7 +189,7 @@ def test_one_answer_holds_so_much(gateway_with, login, stubs):
     assert len(login(gateway).internal("ReadObject", BUCKET, "k/1000", max_bytes=1000).content) == 1000
 
 
-def test_who_may_call(gateway, admin, uploader, new_organization, stubs, key):
+def test_only_operators_of_system_may_call(gateway, admin, uploader, new_organization, stubs, key):
     boss = new_organization()
     for token, status, codes in [
         (None, "UNAUTHENTICATED", ("DATA_GATEWAY_UNAUTHENTICATED",)),

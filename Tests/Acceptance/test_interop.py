@@ -62,11 +62,11 @@ def sizes(responses) -> list[int]:
     return [len(response.payload.body) for response in responses]
 
 
-def test_empty_unary(stub, testing):
+def test_empty_unary_call_is_answered(stub, testing):
     assert stub.EmptyCall(testing.Empty(), timeout=TIMEOUT) == testing.Empty()
 
 
-def test_large_unary(stub, large, zeros):
+def test_large_unary_call_is_answered(stub, large, zeros):
     assert stub.UnaryCall(large(), timeout=TIMEOUT).payload == zeros(RESPONSE)
 
 
@@ -80,7 +80,7 @@ def test_client_compressed_unary(stub, large, zeros):
 
 
 @pytest.mark.parametrize("algorithm", [grpc.Compression.Gzip, grpc.Compression.Deflate])
-def test_both_compressions(stub, large, zeros, algorithm):
+def test_compressed_call_is_answered_compressed(stub, large, zeros, algorithm):
     request = large(expect_compressed={"value": True}, response_compressed={"value": True})
     assert stub.UnaryCall(request, timeout=TIMEOUT, compression=algorithm).payload == zeros(RESPONSE)
 
@@ -96,7 +96,7 @@ def test_server_compressed_unary(stub, large, zeros, compressed):
     assert stub.UnaryCall(request, timeout=TIMEOUT).payload == zeros(RESPONSE)
 
 
-def test_client_streaming(stub, testing, zeros):
+def test_client_stream_arrives_whole(stub, testing, zeros):
     requests = [testing.StreamingInputCallRequest(payload=zeros(size)) for size in REQUESTS]
     assert stub.StreamingInputCall(iter(requests), timeout=TIMEOUT).aggregated_payload_size == 74922
 
@@ -111,7 +111,7 @@ def test_client_compressed_streaming(stub, testing, zeros, noise):
     assert response.aggregated_payload_size == 27182 + 45904 + 27182
 
 
-def test_server_streaming(stub, testing):
+def test_server_stream_has_every_message(stub, testing):
     request = testing.StreamingOutputCallRequest(response_parameters=[{"size": size} for size in RESPONSES])
     assert sizes(stub.StreamingOutputCall(request, timeout=TIMEOUT)) == list(RESPONSES)
 
@@ -123,7 +123,7 @@ def test_server_compressed_streaming(stub, testing, order):
     assert sizes(stub.StreamingOutputCall(request, timeout=TIMEOUT)) == list(RESPONSES[: len(order)])
 
 
-def test_what_is_compressed_is_so_on_the_wire(interop, testing):
+def test_compressed_messages_are_flagged_on_the_wire(interop, testing):
     """grpcio does not tell whether a message came compressed: here its flag is seen."""
     order = [False, True, False, True]
     parameters = [{"size": 1000, "compressed": {"value": value}} for value in order]
@@ -148,7 +148,7 @@ def test_what_is_compressed_is_so_on_the_wire(interop, testing):
     assert flags == order
 
 
-def test_ping_pong(stub, testing, zeros):
+def test_ping_pong_answers_each_message_before_the_next(stub, testing, zeros):
     requests = outputs(testing, map(zeros, REQUESTS))
     waiting = queue.SimpleQueue()
     responses = stub.FullDuplexCall(iter(waiting.get, None), timeout=TIMEOUT)
@@ -159,12 +159,12 @@ def test_ping_pong(stub, testing, zeros):
     assert not list(responses)
 
 
-def test_half_duplex(stub, testing, zeros):
+def test_half_duplex_answers_after_the_last_message(stub, testing, zeros):
     requests = outputs(testing, map(zeros, REQUESTS))
     assert sizes(stub.HalfDuplexCall(iter(requests), timeout=TIMEOUT)) == list(RESPONSES)
 
 
-def test_empty_stream(stub):
+def test_empty_stream_ends_without_messages(stub):
     assert not list(stub.FullDuplexCall(iter([]), timeout=TIMEOUT))
 
 
@@ -179,7 +179,7 @@ def assert_echoed(call) -> None:
     assert METADATA[1] in [tuple(pair) for pair in call.trailing_metadata()]
 
 
-def test_custom_metadata(stub, testing, large, zeros):
+def test_custom_metadata_is_echoed(stub, testing, large, zeros):
     response, call = stub.UnaryCall.with_call(large(), metadata=METADATA, timeout=TIMEOUT)
     assert response.payload == zeros(RESPONSE)
     assert_echoed(call)
@@ -203,7 +203,7 @@ MESSAGES = {
 
 
 @pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES.keys())
-def test_status(stub, testing, message):
+def test_status_has_its_code_and_message(stub, testing, message):
     status = {"code": 2, "message": message}
     unary = refused(stub.UnaryCall, testing.SimpleRequest(response_status=status))
     request = testing.StreamingOutputCallRequest(response_status=status)
@@ -212,11 +212,11 @@ def test_status(stub, testing, message):
         assert (error.code(), error.details()) == (grpc.StatusCode.UNKNOWN, message)
 
 
-def test_unimplemented_method(stub, testing):
+def test_unknown_method_is_unimplemented(stub, testing):
     assert refused(stub.UnimplementedCall, testing.Empty()).code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_unimplemented_service(channel, testing):
+def test_unknown_service_is_unimplemented(channel, testing):
     stub = testing.UnimplementedServiceStub(channel)
     assert refused(stub.UnimplementedCall, testing.Empty()).code() is grpc.StatusCode.UNIMPLEMENTED
 

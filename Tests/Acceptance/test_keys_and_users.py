@@ -87,7 +87,7 @@ def test_a_device_key_is_created_once_and_rotated(admin, fleet, gateway, stubs):
     assert exchange(gateway, stubs, make(0).credential)
 
 
-def test_what_others_refer_to_is_not_deleted(admin, stubs):
+def test_referenced_resources_are_not_deleted(admin, stubs):
     fleet = Fleet.create(admin)
     device = fleet.register()
     with refused(stubs, "FAILED_PRECONDITION"):

@@ -103,7 +103,7 @@ def test_calls_over_http1_have_the_same_line_and_no_other(boss, chatty):
     assert line["bytes_out"] == size
 
 
-def test_what_is_no_call_has_a_line_too(chatty):
+def test_request_that_is_no_call_has_a_log_line(chatty):
     for listener, event in (("web", "no call"), ("ops", "request")):
         name = unique("request")
         url = f"http://{chatty.listeners[listener]}/nothing?token=hush"
@@ -130,7 +130,7 @@ def test_the_object_stores_requests(boss, device, chatty):
     assert "?" not in get["path"]
 
 
-def test_what_a_client_does_wrong_is_no_error(chatty, device):
+def test_mistake_of_a_client_is_not_logged_as_an_error(chatty, device):
     """Whoever is called at each error is not called by strangers."""
     headers = [(":method", "POST"), (":scheme", "http"), (":path", "/grpc.health.v1.Health/Check"), (":authority", "a")]
     headers += [("content-type", "application/grpc"), ("x-request-id", "without-te")]
@@ -313,7 +313,7 @@ def test_a_call_through_the_console_has_one_line(chatty):
     assert target.split("=")[1] not in chatty.stderr
 
 
-def test_what_fails_to_start_says_so_without_a_log(binary):
+def test_failed_start_is_reported_in_plain_text(binary):
     done = subprocess.run([binary, "serve", "--data-dir", "/proc/nowhere"], capture_output=True, text=True, timeout=30)
     assert done.returncode == 1 and done.stderr.startswith("data-gateway: ")
     with pytest.raises(json.JSONDecodeError):

@@ -24,7 +24,7 @@ METHODS = [
 
 @pytest.mark.parametrize("listener, path", METHODS, ids=[path for _, path in METHODS])
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_message(gateway, stubs, listener, path, body):
+def test_malformed_message_is_refused(gateway, stubs, listener, path, body):
     method = gateway.channel(listener).unary_unary(path)
     with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT"):
         method(body, timeout=TIMEOUT)

@@ -66,7 +66,7 @@ def test_retention_is_counted_first(new_organization, admin):
     assert admin.object_management("GetRetention").days == 0
 
 
-def test_what_is_refused(admin, new_organization, uploader, stubs):
+def test_unknown_and_foreign_objects_are_not_deleted(admin, new_organization, uploader, stubs):
     run = unique("run")
     completed(uploader, b"1", {"run": run})
     (found,) = find(admin, run)

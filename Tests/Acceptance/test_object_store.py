@@ -190,7 +190,7 @@ def test_complete_with_some_of_the_parts(upload):
     "range_header, first, last",
     [("bytes=0-0", 0, 0), ("bytes=100-199", 100, 199), ("bytes=900-", 900, 999), ("bytes=-1", 999, 999)],
 )
-def test_ranged_get(upload, range_header, first, last):
+def test_ranged_get_returns_its_bytes(upload, range_header, first, last):
     data = content(1000)
     upload.store.put(data)
     assert upload.store.get(range_header) == data[first : last + 1]
@@ -213,7 +213,7 @@ def test_abort_of_a_multipart_upload(upload):
     refused_with(404, "NoSuchUpload", lambda: store.abort(multipart))
 
 
-def test_what_was_never_stored(upload):
+def test_missing_object_and_upload_are_not_found(upload):
     store = upload.store
     refused_with(404, "NoSuchKey", store.get)
     with pytest.raises(StoreError) as error:
@@ -278,7 +278,7 @@ def test_part_numbers_out_of_range(upload, number):
     store.upload_part(multipart, 10_000, b"x")
 
 
-def test_a_wrong_secret(upload):
+def test_wrong_secret_is_refused(upload):
     upload.store.put(content(1000))
     right = upload.credentials.secret
     upload.credentials.secret = right[:-1] + ("A" if right[-1] != "A" else "B")
@@ -303,7 +303,7 @@ def test_a_token_that_was_tampered_with(upload):
     refused_with(403, "InvalidSecurityToken", upload.store.initiate)
 
 
-def test_another_key(upload, uploader):
+def test_credentials_are_denied_another_key(upload, uploader):
     other = Upload.create(uploader).put(content(1000))
     upload.credentials.key = other.credentials.key
     for step in (upload.store.get, upload.store.head, upload.store.initiate, lambda: upload.store.put(b"x")):
@@ -311,7 +311,7 @@ def test_another_key(upload, uploader):
     assert other.store.get() == content(1000)
 
 
-def test_another_bucket(upload):
+def test_credentials_are_denied_another_bucket(upload):
     upload.credentials.bucket = "another-bucket"
     with pytest.raises(StoreError) as error:
         upload.store.put(b"x")
@@ -325,7 +325,7 @@ def brief_fleet(gateway_with, login) -> Fleet:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_expired_credentials(brief_fleet, client):
+def test_expired_credentials_are_refused(brief_fleet, client):
     uploader = brief_fleet.uploader()
     upload = Upload.create(uploader, client)
 

@@ -68,7 +68,7 @@ def test_the_sdks_upload_and_download(secured_fleet, trusting, client):
     assert upload.store.get() == data
 
 
-def test_who_does_not_know_the_authority_sends_nothing(secured_fleet):
+def test_client_without_the_authority_sends_nothing(secured_fleet):
     upload = Upload.create(secured_fleet.uploader(), "oss2-v4")
     with pytest.raises(Exception, match="CERTIFICATE_VERIFY_FAILED"):
         upload.put(b"secret")
@@ -90,7 +90,7 @@ def test_a_download_by_curl(secured, secured_fleet, trusting, authority, tmp_pat
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_both_versions(secured, authority, version):
+def test_both_tls_versions_are_served(secured, authority, version):
     context = ssl.create_default_context(cafile=authority.path)
     context.minimum_version = context.maximum_version = version
     with connect(secured, context) as secure:

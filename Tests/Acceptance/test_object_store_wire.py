@@ -43,7 +43,7 @@ def test_every_answer_has_a_request_id(raw):
     assert len(set(ids)) == len(ids)
 
 
-def test_initiate(raw):
+def test_initiate_answers_with_the_upload_id(raw):
     answer = raw.request("POST", [("uploads", "")])
     assert answer.status == 200
     assert_flat(answer.xml)
@@ -53,7 +53,7 @@ def test_initiate(raw):
     assert answer.text("UploadId")
 
 
-def test_upload_part(raw):
+def test_upload_part_answers_with_etag_and_checksum(raw):
     multipart = initiated(raw)
     answer = raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
     assert answer.status == 200
@@ -62,7 +62,7 @@ def test_upload_part(raw):
     assert answer.body == b""
 
 
-def test_list_parts(raw):
+def test_list_parts_answers_page_by_page(raw):
     multipart = initiated(raw)
     for number in (1, 2, 3):
         raw.request("PUT", [("partNumber", str(number)), ("uploadId", multipart)], content(100, seed=number))
@@ -84,7 +84,7 @@ def test_list_parts(raw):
 
 
 @pytest.mark.parametrize("quotes", ['"{}"', "&quot;{}&quot;", "{}"], ids=["raw", "escaped", "none"])
-def test_complete(raw, quotes):
+def test_complete_answers_with_the_object(raw, quotes):
     multipart = initiated(raw)
     etag = raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000)).headers["ETag"]
     part = f"<Part><PartNumber>1</PartNumber><ETag>{quotes.format(etag.strip(chr(34)))}</ETag></Part>"
@@ -99,7 +99,7 @@ def test_complete(raw, quotes):
     assert raw.request("HEAD").headers["ETag"] == answer.headers["ETag"]
 
 
-def test_complete_all(raw):
+def test_complete_all_takes_every_part(raw):
     multipart = initiated(raw)
     raw.request("PUT", [("partNumber", "1"), ("uploadId", multipart)], content(1000))
     answer = raw.request("POST", [("uploadId", multipart)], b"", {"x-oss-complete-all": "yes"})
@@ -140,7 +140,7 @@ def test_complete_with_parts_out_of_order(raw):
     assert raw.request("POST", [("uploadId", multipart)], body).error() == (400, "InvalidPartOrder")
 
 
-def test_an_error_document(raw):
+def test_error_document_has_its_elements(raw):
     answer = raw.request("GET")
     assert answer.status == 404
     assert_flat(answer.xml)
@@ -159,7 +159,7 @@ def test_an_error_of_head_is_in_two_headers(raw, signed, status, code):
     assert (document.tag, document.findtext("Code")) == ("Error", code)
 
 
-def test_head(raw):
+def test_head_answers_with_the_fields_of_the_object(raw):
     raw.request("PUT", body=content(1000))
     answer = raw.request("HEAD")
     assert answer.status == 200
@@ -298,7 +298,7 @@ def test_blanks_around_values_and_queries_are_taken(raw):
         assert b"<Code>" in connection.recv(65536)
 
 
-def test_expect_continue(raw, upload):
+def test_refusal_comes_before_100_continue(raw, upload):
     """Refused before `100 Continue`, so that a client with wrong credentials sends no body."""
     host, port = raw.address.split(":")
     with socket.create_connection((host, int(port)), timeout=20) as connection:

@@ -100,7 +100,7 @@ def test_objects_added_during_the_walk_neither_repeat_nor_hide_one(uploader, adm
 
 
 @pytest.mark.parametrize("page_size", [0, 1, 1000, 5000])
-def test_page_sizes(admin, page_size):
+def test_pages_hold_no_more_than_asked(admin, page_size):
     page = admin.objects("ListObjects", page_size=page_size)
     assert len(page.objects) <= (page_size or 50)
 

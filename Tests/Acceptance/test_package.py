@@ -172,7 +172,7 @@ def test_every_file_is_the_systems_and_nobody_elses(built):
         assert not path.startswith("./usr/local"), line
 
 
-def test_the_control_files(tree, built):
+def test_control_files_are_complete(tree, built):
     control = dict(
         line.split(": ", 1) for line in (tree / "DEBIAN/control").read_text().splitlines() if not line.startswith(" ")
     )
@@ -202,7 +202,7 @@ def test_a_script_is_one(tree, name):
     assert "set -e" in path.read_text()
 
 
-def test_what_debian_wants_to_be_documented(tree, built):
+def test_documents_that_debian_requires_are_there(tree, built):
     documents = tree / "usr/share/doc/data-gateway"
     copyright = (documents / "copyright").read_text()
     assert "Permission is hereby granted" in copyright and "@" not in copyright

@@ -3,8 +3,8 @@
 import grpc
 import pytest
 from support.copies import Copies
+from support.file_systems import MIB, ThinDisk, Unavailable
 from support.gateway import eventually
-from support.loop import MIB, ThinDisk, Unavailable
 from support.monitoring import metric
 from support.stories import PART_SIZE, Lab, Refused, Uploads
 from support.uploads import completed, content

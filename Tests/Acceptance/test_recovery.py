@@ -153,7 +153,7 @@ def test_completed_in_the_store_while_another_multipart_upload_is_open(upload):
     assert where(upload) == ("COMPLETING", "COMPLETE_ONLY")
 
 
-def test_completed(upload):
+def test_completed_upload_says_what_to_repeat(upload):
     upload.multipart(three_parts(upload)).complete()
     assert where(upload) == ("COMPLETED", "COMPLETE_ONLY")
     reply = upload.recovery()

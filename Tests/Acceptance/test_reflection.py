@@ -61,7 +61,7 @@ def test_both_versions_answer_the_same(gateway):
         (v1alpha.ServerReflectionRequest(), grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-def test_what_is_not_there_is_said_in_the_stream(gateway, request_, code):
+def test_unknown_symbol_is_answered_in_the_stream(gateway, request_, code):
     known = v1alpha.ServerReflectionRequest(list_services="")
     stub = v1alpha_grpc.ServerReflectionStub(gateway.channel("auth"))
     first, second = stub.ServerReflectionInfo(iter([request_, known]), timeout=20)

@@ -202,7 +202,7 @@ def test_ranges_and_conditions(upload):
     refused_with(304, "304", get, IfNoneMatch=etag)
 
 
-def test_presigned_urls(upload, place):
+def test_presigned_urls_put_and_get(upload, place):
     def presign(method, seconds=300):
         return upload.client.generate_presigned_url(method, Params=upload.name, ExpiresIn=seconds)
 
@@ -219,7 +219,7 @@ def test_presigned_urls(upload, place):
     assert "AWS4-HMAC-SHA256" in refused.text("Message")
 
 
-def test_least_privilege(upload, place):
+def test_credentials_are_denied_other_objects_and_calls(upload, place):
     name, bucket = upload.name, upload.name["Bucket"]
     for step, arguments in (
         (upload.client.list_objects_v2, {"Bucket": bucket}),

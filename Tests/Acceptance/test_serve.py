@@ -86,7 +86,7 @@ def test_a_password_that_was_given_is_not_written(serve, tmp_path):
     assert not (tmp_path / "data" / "initial-admin-password").exists()
 
 
-def test_what_is_secret_is_its_owners_only(gateway):
+def test_secret_files_are_readable_by_their_owner_only(gateway):
     keys = gateway.data / "keys"
     assert stat.S_IMODE(keys.stat().st_mode) == 0o700
     files = [path for path in keys.rglob("*") if path.is_file()]

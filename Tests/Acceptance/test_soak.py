@@ -8,8 +8,8 @@ from pathlib import Path
 from support.chart import Chart, svg
 from support.gateway import Gateway
 from support.parties import Fleet, init_patiently
+from support.process_usage import Watch
 from support.swarm import Outcome, Plan, Swarm
-from support.watch import Watch
 
 PART, PARTS = 64 * 1024, 4
 #: All devices have one address here; a connection over its limit would be closed.
@@ -27,7 +27,7 @@ REPORTS = Path(__file__).resolve().parents[2] / ".build" / "lab"
 TOLERANCE = 1.10
 
 
-def test_many_devices(binary, protos, login, is_full, tmp_path):
+def test_many_devices_lose_no_upload(binary, protos, login, is_full, tmp_path):
     devices, uploads, interval, processes = LONG if is_full else SHORT
     gateway = Gateway(binary, tmp_path, CONFIG).start()
     user = login(gateway)

@@ -11,17 +11,18 @@ import pytest
 from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 from support import s3
-from support.copies import secret_file
 from support.gateway import Gateway
 from support.monitoring import logged, metric
 from support.oss import Credentials
 from support.parties import Fleet, User
 from support.raw import fetch_url
+from support.static_keys import StaticKey
 from support.uploads import Upload, completed, content
 
 MIB = 1024 * 1024
-WRITER, READER = ("TOOLS", "a secret of the tools"), ("AUDITOR", "a secret of the auditor")
-OWNER = ("OWNER", "a secret of the owner")
+WRITER = StaticKey("TOOLS", "a secret of the tools", "write", prefix="tools/")
+READER = StaticKey("AUDITOR", "a secret of the auditor", "read")
+OWNER = StaticKey("OWNER", "a secret of the owner", "write")
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Store:
     admin: User
 
     def credentials(self, key=WRITER) -> Credentials:
-        return Credentials("data", f"http://{self.gateway.object_store}", "", *key, None, "", 8 * MIB)
+        return key.credentials(self.gateway, part_size=8 * MIB)
 
     def client(self, key=WRITER, **config):
         return s3.client(self.credentials(key), **config)
@@ -41,11 +42,7 @@ class Store:
 @pytest.fixture(scope="module")
 def store(gateway_with, login, tmp_path_factory) -> Store:
     secrets = tmp_path_factory.mktemp("secrets")
-    keys = [
-        {"id": WRITER[0], "secret_file": secret_file(secrets, WRITER[1]), "prefix": "tools/", "access": "write"},
-        {"id": OWNER[0], "secret_file": secret_file(secrets, OWNER[1]), "access": "write"},
-        {"id": READER[0], "secret_file": secret_file(secrets, READER[1]), "access": "read"},
-    ]
+    keys = [key.setting(secrets) for key in (WRITER, OWNER, READER)]
     gateway = gateway_with({"object_store": {"static_keys": keys}})
     return Store(gateway, login(gateway))
 
@@ -104,7 +101,7 @@ def test_parts_that_differ_and_come_again(store):
     assert client.get_object(Bucket="data", Key="tools/uneven")["Body"].read() == got
 
 
-def test_lists(store):
+def test_listings_have_keys_and_prefixes_in_order(store):
     client = store.client()
     keys = ["tools/list/" + name for name in ("a", "b/1", "b/2", "b/c/1", "b c", "d", "ü", "zz/1")]
     for key in reversed(keys):
@@ -138,7 +135,7 @@ def test_lists(store):
     refused_with(400, "InvalidArgument", client.list_objects_v2, Bucket="data", Prefix="tools/", **token)
 
 
-def test_aws_s3(store, tmp_path):
+def test_awscli_syncs_a_folder(store, tmp_path):
     folder = tmp_path / "folder"
     (folder / "below").mkdir(parents=True)
     (folder / "one").write_bytes(content(1000))
@@ -162,8 +159,8 @@ def test_aws_s3(store, tmp_path):
 
 
 @pytest.mark.parametrize("auth", [oss2.Auth, oss2.AuthV4])
-def test_oss2(store, auth):
-    bucket = oss2.Bucket(auth(*WRITER), store.credentials().endpoint, "data", region="local")
+def test_oss2_puts_and_reads_objects(store, auth):
+    bucket = oss2.Bucket(auth(WRITER.id, WRITER.secret), store.credentials().endpoint, "data", region="local")
     key = f"tools/oss2/{auth.__name__}"
     bucket.put_object(key + "/whole", content(1000))
     assert bucket.get_object(key + "/whole").read() == content(1000)
@@ -183,8 +180,8 @@ def test_oss2(store, auth):
         bucket.get_object(key + "/whole")
 
 
-def test_alibabacloud(store):
-    provider = alibaba.credentials.StaticCredentialsProvider(*WRITER)
+def test_alibabacloud_puts_and_reads_objects(store):
+    provider = alibaba.credentials.StaticCredentialsProvider(WRITER.id, WRITER.secret)
     endpoint = store.credentials().endpoint
     client = alibaba.Client(alibaba.Config(region="local", endpoint=endpoint, credentials_provider=provider))
     client.put_object(alibaba.PutObjectRequest(bucket="data", key="tools/v2", body=content(1000)))
@@ -218,7 +215,7 @@ def test_a_key_that_reads(store):
     refused_with(404, "NoSuchKey", client.get_object, Bucket="data", Key="absent")
 
 
-def test_what_devices_uploaded_is_read_once_it_is_listed(store):
+def test_verified_objects_of_devices_are_readable(store):
     uploader, client = Fleet.create(store.admin).uploader(), store.client(READER)
     upload = completed(uploader, content(1000))
     name = {"Bucket": "data", "Key": upload.credentials.key}
@@ -251,12 +248,12 @@ def test_each_request_says_in_the_log_whose_it_was(store):
         ("DeleteObject", WRITER, 204),
         ("PutObject", READER, 403),
     ]:
-        line = logged(store.gateway, path=path, operation=operation, principal=f"static_key:{key[0]}")
+        line = logged(store.gateway, path=path, operation=operation, principal=f"static_key:{key.id}")
         assert line["status"] == status and line["target"].startswith("uploads/direct-")
     assert metric(store.gateway, "data_gateway_object_store_requests_total", operation="ListObjects") > 0
 
 
-def test_what_is_put_is_in_no_catalog_and_survives(store):
+def test_objects_of_tools_survive_and_are_in_no_catalog(store):
     client, name = store.client(), {"Bucket": "data", "Key": "tools/kept"}
     client.put_object(**name, Body=content(1000))
     begun = client.create_multipart_upload(Bucket="data", Key="tools/begun")["UploadId"]
@@ -272,9 +269,10 @@ def test_what_is_put_is_in_no_catalog_and_survives(store):
     assert store.admin.list_all() == before
 
 
-def test_who_is_not_who_they_say(store):
+def test_wrong_secret_and_unknown_key_are_refused(store):
     name = {"Bucket": "data", "Key": "tools/x"}
-    for key, code in (((WRITER[0], "wrong"), "SignatureDoesNotMatch"), (("NOBODY", "x"), "InvalidAccessKeyId")):
+    wrong, unknown = StaticKey(WRITER.id, "wrong", "write"), StaticKey("NOBODY", "x", "write")
+    for key, code in ((wrong, "SignatureDoesNotMatch"), (unknown, "InvalidAccessKeyId")):
         refused_with(403, code, store.client(key).put_object, **name, Body=b"x")
         refused_with(403, code, store.client(key).list_objects_v2, Bucket="data", Prefix="tools/")
 

@@ -7,8 +7,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support.file_systems import SmallDisk, Unavailable
 from support.gateway import Gateway, eventually
-from support.loop import SmallDisk, Unavailable
 from support.oss import Part
 from support.parties import Fleet
 from support.raw import RawStore

@@ -142,7 +142,7 @@ def flooded_fleet(flooded, login):
     return Fleet.create(login(flooded))
 
 
-def test_multipart_uploads(flooded, flooded_fleet, is_full):
+def test_flood_of_multipart_uploads_delays_nobody(flooded, flooded_fleet, is_full):
     attacker = flooded_fleet.uploader()
     upload = Upload.create(attacker)
     with bystanders(flooded_fleet, flooded, is_full, "multipart uploads"):
@@ -162,7 +162,7 @@ def test_multipart_uploads(flooded, flooded_fleet, is_full):
     assert rows(flooded, "SELECT count(*) FROM store_multiparts WHERE upload_id = ?", upload.id) == [(1,)]
 
 
-def test_ending_them(flooded, flooded_fleet, is_full):
+def test_ending_thousands_of_multipart_uploads_delays_nobody(flooded, flooded_fleet, is_full):
     """An upload with thousands of multipart uploads, as versions without a limit left them, is restarted and given up."""
     attacker = flooded_fleet.uploader()
     upload = Upload.create(attacker)
@@ -191,7 +191,7 @@ def test_ending_them(flooded, flooded_fleet, is_full):
     assert rows(flooded, "SELECT count(*) FROM store_discards") == [(0,)]
 
 
-def test_restarts(gateway_with, login, stubs, is_full):
+def test_flood_of_restarts_is_limited(gateway_with, login, stubs, is_full):
     """More restarts than the rate allows: told when to come again, and few rows are left of those that were made."""
     config = {"uploads": {"part_size_bytes": PART_SIZE} | ({} if is_full else {"calls_per_minute": CALLS})}
     gateway = gateway_with(config)
@@ -211,7 +211,7 @@ def test_restarts(gateway_with, login, stubs, is_full):
     assert row[0] <= 5 < len(made)
 
 
-def test_tags(gateway_with, login, stubs, is_full):
+def test_flood_of_tags_meets_the_quota(gateway_with, login, stubs, is_full):
     """Objects of one byte with as many tags as there may be: these count toward the quota of bytes."""
     gateway = gateway_with({"uploads": {"part_size_bytes": PART_SIZE}, "quota": {"device_bytes": 4 * KIB * KIB}})
     fleet = Fleet.create(login(gateway))

@@ -12,13 +12,12 @@ import grpc
 import pytest
 from google.protobuf import descriptor_pool, message_factory
 from support import h2raw
-from support.copies import secret_file
 from support.gateway import Gateway
 from support.mutations import TEXTS, Extremes, Mutations
-from support.oss import Credentials
 from support.parties import Fleet, Uploader, User, exchange_system_credential, issue_system_credential, unique
 from support.raw import RawStore
 from support.services import LISTENERS
+from support.static_keys import StaticKey
 from support.uploads import Upload, completed, content
 
 SEED = 20261122
@@ -31,7 +30,8 @@ REQUESTS, FULL_REQUESTS = 2400, 100_000
 NO_FAILURE = (501, 503, 507)
 #: The codes of gRPC that do blame it.
 FAILURES = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS)
-WRITER, READER = ("WRITER", "a secret of the writer"), ("READER", "a secret of the reader")
+WRITER = StaticKey("WRITER", "a secret of the writer", "write")
+READER = StaticKey("READER", "a secret of the reader", "read")
 
 
 @dataclass
@@ -54,10 +54,7 @@ class Target:
 @pytest.fixture(scope="module")
 def target(gateway_with, login, tmp_path_factory) -> Target:
     secrets = tmp_path_factory.mktemp("secrets")
-    keys = [
-        {"id": WRITER[0], "secret_file": secret_file(secrets, WRITER[1]), "access": "write"},
-        {"id": READER[0], "secret_file": secret_file(secrets, READER[1]), "access": "read"},
-    ]
+    keys = [key.setting(secrets) for key in (WRITER, READER)]
     # The storm comes from one address, and is to reach what stands behind its limits.
     most = 1_000_000
     config = {
@@ -256,8 +253,7 @@ METHODS = ["GET", "GET", "PUT", "PUT", "POST", "POST", "DELETE", "HEAD", "OPTION
 def test_requests_to_the_store(target, is_full):
     upload = Upload.create(target.fleet().uploader())
     device = RawStore(upload.credentials)
-    endpoint = f"http://{target.gateway.object_store}"
-    static = [RawStore(Credentials("data", endpoint, "tools/storm", *key, None, "", MIB)) for key in (WRITER, READER)]
+    static = [RawStore(key.credentials(target.gateway, "tools/storm")) for key in (WRITER, READER)]
     multiparts = [store.request("POST", [("uploads", "")]).text("UploadId") for store in (device, static[0])]
     values = [value for value in TEXTS if value.isprintable()] + VALUES + multiparts
     plain = [value for value in values if value.isascii() and len(value) < 3000]

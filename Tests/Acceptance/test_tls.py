@@ -77,7 +77,7 @@ def test_a_listener_that_is_not_named_speaks_cleartext(secured, stubs):
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_both_versions(secured, version):
+def test_both_tls_versions_are_served(secured, version):
     _, alpn, spoken = handshake(secured, "auth", minimum_version=version, maximum_version=version)
     assert (alpn, spoken.replace("v", "").replace(".", "")) == ("h2", version.name.replace("v", "").replace("_", ""))
 
@@ -91,12 +91,12 @@ def test_older_versions_are_refused(secured):
 
 
 @pytest.mark.parametrize("protocols", [("http/1.1",), ()], ids=["http/1.1", "none"])
-def test_who_does_not_speak_h2_is_refused(secured, protocols):
+def test_client_without_h2_is_refused(secured, protocols):
     with pytest.raises((ssl.SSLError, OSError, AssertionError)):
         handshake(secured, "auth", protocols)
 
 
-def test_mutual_tls(gateway_with, tmp_path, authority, stubs):
+def test_only_clients_with_a_certificate_are_served(gateway_with, tmp_path, authority, stubs):
     clients = Authority(tmp_path, "clients")
     certificate, key, _ = authority.issue("server")
     gateway = gateway_with(

@@ -27,7 +27,7 @@ def gone(store) -> bool:
 # CreateLogicalUpload
 
 
-def test_a_new_upload(uploader, stubs):
+def test_new_upload_has_location_and_credentials(uploader, stubs):
     reply = uploader.create()
     credentials = reply.credentials
     assert re.fullmatch(r"[A-Za-z0-9-]+", reply.logical_upload_id)
@@ -203,7 +203,7 @@ def test_abort_is_idempotent_and_removes_what_was_stored(upload, stored, gateway
     assert (error.value.status, error.value.code) == (404, "NoSuchUpload")
 
 
-def test_what_is_no_longer_needed_frees_the_disk(gateway_with, login):
+def test_ended_uploads_free_the_disk(gateway_with, login):
     gateway = gateway_with({"uploads": {"part_size_bytes": 65536}})
     uploader = Fleet.create(login(gateway)).uploader()
     data = gateway.data / "store" / "data"
@@ -290,20 +290,13 @@ def test_complete_at_once_from_many_sides_is_one_object(upload, admin):
     assert len(admin.list_all(filter=f"raw_tags.run={run}")) == 1
 
 
-DISAGREEMENTS = [
-    {"file_size": 999},
-    {"file_size": 1001},
-    {"file_size": 0},
-    {"oss_object_etag": '"' + "0" * 32 + '"'},
-    {"oss_object_etag": ""},
-    {"completed_part_count": 2},
-    {"part_size_bytes": 65536},
-]
+#: A few rows, to see the rule through the wire: CompletionTests.swift has the whole table.
+DISAGREEMENTS = [{"file_size": 999}, {"oss_object_etag": '"' + "0" * 32 + '"'}, {"completed_part_count": 2}]
 
 
 @pytest.mark.parametrize("how", ["put", "multipart"])
 @pytest.mark.parametrize("changed", DISAGREEMENTS, ids=str)
-def test_complete_that_disagrees_with_the_store(upload, stubs, how, changed):
+def test_complete_that_disagrees_with_the_store_is_refused(upload, stubs, how, changed):
     getattr(upload, how)(SOME)
     before = upload.recovery()
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION"):
@@ -313,28 +306,28 @@ def test_complete_that_disagrees_with_the_store(upload, stubs, how, changed):
 
 
 @pytest.mark.parametrize("changed", DISAGREEMENTS, ids=str)
-def test_complete_again_that_disagrees_with_the_first(upload, stubs, changed):
+def test_complete_again_that_disagrees_with_the_first_is_refused(upload, stubs, changed):
     upload.multipart(SOME).complete()
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION"):
         upload.complete(**changed)
 
 
 @pytest.mark.parametrize("stored", ["nothing", "part"])
-def test_complete_before_the_object_exists(upload, stubs, stored):
+def test_complete_before_the_object_exists_is_refused(upload, stubs, stored):
     if stored == "part":
         upload.send_parts(SOME, upload.store.initiate())
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION"):
         upload.complete(file_size=1000, oss_object_etag='"' + "0" * 32 + '"')
 
 
-def test_complete_of_an_aborted_upload(upload, stubs):
+def test_complete_of_an_aborted_upload_is_refused(upload, stubs):
     upload.put(SOME)
     upload.uploader.abort(upload.logical_id)
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION"):
         upload.complete()
 
 
-def test_complete_of_another_devices_upload(upload, fleet, stubs):
+def test_complete_of_another_devices_upload_is_refused(upload, fleet, stubs):
     upload.put(SOME)
     upload.uploader = fleet.uploader()
     with refused(stubs, "PERMISSION_DENIED", "DATA_GATEWAY_UPLOAD_NOT_OWNED"):
@@ -346,28 +339,18 @@ def test_complete_of_an_unknown_upload(uploader, stubs):
         uploader.complete(UNKNOWN, file_size=1)
 
 
-TAGS_AT_THE_LIMIT = [
-    {f"key-{number}": "" for number in range(256)},
-    {"k" * 64: "v" * 2048},
-    {"é" * 32: "é" * 1024},
-]
-TAGS_OVER_THE_LIMIT = [
-    {f"key-{number}": "" for number in range(257)},
-    {"": "v"},
-    {"k" * 65: "v"},
-    {"é" * 32 + "k": "v"},
-    {"key": "v" * 2049},
-    {"key": "é" * 1024 + "v"},
-    {"key\t": "v"},
-    {"key": "a\nb"},
-    {"key": "v\x00"},
-    {"key": "v\u0085"},
-]
+#: A few rows, to see the limits through the wire: CompletionTests.swift has the whole table.
+TAGS_AT_THE_LIMIT = [{f"key-{number}": "" for number in range(256)}, {"é" * 32: "é" * 1024}]
+TAGS_OVER_THE_LIMIT = [{f"key-{number}": "" for number in range(257)}, {"key": "é" * 1024 + "v"}, {"key": "v\x00"}]
 
 
 @pytest.mark.parametrize("tags", TAGS_AT_THE_LIMIT, ids=range(len(TAGS_AT_THE_LIMIT)))
-def test_tags_at_their_limits(upload, tags):
+def test_tags_at_their_limits_are_stored(upload, admin, tags):
     upload.put(SOME).complete(tags)
+    # The shared gateway lists the newest object first.
+    (found,) = admin.objects("ListObjects", page_size=1).objects
+    stored = admin.object_management("GetObject", file_id=found.file_id)
+    assert (stored.upload_id, dict(stored.tags)) == (upload.id, tags)
 
 
 @pytest.mark.parametrize("tags", TAGS_OVER_THE_LIMIT, ids=range(len(TAGS_OVER_THE_LIMIT)))

@@ -1,20 +1,22 @@
 import Basics
 import Database
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
 /// Which principal is admitted to which method.
-@Suite struct AccessTests {
+@Suite(.timeLimited) struct AccessTests {
     private static let upload = DataGatewayServiceMethods.createLogicalUpload
     private static let sites = AdminAuthServiceMethods.listSites
 
     @Test func withoutARightTokenThereIsOneAnswer() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().accessToken
         func detail(_ headers: [(name: String, value: String)]) async -> DetailCode? {
             await refusal {
@@ -36,7 +38,7 @@ import Wire
     }
 
     @Test func refusalByABrokenDatabaseKeepsItsCause() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().accessToken
         _ = try world.database.writeBlocking { try $0.execute("ALTER TABLE users RENAME TO lost") }
         let broken = await refusal { _ = try world.call(Self.sites, token: token) }
@@ -49,7 +51,7 @@ import Wire
     }
 
     @Test func eachKindIsRefusedAtTheOthersDoor() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let user = try await world.login().accessToken
         let site = try await world.createSite(token: user)
         let key = try await world.exchange(world.createKey(site: site.siteID, token: user).credential).accessToken
@@ -64,7 +66,7 @@ import Wire
     }
 
     @Test func aCertificateOpensInternalStorageAloneAndOnlyWhereItIsTrusted() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         var trusting = world.accounts.authenticator
         trusting.trustsCertificates = true
         func admitted(_ method: MethodDescriptor, by door: Authenticator, _ subject: String?) async -> Principal? {
@@ -85,7 +87,7 @@ import Wire
     }
 
     @Test func rolesIncludeTheOnesBelow() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let methods = [
             DataGatewayObjectServiceMethods.listObjects, DeviceManagementServiceMethods.registerDevice,
@@ -106,7 +108,7 @@ import Wire
     }
 
     @Test func organizationsAreForTheSystemsAdmins() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let boss = try await world.createOrganization("acme", token: system)
         let error = await refusal { _ = try world.call(AdminAuthServiceMethods.listOrganizations, token: boss) }
@@ -114,8 +116,8 @@ import Wire
         _ = try world.call(AdminAuthServiceMethods.listOrganizations, token: system)
     }
 
-    @Test func whatIsStoppedIsStoppedWithTheNextCall() async throws {
-        let world = try await World()
+    @Test func disabledKeysUsersAndSitesAreRefusedAtTheNextCall() async throws {
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -147,7 +149,7 @@ import Wire
     }
 
     @Test func refusalsBecomeOneAuditRowAMinute() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         _ = try await world.createUser("eve", role: "viewer", token: admin)
         let viewer = try await world.login("eve", password: "long enough").accessToken
@@ -174,7 +176,7 @@ import Wire
     }
 
     @Test func aKeysUseIsNotedAtOnceAndThenByTheMinute() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -198,7 +200,7 @@ import Wire
     }
 
     @Test func organizationsDoNotSeeEachOther() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let acme = try await world.createOrganization("acme", token: system)
         let other = try await world.createOrganization("other", token: system)
@@ -239,7 +241,7 @@ import Wire
     }
 
     @Test func theSystemsAdminActsForAnotherByNameAndIsAuditedWithBoth() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let acme = try await world.createOrganization("acme", token: system)
         let site = try await world.createSite("by system", token: system, organization: "acme")

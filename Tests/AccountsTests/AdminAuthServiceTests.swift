@@ -3,16 +3,18 @@ import Crypto
 import Database
 import Foundation
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
-@Suite struct AdminAuthServiceTests {
+@Suite(.timeLimited) struct AdminAuthServiceTests {
     @Test func sitesAreCreatedOnceByName() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite("north", token: admin)
         #expect(site.siteID > 0)
@@ -26,7 +28,7 @@ import Wire
     }
 
     @Test func keysAreCheckedBeforeTheyAreMade() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin).siteID
         let past = Timestamp(world.clock.now())
@@ -43,7 +45,7 @@ import Wire
     }
 
     @Test func noSecretIsStored() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let login = try await world.login()
         let site = try await world.createSite(token: login.accessToken).siteID
         let key = try await world.createKey(site: site, token: login.accessToken)
@@ -59,7 +61,7 @@ import Wire
     }
 
     @Test func usersAreCreatedWithARole() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let user = try await world.createUser("eve", role: "viewer", token: admin)
         #expect((user.organization, user.userName, user.role) == ("system", "eve", "viewer"))
@@ -75,7 +77,7 @@ import Wire
     }
 
     @Test func sitesAreRenamedAndDeletedWhenNothingIsTheirs() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let north = try await world.createSite("north", token: admin).siteID
         _ = try await world.createSite("south", token: admin)
@@ -111,7 +113,7 @@ import Wire
     }
 
     @Test func organizationsGoWhenNothingIsTheirs() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let boss = try await world.createOrganization("acme", token: system)
         let service = world.adminService
@@ -139,7 +141,7 @@ import Wire
     }
 
     @Test func theAuditLogCannotBeRewritten() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         _ = try await world.login()
         for change in ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit"] {
             await #expect(throws: DatabaseError.constraint(.other, message: "the audit log is append-only")) {
@@ -150,11 +152,11 @@ import Wire
     }
 }
 
-@Suite struct APIKeyTests {
+@Suite(.timeLimited) struct APIKeyTests {
     private typealias Methods = AdminAuthServiceMethods
 
     @Test func aRotatedSecretReplacesTheOldOne() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin).siteID
         let old = try await world.createKey(site: site, token: admin)
@@ -170,7 +172,7 @@ import Wire
     }
 
     @Test func anUpdateChangesWhatItNames() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin).siteID
         let end = Timestamp(world.clock.now().adding(seconds: 100))
@@ -198,7 +200,7 @@ import Wire
     }
 
     @Test func deviceKeysAreMadeByTheirMode() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin).siteID
         func create(
@@ -234,11 +236,11 @@ import Wire
     }
 }
 
-@Suite struct UserTests {
+@Suite(.timeLimited) struct UserTests {
     private typealias Methods = UserAuthServiceMethods
 
     @Test func aNewPasswordEndsSessionsAndTokens() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         _ = try await world.createUser("eve", role: "viewer", token: admin)
         let session = try await world.login("eve", password: "long enough")
@@ -254,7 +256,7 @@ import Wire
     }
 
     @Test func theLastAdminStays() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let service = world.accounts.userAuthService
         func demote(_ name: String, by token: String) async throws -> User? {
@@ -279,9 +281,9 @@ import Wire
     }
 }
 
-@Suite struct SigningKeysTests {
+@Suite(.timeLimited) struct SigningKeysTests {
     @Test func keysAreMadeOnceAndTheNewestSigns() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let keys = world.directory + "/keys"
         let folder = SigningKeyFolder(path: keys, lifetime: .seconds(900))
         let first = try folder.read(world.clockGuard.permit())
@@ -295,7 +297,7 @@ import Wire
     }
 
     @Test func anOlderKeyVerifiesAndIsPublishedUntilItsTokensHaveEnded() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let operation = IdentityManagementServiceMethods.rotateSigningKey
         let old = try await world.login().accessToken
         let before = world.accounts.publicKeys

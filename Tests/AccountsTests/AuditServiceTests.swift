@@ -2,16 +2,18 @@ import Basics
 import Database
 import Foundation
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
-@Suite struct AuditServiceTests {
+@Suite(.timeLimited) struct AuditServiceTests {
     private func page(
-        _ world: World, token: String, since: UnixTime? = nil, size: Int32 = 0, page: String = "",
+        _ world: TestAccounts, token: String, since: UnixTime? = nil, size: Int32 = 0, page: String = "",
         organization: String? = nil, newestFirst: Bool = false
     ) async throws -> ListAuditLinesResponse {
         try await world.accounts.auditService.listAuditLines(
@@ -20,7 +22,7 @@ import Wire
             context: world.call(AuditServiceMethods.listAuditLines, token: token, organization: organization))
     }
 
-    private func write(_ lines: Int, _ world: World, organization name: String = "acme") async throws {
+    private func write(_ lines: Int, _ world: TestAccounts, organization name: String = "acme") async throws {
         let now = world.clock.now()
         try await world.database.write { connection in
             let known = try OrganizationRecords(connection).find(name: name)?.reference
@@ -35,7 +37,7 @@ import Wire
     }
 
     @Test func aLineSaysWhoDidWhatToWhat() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let line = try #require(try await page(world, token: admin).lines.last)
@@ -47,7 +49,7 @@ import Wire
     }
 
     @Test func thePagesEndWhereTheLogEndsAndGoOnFromThere() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         try await write(5, world)
         let first = try await page(world, token: admin, size: 4)
@@ -68,7 +70,7 @@ import Wire
     }
 
     @Test func fromTheLastLineBack() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         try await write(5, world)
         let first = try await page(world, token: admin, size: 4, newestFirst: true)
@@ -92,8 +94,8 @@ import Wire
         #expect(none.lines.isEmpty && none.nextPageToken.isEmpty)
     }
 
-    @Test func whatIsOlderIsLeftOut() async throws {
-        let world = try await World()
+    @Test func linesBeforeSinceAreLeftOut() async throws {
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         try await write(3, world)
         world.clock.advance(seconds: 30)
@@ -112,7 +114,7 @@ import Wire
     }
 
     @Test func anAdminSeesTheirOrganizationAndSystemEverything() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let boss = try await world.createOrganization("acme", token: system)
         try await write(2, world, organization: "other")
@@ -125,7 +127,7 @@ import Wire
     }
 
     @Test func linesAreKeptForTheirTime() async throws {
-        let world = try await World { $0.auditRetention = .days(2) }
+        let world = try await TestAccounts { $0.auditRetention = .days(2) }
         try await write(2501, world)
         world.clock.advance(seconds: 86_400)
         try await write(10, world)
@@ -145,7 +147,7 @@ import Wire
     }
 
     @Test func linesOfAWrongClockAreKeptForTheirTime() async throws {
-        let world = try await World { $0.auditRetention = .days(2) }
+        let world = try await TestAccounts { $0.auditRetention = .days(2) }
         try await write(5, world)
         world.clock.step(seconds: 400 * 86_400)
         #expect(try await world.accounts.tidy(world.clockGuard.permit()) == 0)
@@ -160,7 +162,7 @@ import Wire
     }
 
     @Test func noMoreLinesOfAnOrganizationAreKeptThanThereMayBe() async throws {
-        let world = try await World {
+        let world = try await TestAccounts {
             $0.auditLines = 1000
             $0.minimumAuditRetention = .zero
         }
@@ -189,7 +191,7 @@ import Wire
 
     @Test func youngLinesAreKeptHoweverManyThereAre() async throws {
         let told = Lock<[String]>([])
-        let world = try await World(log: Logger { line in told.withLock { $0.append(line) } }) {
+        let world = try await TestAccounts(log: Logger { line in told.withLock { $0.append(line) } }) {
             $0.auditLines = 1000
         }
         try await write(1500, world)
@@ -207,7 +209,7 @@ import Wire
     }
 
     @Test func callersWhoFillTheLogAreSlowedDown() async throws {
-        let world = try await World {
+        let world = try await TestAccounts {
             $0.auditLines = 1000
             $0.auditedCallsUnderPressure = 3
         }
@@ -234,7 +236,7 @@ import Wire
     }
 
     @Test func aCallAboutManyLeavesOneLineThatNamesEach() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let context = try world.call(AdminAuthServiceMethods.createSite, token: admin)
         let ids = (0..<1000).map { "file-\($0)" }
@@ -253,7 +255,7 @@ import Wire
     }
 
     @Test func aDeletedOrganizationsLinesAreNotItsNamesakes() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         _ = try await world.createOrganization("acme", token: system)
         _ = try await world.adminService.deleteOrganization(
@@ -299,7 +301,7 @@ import Wire
     }
 
     @Test func aSettingIsNotForTheNamesakeOfADeletedOrganization() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let system = try await world.login().accessToken
         let named = ConfiguredOrganization(setting: "webhooks.a", name: "acme")
         let record: @Sendable ([ConfiguredOrganization]) async throws -> [ConfiguredOrganization] = { all in

@@ -1,15 +1,17 @@
 import Crypto
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Accounts
 
-@Suite struct ExchangeCredentialTests {
+@Suite(.timeLimited) struct ExchangeCredentialTests {
     @Test func aSiteKeyIsExchangedForATokenThatOpensUploads() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -22,7 +24,7 @@ import Wire
     }
 
     @Test func malformedUnknownAndWrongAreOneRefusal() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let good = try await world.createKey(site: site.siteID, token: admin)
@@ -40,7 +42,7 @@ import Wire
     }
 
     @Test func aKeyThatMayNotBeUsedSaysWhyOnceItsSecretIsProven() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let expiry = Timestamp(world.clock.now().adding(seconds: 60))
@@ -60,7 +62,7 @@ import Wire
     }
 
     @Test func wrongSecretsOfOneKeyAreLimitedAndTheRightOneIsNot() async throws {
-        let world = try await World { $0.wrongCredentialsOfKey = 3 }
+        let world = try await TestAccounts { $0.wrongCredentialsOfKey = 3 }
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -79,7 +81,7 @@ import Wire
     }
 
     @Test func passingTroubleIsABareUnavailable() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let site = try await world.createSite(token: admin)
         let key = try await world.createKey(site: site.siteID, token: admin)
@@ -94,9 +96,9 @@ import Wire
     }
 }
 
-@Suite struct LoginTests {
+@Suite(.timeLimited) struct LoginTests {
     @Test func theRightPasswordOpensASession() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let reply = try await world.login()
         #expect(reply.tokenType == "Bearer")
         #expect(reply.accessTokenExpiresAtUnix == world.clock.now().seconds + 900)
@@ -110,12 +112,12 @@ import Wire
     }
 
     @Test func wrongPasswordUnknownUserAndUnknownOrganizationAreOneRefusal() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         var refusals: Set<RPCError> = []
         for (organization, name, password) in [
-            ("system", "admin", "wrong"), ("system", "nobody", World.adminPassword),
-            ("system", String(repeating: "x", count: 100_000), World.adminPassword),
-            ("elsewhere", "admin", World.adminPassword), ("", "", ""),
+            ("system", "admin", "wrong"), ("system", "nobody", TestAccounts.adminPassword),
+            ("system", String(repeating: "x", count: 100_000), TestAccounts.adminPassword),
+            ("elsewhere", "admin", TestAccounts.adminPassword), ("", "", ""),
         ] {
             let error = await refusal {
                 _ = try await world.login(name, organization: organization, password: password)
@@ -126,7 +128,7 @@ import Wire
     }
 
     @Test func failuresAreLimitedByAccountAndSuccessesAreNot() async throws {
-        let world = try await World { $0.failedLoginsOfAccountFromAddress = 2 }
+        let world = try await TestAccounts { $0.failedLoginsOfAccountFromAddress = 2 }
         for _ in 0..<5 { _ = try await world.login() }
         for _ in 0..<2 {
             #expect(await refusal { _ = try await world.login(password: "wrong") }?.detail == .authInvalidCredential)
@@ -140,7 +142,7 @@ import Wire
     }
 
     @Test func failuresFromManyAddressesAreLimitedToo() async throws {
-        let world = try await World { $0.failedLoginsOfAccount = 3 }
+        let world = try await TestAccounts { $0.failedLoginsOfAccount = 3 }
         for index in 0..<3 {
             let error = await refusal { _ = try await world.login(password: "wrong", host: "198.51.100.\(index)") }
             #expect(error?.detail == .authInvalidCredential)
@@ -149,7 +151,7 @@ import Wire
     }
 
     @Test func addressesThatSignedInPassTheLimitOfTheAccount() async throws {
-        let world = try await World { $0.failedLoginsOfAccount = 3 }
+        let world = try await TestAccounts { $0.failedLoginsOfAccount = 3 }
         _ = try await world.login(host: "2001:db8:1:2::1")
         for round in 0..<3 {
             for index in 0..<3 {
@@ -163,7 +165,7 @@ import Wire
     }
 
     @Test func onlyTheLatestAddressesOfAUserAreKept() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         for index in 0..<20 {
             world.clock.advance(seconds: 1)
             _ = try await world.login(host: "198.51.100.\(index)")
@@ -175,7 +177,7 @@ import Wire
     }
 
     @Test func attemptsThatFoundTheQueueFullAreNotFailures() async throws {
-        let world = try await World {
+        let world = try await TestAccounts {
             $0.waitingPasswords = 1
             $0.failedLoginsOfAccountFromAddress = 3
         }
@@ -193,7 +195,7 @@ import Wire
     }
 
     @Test func failuresAreLimitedByAddress() async throws {
-        let world = try await World { $0.failedLoginsOfAddress = 2 }
+        let world = try await TestAccounts { $0.failedLoginsOfAddress = 2 }
         for name in ["a", "b"] {
             #expect(await refusal { _ = try await world.login(name) }?.detail == .authInvalidCredential)
         }
@@ -202,7 +204,7 @@ import Wire
     }
 
     @Test func deniedLoginsBecomeOneAuditRowAMinute() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         for _ in 0..<3 { _ = await refusal { _ = try await world.login(password: "wrong") } }
         world.clock.advance(seconds: 61)
         _ = await refusal { _ = try await world.login(password: "wrong") }
@@ -211,9 +213,9 @@ import Wire
     }
 
     @Test func theFirstAdminsPasswordIsKeptBeforeItWorks() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         #expect(try await world.accounts.createFirstAdmin(password: nil, keep: { _ in }) == false)
-        let other = try await World()
+        let other = try await TestAccounts()
         try await other.database.write { connection in
             try connection.execute("DELETE FROM users")
             try connection.execute("DELETE FROM organizations")
@@ -231,7 +233,7 @@ import Wire
     }
 
     @Test func anOutdatedHashIsReplacedAtLogin() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         // argon2id of the password with 8 KiB and one pass, made by the reference command.
         let weak = "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHRzb21lc2FsdA$fGboIvzlkt1eU7JnWpaFoCiFdQqj41xKJW/x6HC4Hu4"
         try await world.database.write { _ = try $0.execute("UPDATE users SET password_hash = $1", weak) }
@@ -242,9 +244,9 @@ import Wire
     }
 }
 
-@Suite struct RefreshTokenTests {
+@Suite(.timeLimited) struct RefreshTokenTests {
     @Test func aTokenIsRotatedAndItsSuccessorGoesOn() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         var token = try await world.login().refreshToken
         for _ in 0..<3 {
             world.clock.advance(seconds: 3600)
@@ -256,7 +258,7 @@ import Wire
     }
 
     @Test func aLostAnswerIsGivenAgainWithinTheGrace() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().refreshToken
         let first = try await world.refresh(token)
         world.clock.advance(seconds: 29)
@@ -265,7 +267,7 @@ import Wire
     }
 
     @Test func reuseAfterTheGraceEndsTheFamily() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().refreshToken
         let other = try await world.login().refreshToken
         let successor = try await world.refresh(token).refreshToken
@@ -276,7 +278,7 @@ import Wire
     }
 
     @Test func reuseOnceTheSuccessorWasUsedEndsTheFamily() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().refreshToken
         let successor = try await world.refresh(token).refreshToken
         let live = try await world.refresh(successor).refreshToken
@@ -285,7 +287,7 @@ import Wire
     }
 
     @Test func aHundredAtOnceHaveOneSuccessor() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().refreshToken
         let successors = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<100 { group.addTask { try await world.refresh(token).refreshToken } }
@@ -297,7 +299,7 @@ import Wire
     }
 
     @Test func itExpiresAndGuessesAreRefused() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().refreshToken
         let parsed = try #require(OpaqueToken(.refresh, text: token))
         let guess = OpaqueToken(.refresh, id: parsed.id).text
@@ -309,7 +311,7 @@ import Wire
     }
 
     @Test func logoutEndsTheSession() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let token = try await world.login().refreshToken
         let successor = try await world.refresh(token).refreshToken
         for _ in 0..<2 {
@@ -321,11 +323,14 @@ import Wire
     }
 
     @Test func aLoginWhileTheClockIsAheadEndsNoOtherSession() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let session = try await world.login().refreshToken
         world.clock.step(seconds: 400 * 86_400)
         _ = try await world.login()
         world.clock.step(seconds: -400 * 86_400)
-        _ = try await world.refresh(session)
+        let refreshed = try await world.refresh(session)
+        #expect(throws: Never.self) {
+            try world.call(AdminAuthServiceMethods.listSites, token: refreshed.accessToken)
+        }
     }
 }

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Accounts
 
-@Suite struct FlatJSONTests {
+@Suite(.timeLimited) struct FlatJSONTests {
     @Test func readsWhatItWrites() throws {
         let text = FlatJSON.encode([("sub", .text("a-b")), ("exp", .number(0)), ("big", .number(.max))])
         let members = try #require(FlatJSON.decode(Array(text.utf8)))

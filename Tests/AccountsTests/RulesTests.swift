@@ -3,11 +3,12 @@ import Crypto
 import GatewayAPI
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 
 @testable import Accounts
 
-@Suite struct RulesTests {
+@Suite(.timeLimited) struct RulesTests {
     @Test func opaqueTokensAreRecognizableAndKnownAgain() throws {
         let token = OpaqueToken(.apiKey, id: "0193f3a0-0000-7000-8000-000000000001")
         #expect(token.text.hasPrefix("dgwk"))
@@ -129,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func accountNames() {
+    @Test func accountNamesOutsideTheirAlphabetAreRefused() {
         for good in ["a", "admin", "a.b_c@d+e-f", String(repeating: "x", count: 64)] {
             #expect(throws: Never.self) { try FieldRules.accountName(good, field: "user_name") }
         }

@@ -1,13 +1,15 @@
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Accounts
 
-@Suite struct ServiceAccountTests {
+@Suite(.timeLimited) struct ServiceAccountTests {
     @Test func itsCredentialOpensWhatAnAdminOfSystemMay() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         _ = try await world.createOrganization("acme", token: admin)
         let service = try await world.service(token: admin)
@@ -27,7 +29,7 @@ import Testing
     }
 
     @Test func noPasswordSignsItIn() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         _ = try await world.service(token: admin)
         for password in ["", "long enough"] {
@@ -46,7 +48,7 @@ import Testing
     }
 
     @Test func onlySystemHasThem() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let boss = try await world.createOrganization("acme", token: admin)
         for (token, organization) in [(boss, nil), (admin, "acme")] {
@@ -62,7 +64,7 @@ import Testing
 
     /// Otherwise a service account would let the last person be removed.
     @Test func itDoesNotCountAsTheLastAdmin() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let service = try await world.service(token: admin)
         let error = await refusal {
@@ -74,7 +76,7 @@ import Testing
     }
 
     @Test func malformedUnknownAndWrongAreOneRefusalAndWrongOnesAreLimited() async throws {
-        let world = try await World { $0.wrongCredentialsOfKey = 3 }
+        let world = try await TestAccounts { $0.wrongCredentialsOfKey = 3 }
         let service = try await world.service(token: try await world.login().accessToken)
         let id = try #require(OpaqueToken(.system, text: service.credential)).id
         let wrong = OpaqueToken(.system, id: id).text
@@ -91,7 +93,7 @@ import Testing
     }
 
     @Test func aNewCredentialEndsTheOldOneAndItsTokens() async throws {
-        let world = try await World()
+        let world = try await TestAccounts()
         let admin = try await world.login().accessToken
         let old = try await world.service(token: admin)
         let new = try await world.issueCredential(to: "robot", token: admin)

@@ -1,11 +1,12 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Accounts
 
 /// The cases of RFC 8725.
-@Suite struct TokenSignerTests {
+@Suite(.timeLimited) struct TokenSignerTests {
     let key = SigningKey(ES256Key())
     let now = UnixTime(seconds: 1_800_000_000)
     let signer: TokenSigner
@@ -95,7 +96,7 @@ import Testing
     }
 }
 
-@Suite struct AccessTokensTests {
+@Suite(.timeLimited) struct AccessTokensTests {
     let now = UnixTime(seconds: 1_800_000_000)
     let tokens = AccessTokens(
         signer: TokenSigner(keys: SigningKeys(current: SigningKey(ES256Key()))), lifetime: .seconds(900), capacity: 8)

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Backup
 
 /// Which folders are taken, and what is left in those that are not.
-@Suite struct DataDirectoryTests {
+@Suite(.timeLimited) struct DataDirectoryTests {
     let scratch = Scratch()
 
     @Test func aMissingFolderIsMadeWithItsParents() throws {
@@ -51,7 +52,7 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
-    @Test func whatARestoreLeftHalfDoneIsNotServed() throws {
+    @Test func unfinishedRestoreIsNotServed() throws {
         let path = try scratch.folder("data", files: [])
         try FileManager.default.createDirectory(atPath: path + "/restoring", withIntermediateDirectories: false)
         #expect {

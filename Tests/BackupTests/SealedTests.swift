@@ -1,10 +1,11 @@
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Backup
 
 /// Archives under a passphrase: chunks are authenticated in their places, and the last is known to be it.
-@Suite struct SealedTests {
+@Suite(.timeLimited) struct SealedTests {
     private static let chunk = SealedFormat.chunkCount
     private static let sealedChunk = chunk + AES256GCM.tagCount
     /// scrypt takes its time: one key for all.
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])
-    func whatWasSealedComesBack(count: Int) throws {
+    func sealedBytesOpenToTheSameBytes(count: Int) throws {
         let bytes = content(count)
         let sealed = try seal(bytes)
         #expect(sealed.count == count + max(1, (count + Self.chunk - 1) / Self.chunk) * AES256GCM.tagCount)

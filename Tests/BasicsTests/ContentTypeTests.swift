@@ -1,7 +1,8 @@
 import Basics
+import TestSupport
 import Testing
 
-@Suite struct ContentTypeTests {
+@Suite(.timeLimited) struct ContentTypeTests {
     @Test(
         arguments: [
             (nil, "a.mcap", "application/x-mcap"), (nil, nil, "application/octet-stream"),

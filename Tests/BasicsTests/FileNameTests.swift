@@ -1,7 +1,8 @@
 import Basics
+import TestSupport
 import Testing
 
-@Suite struct FileNameTests {
+@Suite(.timeLimited) struct FileNameTests {
     @Test(
         arguments: [
             ("run.mcap", "run.mcap"), ("/home/robot/run.mcap", "run.mcap"), (#"C:\logs\run.mcap"#, "run.mcap"),

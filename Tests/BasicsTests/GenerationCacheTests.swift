@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Basics
 
-@Suite struct GenerationCacheTests {
-    @Test func whatIsUsedStaysAndTheRestGoes() {
+@Suite(.timeLimited) struct GenerationCacheTests {
+    @Test func usedEntriesStayAndOthersGo() {
         var cache = GenerationCache<Int, String>(capacity: 8)
         cache.keep("in use", for: 0)
         for key in 1...50 {

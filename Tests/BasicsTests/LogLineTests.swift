@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Basics
 
-@Suite struct LogLineTests {
+@Suite(.timeLimited) struct LogLineTests {
     private static let time = UnixTime(microseconds: 1_763_791_200_000_123)
 
     private func line(_ text: String, as form: LogLine.Form) -> String {
@@ -77,7 +78,7 @@ import Testing
     }
 }
 
-@Suite struct LoggerTests {
+@Suite(.timeLimited) struct LoggerTests {
     @Test func aScopesFieldsStandInEachOfItsLines() {
         let lines = Lock<[String]>([])
         let log = Logger { line in lines.withLock { $0.append(line) } }

@@ -1,7 +1,8 @@
 import Basics
+import TestSupport
 import Testing
 
-struct PathTests {
+@Suite(.timeLimited) struct PathTests {
     @Test(arguments: [
         ("/a/b", "/a", "b"), ("a/b", "a", "b"), ("a", "", "a"), ("d/", "", "d"), ("/d", "/", "d"), ("a//b//", "a", "b"),
         ("/", "/", ""), ("//", "/", ""), ("", "", ""), ("./é", ".", "é"),

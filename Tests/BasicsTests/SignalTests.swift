@@ -1,44 +1,59 @@
+import TestSupport
 import Testing
 
 @testable import Basics
 
-@Suite struct SignalTests {
-    @Test func whatRangBeforeTheWaitIsHeard() async {
-        let signal = Signal()
-        let rings = signal.count
+@Suite(.timeLimited) struct SignalTests {
+    private let signal = Signal()
+    private let executor = SerialTaskExecutor()
+
+    @Test func notificationBeforeTheWaitEndsIt() async {
+        let notified = signal.count
         signal.notify()
-        await signal.wait(after: rings)
+        await signal.wait(after: notified)
+        #expect(signal.count == notified + 1)
     }
 
-    @Test func everybodyIsWoken() async {
-        let signal = Signal()
-        let rings = signal.count
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<8 { group.addTask { await signal.wait(after: rings) } }
-            signal.notify()
+    @Test func notificationWakesEveryWaiter() async {
+        let counts = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<8 {
+                group.addTask(executorPreference: executor) { [signal] in
+                    await signal.wait(after: 0)
+                    return signal.count
+                }
+            }
+            // By now each of them waits.
+            group.addTask(executorPreference: executor) { [signal] in
+                signal.notify()
+                return signal.count
+            }
+            return await group.reduce(into: []) { $0.append($1) }
         }
+        #expect(counts == Array(repeating: 1, count: 9))
     }
 
-    @Test func aCancelledTaskDoesNotWait() async {
-        let signal = Signal()
-        let task = Task { await signal.wait(after: signal.count) }
-        task.cancel()
-        await task.value
+    @Test func cancelledTaskEndsItsWait() async {
+        let task = Task(executorPreference: executor) { [signal] in
+            await signal.wait(after: 0)
+            return Task.isCancelled
+        }
+        // By now it waits.
+        await Task(executorPreference: executor) { task.cancel() }.value
+        #expect(await task.value)
+        #expect(signal.count == 0)
     }
 
-    @Test func aWaitThatIsOverWakesNobodyElse() async {
-        let signal = Signal()
-        let rings = signal.count
-        await signal.wait(after: rings, atMost: .milliseconds(1))
-        #expect(signal.count == rings)
+    @Test func endedWaitWakesNobodyElse() async {
+        let notified = signal.count
+        await signal.wait(after: notified, atMost: .milliseconds(1))
+        #expect(signal.count == notified)
     }
 
-    /// One whose ring came first, too: what would end it later has to end with it.
-    @Test(.timeLimit(.minutes(1))) func aRingEndsAWaitAndRingsNothingFurther() async {
-        let signal = Signal()
+    /// One whose notification came first, too: what would end it later has to end with it.
+    @Test func notificationEndsOneWaitAndNoLaterOne() async {
         for _ in 1...100 {
-            let rings = signal.count
-            let task = Task { await signal.wait(after: rings, atMost: .seconds(3600)) }
+            let notified = signal.count
+            let task = Task { await signal.wait(after: notified, atMost: .seconds(3600)) }
             signal.notify()
             await task.value
         }

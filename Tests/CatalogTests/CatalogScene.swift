@@ -2,8 +2,8 @@ import Accounts
 import Basics
 import Crypto
 import Database
-import Foundation
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
 import StoreProtocol
@@ -15,8 +15,7 @@ import Wire
 
 /// A catalog over a real database, in a folder of its own that goes with it; the clock is the test's.
 final class CatalogScene: Sendable {
-    let directory: URL
-    let database: Database
+    private let base: TestDatabase
     let store: ObjectStore
     let clock = ManualClock()
     let clockGuard: ClockGuard
@@ -27,18 +26,13 @@ final class CatalogScene: Sendable {
 
     /// - Parameter calls: how the store reads and writes.
     init(visits: Int = 2000, calls: FileCalls = FileCalls()) throws {
-        // What survives a crash is the database's and the store's to test, so that memory does here.
-        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-        directory = URL(filePath: parent).appending(path: "catalog-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        database = try Database(
-            path: directory.appending(path: "db").path,
-            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
+        base = try TestDatabase(Accounts.migrations + ObjectStore.migrations + Catalog.migrations)
+        let database = base.database
         let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
         var stored = ObjectStoreConfiguration()
         stored.calls = calls
         store = try ObjectStore(
-            directory: directory.appending(path: "store").path, database: database, keyring: keyring, clock: clock,
+            directory: base.folder.path + "/store", database: database, keyring: keyring, clock: clock,
             configuration: stored)
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
@@ -54,30 +48,17 @@ final class CatalogScene: Sendable {
             downloads: Downloads(
                 database: database, store: store, endpoint: try StoreEndpoint("http://127.0.0.1:50080"), clock: clock,
                 configuration: configuration))
-        try database.writeBlocking { connection in
-            for id in 1...2 {
-                try connection.execute(
-                    """
-                    INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
-                    VALUES ($1, $2, $2, 1, 0, 0)
-                    """, id, "organization-\(id)")
-                try connection.execute(
-                    """
-                    INSERT INTO users (id, organization_id, name, role, password_hash, created_at, updated_at)
-                    VALUES ($1, $1, 'boss', 'admin', '', 0, 0)
-                    """, id)
-            }
+        let rows = AccountRows(database)
+        for name in ["organization-1", "organization-2"] {
+            try rows.addUser("boss", role: .admin, organization: try rows.addOrganization(name))
         }
     }
+
+    var database: Database { base.database }
 
     /// To sweep with. The test's clock must be a confirmed one.
     var permit: DeletionPermit {
         get throws { try #require(clockGuard.permit()) }
-    }
-
-    deinit {
-        database.close()
-        try? FileManager.default.removeItem(at: directory)
     }
 
     /// Adds a verified object; its size is what tests tell it by.
@@ -133,14 +114,13 @@ final class CatalogScene: Sendable {
     }
 
     func path(_ fileID: String) -> String {
-        directory.appending(path: "store/data/\(fileID.prefix(2))/\(fileID)").path
+        base.folder.path + "/store/data/\(fileID.prefix(2))/\(fileID)"
     }
 
+    /// The audit log, a line each: actor, organization, action, target, count.
     func audit() throws -> [String] {
-        try database.readBlocking { connection in
-            try connection.query("SELECT actor, organization, action, target, count FROM audit ORDER BY rowid") {
-                "\($0.text(0)) \($0.text(1)) \($0.text(2)) \($0.text(3)) \($0.int(4))"
-            }
+        try AccountRows(database).audit().map { line in
+            "\(line.actor) \(line.organization?.name ?? "") \(line.action) \(line.target) \(line.count)"
         }
     }
 
@@ -182,22 +162,5 @@ final class CatalogScene: Sendable {
             RequestDownloadRequest(fileIDs: fileIDs),
             context: CallContext(
                 method: DataGatewayObjectServiceMethods.requestDownload, identity: Principal.user(user ?? self.user())))
-    }
-}
-
-/// The same numbers for the same seed: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

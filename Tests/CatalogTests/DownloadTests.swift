@@ -3,19 +3,20 @@ import Database
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 @testable import ObjectStore
 
-struct DownloadTests {
+@Suite(.timeLimited) struct DownloadTests {
     let scene: CatalogScene
 
     init() throws {
         scene = try CatalogScene()
     }
 
-    @Test func locationsInTheOrderOfTheRequest() async throws {
+    @Test func locationsComeInTheOrderOfTheRequest() async throws {
         let ids = try (1...3).map { try scene.add(size: $0).fileID }
         let wanted = [ids[1], ids[2], ids[0]]
         let reply = try await scene.download(wanted)
@@ -26,7 +27,7 @@ struct DownloadTests {
         #expect(reply.largeFileThresholdBytes > 0 && reply.rangePartSizeBytes > 0)
     }
 
-    @Test func whatIsNotVisibleIsNamed() async throws {
+    @Test func invisibleFileIsNotFoundAndNamed() async throws {
         let (ours, theirs) = (try scene.add(size: 1).fileID, try scene.add(size: 2, organization: 2).fileID)
         for hidden in ["no-such-file", theirs] {
             let error = await #expect(throws: RPCError.self) { try await scene.download([ours, hidden]) }
@@ -36,7 +37,7 @@ struct DownloadTests {
         #expect(try await scene.download([ours, theirs], as: scene.user(1, isSystem: true)).files.count == 2)
     }
 
-    @Test func idsThatBreakARule() async throws {
+    @Test func malformedFileIDsAreRefused() async throws {
         let id = try scene.add(size: 1).fileID
         for ids in [[], [""], [id, ""], [id, id], [String(repeating: "x", count: 129)], (0...1000).map { "\($0)" }] {
             let error = await #expect(throws: RPCError.self) { try await scene.download(ids) }

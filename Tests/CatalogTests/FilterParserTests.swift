@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-struct FilterParserTests {
+@Suite(.timeLimited) struct FilterParserTests {
     private static func created(_ lower: Int64?, _ upper: Int64?) -> ObjectFilter.Term {
         .created(
             ObjectFilter.Interval(
@@ -46,7 +47,7 @@ struct FilterParserTests {
         ("created=1970-01-01T00:00:10.5Z", [created(11, 11)]),
     ]
 
-    @Test(arguments: 0..<good.count) func parses(_ index: Int) throws {
+    @Test(arguments: 0..<good.count) func filtersParseToTheirTerms(_ index: Int) throws {
         let (text, terms) = Self.good[index]
         #expect(try FilterParser.parse(text).terms == terms, "\(text)")
     }
@@ -102,7 +103,7 @@ struct FilterParserTests {
         #expect(error.position == position, "\(text): \(error)")
     }
 
-    @Test func limits() throws {
+    @Test func filtersOverTheLimitsAreRefused() throws {
         let term = "status:verified"
         let sixteen = Array(repeating: term, count: 16).joined(separator: " ")
         #expect(try FilterParser.parse(sixteen).terms.count == 16)

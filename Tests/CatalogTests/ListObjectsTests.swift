@@ -2,12 +2,13 @@ import Accounts
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-struct ListObjectsTests {
-    @Test func anObject() async throws {
+@Suite(.timeLimited) struct ListObjectsTests {
+    @Test func listedObjectHasEveryField() async throws {
         let scene = try CatalogScene()
         let object = try scene.add(size: 10)
         let found = try #require(try await scene.list().objects.first)
@@ -29,7 +30,7 @@ struct ListObjectsTests {
         #expect(try await scene.list(size: 7).nextPageToken.isEmpty)
     }
 
-    @Test func pageSizes() async throws {
+    @Test func pagesHaveTheirDefaultAndMaximumSize() async throws {
         let scene = try CatalogScene()
         try scene.database.writeBlocking { [scene] connection in
             for size: Int64 in 1...1001 {
@@ -80,7 +81,7 @@ struct ListObjectsTests {
         ("created<2026-01-01T00:00:03+00:00 status:verified", [2, 1]),
         ("object_id=nonsense", []),
     ])
-    func filters(_ filter: String, _ expected: [Int64]) async throws {
+    func filtersSelectTheirObjects(_ filter: String, _ expected: [Int64]) async throws {
         let scene = try CatalogScene()
         let device = "260101-000001"
         scene.clock.advance(seconds: 1)
@@ -212,7 +213,7 @@ struct ListObjectsTests {
         ("raw_tags.k=v raw_tags.l=w device=d", "object_tags_by_value"), ("device=d site=1", "objects_by_device"),
         ("site=1 size>1", "objects_by_site"), ("size>1", "objects_by_organization"),
     ])
-    func whatDrivesAPage(_ filter: String, _ index: String) throws {
+    func pageQueriesUseTheIndexOfTheirFilter(_ filter: String, _ index: String) throws {
         let scene = try CatalogScene()
         for after: Int64? in [nil, 5] {
             let search = PageSearch(

@@ -3,13 +3,14 @@ import Foundation
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Catalog
 @testable import ObjectStore
 
-struct ObjectManagementTests {
+@Suite(.timeLimited) struct ObjectManagementTests {
     let scene: CatalogScene
 
     init() throws {
@@ -79,7 +80,7 @@ struct ObjectManagementTests {
         await #expect(throws: RPCError.self) { try await delete(object.fileID) }
     }
 
-    @Test func fieldsThatBreakARule() async throws {
+    @Test func malformedFieldsAreRefused() async throws {
         let object = try scene.add(bytes: [1])
         for (id, reason) in [
             ("", ""), (String(repeating: "x", count: 129), ""), (object.fileID, String(repeating: "x", count: 513)),
@@ -104,7 +105,7 @@ struct ObjectManagementTests {
         #expect(try file.size() == 3)
     }
 
-    @Test func whatACrashLeftIsSwept() async throws {
+    @Test func fileLeftByACrashIsSwept() async throws {
         let object = try scene.add(bytes: [1])
         // What the start goes on with is behind it.
         scene.store.removals.drain()

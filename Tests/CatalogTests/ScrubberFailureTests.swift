@@ -2,13 +2,14 @@ import Basics
 import Database
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Catalog
 @testable import ObjectStore
 
 /// How the scrubber goes on where an object cannot be read.
-struct ScrubberFailureTests {
+@Suite(.timeLimited) struct ScrubberFailureTests {
     /// Fails the reads of a file of so many bytes, which is what tests tell files by.
     private final class Disk: Sendable {
         let errors = Mutex<[Int64: Int32]>([:])

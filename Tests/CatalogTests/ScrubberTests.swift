@@ -3,12 +3,13 @@ import Basics
 import Foundation
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 @testable import ObjectStore
 
-struct ScrubberTests {
+@Suite(.timeLimited) struct ScrubberTests {
     let scene: CatalogScene
 
     init() throws {
@@ -46,7 +47,7 @@ struct ScrubberTests {
         ).objects.map { "\($0.fileID) \($0.status)" }
     }
 
-    @Test func whatDiffersIsBadUntilItIsRightAgain() async throws {
+    @Test func changedObjectIsCorruptedUntilItIsRestored() async throws {
         let long = [UInt8]((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
         let (first, second) = (try scene.add(bytes: long), try scene.add(bytes: [4, 5]))
         try await scrubber().pass()
@@ -82,7 +83,7 @@ struct ScrubberTests {
         #expect(try await scene.download([second.fileID]).files.count == 1)
     }
 
-    @Test func whatIsGoneOrShortIsBad() async throws {
+    @Test func missingAndShortFilesAreCorrupted() async throws {
         let (gone, short) = (try scene.add(bytes: [1]), try scene.add(bytes: [2, 3]))
         try FileManager.default.removeItem(atPath: scene.path(gone.fileID))
         try spoil(short, with: [2])

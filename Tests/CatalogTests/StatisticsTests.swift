@@ -3,11 +3,12 @@ import Database
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-struct StatisticsTests {
+@Suite(.timeLimited) struct StatisticsTests {
     /// Midnight of 2026-01-01, UTC, as the scene's clock begins.
     let scene: CatalogScene
 
@@ -45,7 +46,7 @@ struct StatisticsTests {
         #expect(answer.days.map(\.deletedBytes) == [0, 0, 0, 100])
     }
 
-    @Test func whatWasStoredBeforeTheDaysCounts() async throws {
+    @Test func objectsStoredBeforeTheDaysAreCounted() async throws {
         try scene.add(size: 100)
         scene.clock.advance(seconds: 50 * 86_400)
         let answer = try await statistics(days: 0)
@@ -73,7 +74,7 @@ struct StatisticsTests {
     }
 
     /// The migration counts what was there before it.
-    @Test func whatIsKeptIsWhatIsCountedAnew() async throws {
+    @Test func keptCountsEqualTheMigrationsCounts() async throws {
         let first = try scene.add(size: 100)
         scene.clock.advance(seconds: 86_400)
         try scene.add(size: 7, organization: 2)

@@ -1,5 +1,6 @@
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
@@ -38,7 +39,7 @@ private struct Sample: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode { .success }
 }
 
-@Suite struct ArgumentParserTests {
+@Suite(.timeLimited) struct ArgumentParserTests {
     private func parse(_ line: String) throws -> Sample {
         var sample = Sample()
         let words = line.split(separator: " ").map(String.init)
@@ -46,7 +47,7 @@ private struct Sample: Command {
         return sample
     }
 
-    @Test func everyKindOfParameter() throws {
+    @Test func everyKindOfParameterIsParsed() throws {
         let sample = try parse(
             "one --count 3 two --address [::1]:80 --state=disabled --tag a=1 --tag b= --tag=c=d=e --loud")
         #expect(sample.first == "one")
@@ -59,7 +60,7 @@ private struct Sample: Command {
         #expect(sample.isLoud)
     }
 
-    @Test func whatIsNotSaidKeepsItsDefault() throws {
+    @Test func missingOptionsKeepTheirDefaults() throws {
         let sample = try parse("one --count -3")
         #expect(sample.second == "none")
         #expect(sample.count == -3)
@@ -100,7 +101,7 @@ private struct Sample: Command {
         ("one --quite-another", "sample has no option --quite-another"),
         ("one -x", "sample has no option -x"),
     ])
-    func whatIsWrongIsNamed(line: String, message: String) {
+    func usageErrorNamesTheArgument(line: String, message: String) {
         #expect(throws: UsageError(message, path: ["sample"])) { try parse(line) }
     }
 

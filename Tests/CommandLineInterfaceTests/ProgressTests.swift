@@ -1,13 +1,14 @@
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
 
-@Suite struct ProgressTests {
+@Suite(.timeLimited) struct ProgressTests {
     @Test(arguments: [
         (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1_234_567, "1.23 MB"), (12_345_678, "12.3 MB"),
         (999_499_999, "999 MB"), (999_500_000, "1.00 GB"), (5_368_709_120, "5.37 GB"), (Int64.max, "9223 PB"),
     ])
-    func bytesForPeople(count: Int64, text: String) {
+    func bytesAreShownInBinaryUnits(count: Int64, text: String) {
         #expect(ByteCount.text(count) == text)
     }
 
@@ -36,7 +37,7 @@ import Testing
         #expect(meter.rate(at: .seconds(2)) == 0)
     }
 
-    @Test func theLineOfATransfer() {
+    @Test func lineShowsBytesRateAndTimeLeft() {
         var meter = TransferMeter(total: 4_000_000, at: .zero)
         meter.add(1_000_000, at: .seconds(1))
         #expect(
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [(7, "0:07"), (754, "12:34"), (3723, "1:02:03")] as [(Int64, String)])
-    func timeLeft(seconds: Int64, text: String) {
+    func timeLeftIsShownAsAClock(seconds: Int64, text: String) {
         #expect(ProgressLine.clock(seconds) == text)
     }
 }

@@ -2,12 +2,13 @@ import CommandLineInterface
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Commands
 
-@Suite struct ClientCommandTests {
+@Suite(.timeLimited) struct ClientCommandTests {
     private let calls = Calls()
     private let recorder = Recorder()
 
@@ -81,7 +82,7 @@ import Wire
         }
     }
 
-    @Test func everyPageOfAList() async throws {
+    @Test func listCommandAsksForEveryPage() async throws {
         try await TestGateway.serving({ router in
             router.add(DeviceManagementServiceMethods.listDevices) { [calls] (request: ListDevicesRequest, _) in
                 calls.add("\(request.suite) \(request.siteID) \(request.status) '\(request.pageToken)'")
@@ -97,7 +98,7 @@ import Wire
         }
     }
 
-    @Test func whatIsTypedIsWhatIsSent() async throws {
+    @Test func typedOptionsReachTheRequest() async throws {
         try await TestGateway.serving({ router in
             router.add(DeviceManagementServiceMethods.registerDevice) { (request: RegisterDeviceRequest, _) in
                 Device(

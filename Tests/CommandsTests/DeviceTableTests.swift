@@ -1,23 +1,24 @@
 import CommandLineInterface
 import Proto
+import TestSupport
 import Testing
 
 @testable import Commands
 
-@Suite struct DeviceTableTests {
+@Suite(.timeLimited) struct DeviceTableTests {
     private static let id = "260427-000001"
 
     @Test(arguments: [
         ("", [:]), (";;", [:]), ("a=1", ["a": "1"]), ("a=1; b=;c=x=y;", ["a": "1", "b": "", "c": "x=y"]),
         (#"a\=b=1\;2\\;\ c= d "#, ["a=b": #"1;2\"#, " c": " d "]),
     ])
-    func tags(text: String, expected: [String: String]) throws {
+    func tagListsAreReadAndWritten(text: String, expected: [String: String]) throws {
         #expect(try TagList.tags(text) == expected)
         #expect(try TagList.tags(TagList.text(expected)) == expected)
     }
 
     @Test(arguments: ["a", "a=1;b", "a=1;a=2", #"a=1\"#])
-    func whatAreNoTags(text: String) {
+    func malformedTagListIsRefused(text: String) {
         #expect(throws: TagList.Problem.self) { try TagList.tags(text) }
     }
 
@@ -55,7 +56,7 @@ import Testing
             ["f:2: display_name: display_name must be at most 128 bytes"]
         ),
     ])
-    func whatIsWrongIsSaidByLineAndColumn(text: String, problems: [String]) {
+    func problemsNameTheirLineAndColumn(text: String, problems: [String]) {
         #expect(DeviceTable(csv: Array(text.utf8)).problems.map { $0.text(in: "f") } == problems)
     }
 
@@ -70,7 +71,7 @@ import Testing
         #expect(problem == "f:100002: a file has 100000 devices at most: import them in parts")
     }
 
-    @Test func whatIsExportedIsNoFormula() {
+    @Test func exportedCellsAreNoFormulas() {
         let device = Device(
             name: "devices/\(Self.id)", deviceID: Self.id, displayName: "=HYPERLINK(\"http://x\")", description: "@x",
             tags: ["-a": "1"])
@@ -78,7 +79,7 @@ import Testing
         #expect(line == "\(Self.id),,\"'=HYPERLINK(\"\"http://x\"\")\",'@x,'-a=1")
     }
 
-    @Test func whatIsExportedChangesNothing() throws {
+    @Test func importOfAnExportChangesNothing() throws {
         let devices = [
             Device(
                 name: "devices/\(Self.id)", deviceID: Self.id, displayName: "'=1", description: "=1",
@@ -98,7 +99,7 @@ import Testing
         return try DeviceChange(line, over: device, suites: ["deviceSuites/7", "deviceSuites/8"])
     }
 
-    @Test func aDeviceThatIsNotThere() throws {
+    @Test func unknownDeviceIsRegistered() throws {
         let change = try change("device_id,suite,tags,tag:b,tag:c\n\(Self.id),7,a=1;c=4,2,\n", over: nil)
         #expect(
             change.kind
@@ -138,7 +139,7 @@ import Testing
                 ]))
     }
 
-    @Test func aSuiteThatIsNotThere() {
+    @Test func unknownSuiteIsAProblem() {
         #expect(throws: TableProblem(line: 2, column: "suite", message: "there is no deviceSuites/9")) {
             try change("device_id,suite\n\(Self.id),9\n", over: nil)
         }

@@ -1,11 +1,12 @@
 import CommandLineInterface
+import TestSupport
 import Testing
 
 @testable import Commands
 
-@Suite struct OrganizationArgumentTests {
+@Suite(.timeLimited) struct OrganizationArgumentTests {
     @Test(arguments: ["", " a", "a ", "a\nb", "a\u{7F}"])
-    func anOrganizationThatCannotTravel(name: String) {
+    func organizationUnfitForAHeaderIsRefused(name: String) {
         #expect(throws: ArgumentProblem.self) { try OrganizationArgument(argument: name) }
     }
 }

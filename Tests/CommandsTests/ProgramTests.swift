@@ -1,6 +1,7 @@
 import Basics
 import Configuration
 import Observability
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
@@ -25,10 +26,10 @@ final class Recorder: Sendable {
     }
 }
 
-@Suite struct ProgramTests {
+@Suite(.timeLimited) struct ProgramTests {
     private static let leaves = Program.commands.leaves.map { $0.path.joined(separator: " ") }
 
-    @Test func theCommandsOfTheContract() {
+    @Test func programHasTheCommandsOfTheContract() {
         let expected = [
             "serve", "login", "logout", "site create", "site list", "device suite create", "device suite list",
             "device suite add", "device suite remove",
@@ -91,7 +92,7 @@ final class Recorder: Sendable {
         #expect(recorder.errors == "data-gateway: the disk is full")
     }
 
-    @Test func version() async {
+    @Test func versionOptionPrintsTheVersion() async {
         let recorder = Recorder()
         #expect(await recorder.run("--version") == .success)
         #expect(recorder.output == "data-gateway \(ProgramVersion.current)")
@@ -113,7 +114,7 @@ final class Recorder: Sendable {
         ("device list --suit s", "device list has no option --suit; did you mean --suite?", "device list --help"),
         ("serve", "serve needs --data-dir DIR", "data-gateway serve --help"),
     ])
-    func usage(line: String, message: String, hint: String) async {
+    func usageErrorExplainsAndPointsToHelp(line: String, message: String, hint: String) async {
         let recorder = Recorder()
         #expect(await recorder.run(line) == .usage)
         #expect(recorder.output.isEmpty)

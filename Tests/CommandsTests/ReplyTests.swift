@@ -1,19 +1,20 @@
 import Basics
 import Foundation
 import Proto
+import TestSupport
 import Testing
 
 @testable import CommandLineInterface
 @testable import Commands
 
-@Suite struct ReplyTests {
+@Suite(.timeLimited) struct ReplyTests {
     private let device = Device(
         name: "devices/260427-000001", deviceID: "260427-000001", displayName: "Arm \"left\"\n",
         suite: "deviceSuites/7",
         tags: ["b": "2", "a": "1=1"], status: .initialized, siteID: 9_007_199_254_740_993,
         createdAt: Timestamp(seconds: 1_767_225_600, nanos: 250_000_000))
 
-    @Test func aDeviceForPrograms() {
+    @Test func deviceIsShownAsJSON() {
         #expect(
             Reply(device).json.text == """
                 {"name":"devices/260427-000001","device_id":"260427-000001","display_name":"Arm \\"left\\"\\n",\
@@ -23,7 +24,7 @@ import Testing
                 """)
     }
 
-    @Test func aDeviceForPeople() {
+    @Test func deviceIsShownAsText() {
         #expect(
             Reply(device).text == """
                 name:          devices/260427-000001
@@ -37,7 +38,7 @@ import Testing
                 """)
     }
 
-    @Test func otherResources() {
+    @Test func otherResourcesAreShownAsJSON() {
         let suite = DeviceSuite(name: "deviceSuites/7", siteID: 1, displayName: "S", description: "D")
         #expect(
             suite.json.text == """
@@ -55,7 +56,7 @@ import Testing
                 """)
     }
 
-    @Test func aListForPrograms() {
+    @Test func listIsShownAsAJSONArray() {
         #expect(Reply("sites", [Site]()).json.text == #"{"sites":[]}"#)
         let names = Reply("sites", [Site(name: "a"), Site(name: "b")]).json
         guard case .object(let members) = names, case .array(let sites) = members.first?.value else {
@@ -66,7 +67,7 @@ import Testing
         #expect(sites.count == 2)
     }
 
-    @Test func aListForPeople() {
+    @Test func listIsShownAsATable() {
         let sites = [Site(siteID: 1, name: "工厂", status: 1), Site(siteID: 22, name: "Plant", status: 3)]
         #expect(
             Reply("sites", sites).text == """
@@ -78,7 +79,7 @@ import Testing
     }
 
     /// Every column of a table is a field of its resource.
-    @Test func columns() {
+    @Test func tableColumnsAreFieldsOfTheResource() {
         #expect(Set(Site.columns).isSubset(of: Site().fields.map(\.name)))
         #expect(Set(User.columns).isSubset(of: User().fields.map(\.name)))
         #expect(Set(Device.columns).isSubset(of: Device().fields.map(\.name)))
@@ -103,11 +104,11 @@ import Testing
         (951_782_400, 1000, "2000-02-29T00:00:00.000001Z"), (Int64.max, 0, "9999-12-31T23:59:59Z"),
         (Int64.min, -5, "1582-10-15T00:00:00Z"),
     ])
-    func times(seconds: Int64, nanos: Int32, text: String) {
+    func timesAreShownInRFC3339(seconds: Int64, nanos: Int32, text: String) {
         #expect(Timestamp(seconds: seconds, nanos: nanos).rfc3339() == text)
     }
 
-    @Test func deviceStatus() {
+    @Test func deviceStatusIsShownByNameOrNumber() {
         #expect(DeviceStatus.registered.protoName == "DEVICE_STATUS_REGISTERED")
         #expect(DeviceStatus.unrecognized(9).protoName == "9")
         #expect(DeviceStatus.unrecognized(9).word == "9")

@@ -2,6 +2,7 @@ import CommandLineInterface
 import Foundation
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 
 @testable import Commands
@@ -20,7 +21,7 @@ private final class Folder {
     }
 }
 
-@Suite struct SessionFileTests {
+@Suite(.timeLimited) struct SessionFileTests {
     private let folder: Folder
     private let file: SessionFile
     private let session = SignedInSession(
@@ -70,19 +71,19 @@ private final class Folder {
     }
 
     @Test(arguments: ["", "{}", "[1]", "no JSON"])
-    func oneThatIsNoSession(text: String) throws {
+    func fileThatIsNoSessionIsRefused(text: String) throws {
         try file.write(session)
         try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         #expect(refusal { _ = try file.read() }.contains("holds no session"))
     }
 
-    @Test func aFolderThatCannotBeMade() throws {
+    @Test func uncreatableFolderIsNamedInTheFailure() throws {
         try Data().write(to: URL(fileURLWithPath: folder.path + "/new"))
         #expect(refusal { try file.write(session) }.hasPrefix("cannot keep the session in \(file.path): "))
     }
 
-    @Test func removed() throws {
+    @Test func removedSessionIsNotReadAgain() throws {
         #expect(try !file.remove())
         try file.write(session)
         #expect(try file.remove())
@@ -94,11 +95,11 @@ private final class Folder {
         (["DATA_GATEWAY_SESSION": "", "XDG_CONFIG_HOME": "/x", "HOME": "/h"], "/x/data-gateway/session.json"),
         (["HOME": "/h"], "/h/.config/data-gateway/session.json"),
     ])
-    func whereItIs(variables: [String: String], path: String) throws {
+    func pathComesFromTheEnvironment(variables: [String: String], path: String) throws {
         #expect(try SessionFile(in: Recorder().environment(variables)).path == path)
     }
 
-    @Test func nowhere() {
+    @Test func missingHomeAndVariableAreRefused() {
         #expect(throws: ClientFailure("neither HOME nor DATA_GATEWAY_SESSION says where the session is kept")) {
             try SessionFile(in: Recorder().environment())
         }
@@ -112,7 +113,7 @@ private final class Folder {
         #expect(recorder.output == "nobody was signed in")
     }
 
-    @Test func whereTheCommandsGo() throws {
+    @Test func serverAddressPrefersOptionThenVariableThenSession() throws {
         let environment = Recorder().environment(["DATA_GATEWAY_ADMIN": "env:2", "DATA_GATEWAY_AUTH": "env:1"])
         let bare = Recorder().environment()
         var far = session

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Configuration
 
 /// docs/configuration.md holds what the reader asks for: no key more or less, and each with its unit, default and bounds.
-@Suite struct ConfigurationDocumentTests {
+@Suite(.timeLimited) struct ConfigurationDocumentTests {
     private struct Entry: Hashable, CustomStringConvertible {
         let key: String
         let unit: String

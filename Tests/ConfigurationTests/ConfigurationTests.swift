@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Configuration
 @testable import CopyJobs
 
-@Suite struct ConfigurationTests {
+@Suite(.timeLimited) struct ConfigurationTests {
     private func read(
         _ json5: String, listen: [String: String] = [:], variables: [String: String] = [:]
     ) throws -> Configuration {
@@ -31,7 +32,7 @@ import Testing
         #expect(configuration.address(.gateway).description == "127.0.0.1:50053")
     }
 
-    @Test func theStoreOnItsDisk() throws {
+    @Test func objectStoreReadsItsDiskSettings() throws {
         let standard = try Configuration(ServeOptions()).store
         #expect(standard.minimumFreeBytes == 1 << 30)
         #expect(standard.directIO == .probe)
@@ -40,7 +41,7 @@ import Testing
         #expect(configured.directIO == .off)
     }
 
-    @Test func howLongTheAuditLogIs() throws {
+    @Test func auditLogHasItsConfiguredLength() throws {
         let standard = try Configuration(ServeOptions()).accounts
         #expect((standard.auditRetention, standard.auditLines) == (.seconds(400 * 86_400), 10_000_000))
         let configured = try read("{audit: {retention_days: 30, max_lines: 1000}}").accounts
@@ -49,13 +50,13 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "127.255.0.9", "[::1]", "localhost"])
-    func whatOnlyThisMachineReachesHasAConsole(host: String) throws {
+    func loopbackWebListenerHasAConsole(host: String) throws {
         #expect(try read("{listeners: {web: \"\(host):1\"}}").console != nil)
     }
 
     /// A name may lead anywhere, whatever it begins with.
     @Test(arguments: ["127.example.com", "127.0.0.1.example.com", "192.0.2.1", "0.0.0.0", "[::]", "localhost.example"])
-    func whatOthersReachHasNoneUnlessItIsSaid(host: String) throws {
+    func exposedWebListenerHasAConsoleOnlyOnRequest(host: String) throws {
         let listener = "listeners: {web: \"\(host):1\""
         #expect(refusal("{\(listener)}}").contains("reachable from other machines"))
         #expect(try read("{\(listener), allow_cleartext: true}}").console == nil)
@@ -73,11 +74,11 @@ import Testing
         #expect(refusal("{internal: {client_authorities: \"ca.pem\"}}").contains("needs TLS"))
     }
 
-    @Test func webhooks() throws {
-        setenv("WEBHOOK_TEST_SECRET", "0123456789abcdef", 1)
-        defer { unsetenv("WEBHOOK_TEST_SECRET") }
+    @Test func webhookIsReadAndItsSecretIsNotShown() throws {
+        let folder = try TestFolder()
+        try "0123456789abcdef".write(toFile: folder.path + "/secret", atomically: true, encoding: .utf8)
         func one(_ members: String) -> String { "{webhooks: {crm: {\(members)}}}" }
-        let (url, secret) = ("url: \"https://h/x?y=1\"", "secret_env: \"WEBHOOK_TEST_SECRET\"")
+        let (url, secret) = ("url: \"https://h/x?y=1\"", "secret_file: \"\(folder.path)/secret\"")
         let events = try read(one("\(url), \(secret), events: [\"upload.aborted\"], organization: \"acme\"")).events
         let webhook = try #require(events.webhooks.first)
         #expect((webhook.name, webhook.url, webhook.organization) == ("crm", "https://h/x?y=1", "acme"))
@@ -90,7 +91,7 @@ import Testing
             (one("url: \"http://u:p@h/\", \(secret)"), "webhooks.crm.url"),
             (one("url: \"http:///x\", \(secret)"), "webhooks.crm.url"),
             (one(url), "secret_file or secret_env"),
-            (one("\(url), \(secret), secret_file: \"/x\""), "secret_file or secret_env"),
+            (one("\(url), \(secret), secret_env: \"X\""), "secret_file or secret_env"),
             (
                 one("\(url), secret_env: \"NOT_SET_ANYWHERE\""),
                 "webhooks.crm.secret_env must hold 1 to 4 lines, each with 16 bytes at least, or whsec_ and so many in base64"
@@ -112,6 +113,17 @@ import Testing
         #expect(refusal("{webhooks: {\(many)}}").contains("16 at most"))
     }
 
+    /// In a process of its own, since the environment is shared by the tests that run at the same time.
+    @Test func webhookSecretIsReadFromTheEnvironment() async {
+        await #expect(processExitsWith: .success) {
+            setenv("WEBHOOK_TEST_SECRET", "0123456789abcdef", 1)
+            let configured = try ConfigurationTests().read(
+                "{webhooks: {crm: {url: \"https://h/\", secret_env: \"WEBHOOK_TEST_SECRET\"}}}")
+            let secrets = configured.events.webhooks.flatMap { $0.keys.map(\.exposedText) }
+            try #require(secrets == ["0123456789abcdef"])
+        }
+    }
+
     @Test func theConsoleIsOnLoopbackUnlessItIsSaid() throws {
         let elsewhere = #"listeners: {web: "192.0.2.1:1", allow_cleartext: true}"#
         #expect(try Configuration(ServeOptions(dataDirectory: "")).console != nil)
@@ -124,7 +136,7 @@ import Testing
         #expect(refusal("{console: {session_idle_seconds: 59}}").contains("60 to 86400"))
     }
 
-    @Test func commentsAndTrailingCommas() throws {
+    @Test func commentsAndTrailingCommasAreAccepted() throws {
         let configuration = try read(
             """
             {
@@ -186,11 +198,11 @@ import Testing
         ("[]", "the configuration must be one object"),
         ("{\n  uploads: {\n    part_size_bytes: }\n}", ".json5, line 3, column 22: this is no value"),
     ])
-    func refusals(json5: String, says: String) {
+    func malformedConfigurationIsRefused(json5: String, says: String) {
         #expect(refusal(json5).contains(says))
     }
 
-    @Test func whereCopiesGoAndWhoMayReachTheStore() throws {
+    @Test func copyDestinationsAndStaticKeysAreRead() throws {
         let secret = NSTemporaryDirectory() + "secret-\(UUID().uuidString)"
         try "0123456789abcdef\n".write(toFile: secret, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: secret) }
@@ -262,12 +274,12 @@ import Testing
         ("LISTENERS__REFLECTION", "yes", "listeners.reflection must be true or false (DATA_GATEWAY_"),
         ("TLS__LISTENERS", "auth,ops", "tls.listeners may name auth, "),
     ])
-    func refusedVariables(variable: String, value: String, says: String) {
+    func malformedVariablesAreRefused(variable: String, value: String, says: String) {
         let tls = "{tls: {certificate: 'a', key: 'b'}}"
         #expect(refusal(tls, variables: ["DATA_GATEWAY_\(variable)": value]).contains(says))
     }
 
-    @Test func whatIsSecretIsNotShown() throws {
+    @Test func secretsAreMaskedWhereTheyAreShown() throws {
         let value = ConfigurationValue.list([
             .object(["id": .text("tool"), "secret": .text("hush"), "access_key_secret": .text("hush")]),
             .object(["secret_file": .text("/etc/tool"), "secret_env": .text("TOOL"), "Secret_File_2": .text("hush")]),

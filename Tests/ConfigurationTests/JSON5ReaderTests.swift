@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import Configuration
 
-@Suite struct JSON5ReaderTests {
-    @Test func everythingThatJSON5Has() throws {
+@Suite(.timeLimited) struct JSON5ReaderTests {
+    @Test func everyConstructOfJSON5IsRead() throws {
         let value = try JSON5Reader.value(
             of: """
                 \u{FEFF}// a comment
@@ -54,7 +55,7 @@ import Testing
         ("{} {}", 1, 4, "something follows the value"),
         (String(repeating: "[", count: 1000), 1, 33, "nested more than 32 deep"),
     ])
-    func whatIsWrongAndWhere(text: String, line: Int, column: Int, problem: String) {
+    func malformedJSON5IsRefusedAtItsPosition(text: String, line: Int, column: Int, problem: String) {
         #expect(throws: JSON5Error(line: line, column: column, problem: problem)) {
             try JSON5Reader.value(of: text)
         }

@@ -1,12 +1,13 @@
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 import ThreadCalls
 
 @testable import Console
 
-@Suite struct BackupDownloadTests {
+@Suite(.timeLimited) struct BackupDownloadTests {
     /// What a Backup call is answered with.
     private final class Messages: LocalMessages {
         private var messages: [[UInt8]]

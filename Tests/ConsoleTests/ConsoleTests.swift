@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 import ThreadCalls
 import Wire
@@ -88,7 +89,7 @@ private final class FakeGateway: HTTPRequestHandler {
     }
 }
 
-@Suite struct ConsoleTests {
+@Suite(.timeLimited) struct ConsoleTests {
     private let clock = ManualClock()
     private let calls: FakeGateway
     private let console: Console
@@ -145,7 +146,7 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(cookie.wholeMatch(of: /__Host-console=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Strict/) != nil)
     }
 
-    @Test func whatABrowserIsToldHoldsNoTokenOfTheGateway() throws {
+    @Test func sessionResponseHoldsNoTokenOfTheGateway() throws {
         let fields = try signIn()
         let answer = ask("GET", "/console/session", fields)
         #expect(
@@ -217,7 +218,7 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(calls.seen.count == before + 1)
     }
 
-    @Test func whoSignsInAnewGivesUpTheSessionBefore() throws {
+    @Test func newSignInEndsTheEarlierSession() throws {
         let fields = try signIn()
         let cookie = try #require(fields["cookie"])
         let response = ask(
@@ -233,7 +234,7 @@ private final class FakeGateway: HTTPRequestHandler {
         ("sec-fetch-site", "none", 403), ("x-console-token", nil, 403), ("x-console-token", "guessed", 403),
         ("cookie", nil, 401), ("cookie", "__Host-console=guessed", 401), ("cookie", "__Host-console=", 401),
     ])
-    func whatIsForgedIsRefused(_ field: String, _ value: String?, _ status: Int) throws {
+    func forgedRequestIsRefusedWithoutACall(_ field: String, _ value: String?, _ status: Int) throws {
         let fields = changed(try signIn(), field, to: value)
         let before = calls.seen.count
         for (method, target) in [
@@ -261,7 +262,7 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(calls.seen.isEmpty)
     }
 
-    @Test func whatTheGatewaySaysToAWrongPasswordIsPassedOn() {
+    @Test func refusedSignInPassesOnTheGatewaysAnswer() {
         calls.refuseSignIn(with: RPCError(bare: .unauthenticated, "wrong", retryAfterMilliseconds: 7))
         let response = ask("POST", "/console/session", body: #"{"organization":"a","userName":"b","password":"c"}"#)
         #expect(response.status == 401)
@@ -273,7 +274,7 @@ private final class FakeGateway: HTTPRequestHandler {
     }
 
     @Test(arguments: ["", "{", "[]", #"{"organization":"a"}"#, String(repeating: " ", count: 20_000)])
-    func whatIsNoSignInIsRefused(_ body: String) {
+    func malformedSignInIsRefused(_ body: String) {
         #expect(ask("POST", "/console/session", body: body).status == 400)
     }
 

@@ -1,10 +1,11 @@
 import Basics
 import Proto
+import TestSupport
 import Testing
 
 @testable import Console
 
-@Suite struct SessionTableTests {
+@Suite(.timeLimited) struct SessionTableTests {
     private let start = UnixTime(seconds: 1_800_000_000)
     private let configuration = {
         var configuration = ConsoleConfiguration()

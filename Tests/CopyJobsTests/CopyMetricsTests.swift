@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-struct CopyMetricsTests {
+@Suite(.timeLimited) struct CopyMetricsTests {
     @Test func queuesThatCannotBeReadAreUnknownAndNotEmpty() throws {
         let scene = try Scene()
         try scene.add("a", items: 2)

@@ -4,11 +4,12 @@ import GatewayAPI
 import Proto
 import RPC
 import StoreProtocol
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-@Suite struct CopyPlaceTests {
+@Suite(.timeLimited) struct CopyPlaceTests {
     private func isListed(_ endpoint: String, bucket: String = "", region: String = "") throws -> Bool {
         let targets: [CopyTarget] = [
             .folder(FolderTarget(root: "/srv/copies")),
@@ -49,7 +50,7 @@ import Testing
         CopyDestination(bucket: "cold", endpoint: "https://s3.example.com", accountID: "1"),
         CopyDestination(bucket: "cold", endpoint: "https://s3.example.com", kmsKeyID: "1"),
     ])
-    func whatIsNotDoneIsRefused(destination: CopyDestination) {
+    func unsupportedDestinationIsRefused(destination: CopyDestination) {
         let error = #expect(throws: RPCError.self) { try CopyPlace(destination) }
         #expect(error?.detail == .invalidArgument)
     }

@@ -1,11 +1,12 @@
 import Basics
 import Database
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
 /// The queue that jobs' items are, over a real database.
-@Suite struct CopyRecordsTests {
+@Suite(.timeLimited) struct CopyRecordsTests {
     private let scene: Scene
     private let database: Database
 
@@ -31,13 +32,13 @@ import Testing
         }
     }
 
-    @Test func jobsTakeTurns() throws {
+    @Test func jobsOfferTheirItemsInTurn() throws {
         try scene.add("a", items: 3)
         try scene.add("b", items: 2)
         #expect(try (10...15).map { try claim($0) } == ["a0", "b0", "a1", "b1", "a2", nil])
     }
 
-    @Test func whatFailedWaitsUntilItIsDue() throws {
+    @Test func failedItemWaitsUntilItIsDue() throws {
         try scene.add("a", items: 1)
         #expect(try claim(10) == "a0")
         try database.writeBlocking { connection in
@@ -52,7 +53,7 @@ import Testing
         #expect(try claim(20) == "a0")
     }
 
-    @Test func whatAProcessWasAtIsTakenByTheNext() throws {
+    @Test func itemsOfAnEndedProcessAreRequeued() throws {
         try scene.add("a", items: 2)
         #expect(try claim(10) == "a0")
         try database.writeBlocking { try CopyRecords($0).requeueCopying() }
@@ -73,7 +74,7 @@ import Testing
         #expect(tally[.canceled] == 2 && tally[.queued] == 1)
     }
 
-    @Test func whatHasNotEndedIsCounted() throws {
+    @Test func unfinishedJobsAndItemsAreCounted() throws {
         try scene.add("a", items: 3)
         try scene.add("b", items: 2)
         #expect(try claim(10) == "a0")

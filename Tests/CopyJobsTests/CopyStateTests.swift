@@ -1,11 +1,12 @@
 import Basics
 import GatewayAPI
 import RPC
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-@Suite struct CopyStateTests {
+@Suite(.timeLimited) struct CopyStateTests {
     private func tally(_ counts: [CopyItemState: Int]) -> CopyTally {
         var tally = CopyTally()
         for (state, count) in counts { tally[state] = count }
@@ -30,7 +31,7 @@ import Testing
         ([.succeeded: 3], .canceled, .canceled),
         ([.failed: 3], .succeeded, .succeeded),
     ])
-    func whatItemsMakeOfAJob(counts: [CopyItemState: Int], before: CopyJobState, after: CopyJobState) {
+    func jobStateFollowsFromItsItems(counts: [CopyItemState: Int], before: CopyJobState, after: CopyJobState) {
         #expect(tally(counts).state(after: before) == after)
     }
 
@@ -53,7 +54,7 @@ import Testing
     }
 }
 
-@Suite struct KeyTemplateTests {
+@Suite(.timeLimited) struct KeyTemplateTests {
     @Test func theVariableIsReplacedAndAllElseStays() throws {
         #expect(try KeyTemplate("").keys(of: ["a", "b"]) == ["a", "b"])
         #expect(try KeyTemplate("x/{file_id}/{FILE_ID}{").keys(of: ["a"]) == ["x/a/{FILE_ID}{"])
@@ -66,7 +67,7 @@ import Testing
         ("x\u{0}{file_id}", ["a"]), ("{file_id}/.", ["a"]), (String(repeating: "x", count: 1024), ["a"]),
         (String(repeating: "{file_id}", count: 100), [String(repeating: "y", count: 12)]),
     ])
-    func whatMakesNoKeyIsRefused(template: String, ids: [String]) {
+    func templateWithoutAKeyIsRefused(template: String, ids: [String]) {
         let error = #expect(throws: RPCError.self) { try KeyTemplate(template).keys(of: ids) }
         #expect(error?.detail == .invalidArgument)
         #expect(error?.message.contains("destination.key_template") == true)

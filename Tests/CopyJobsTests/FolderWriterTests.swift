@@ -2,11 +2,12 @@ import Foundation
 import HTTPClient
 import StoreClient
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CopyJobs
 
-@Suite struct FolderWriterTests {
+@Suite(.timeLimited) struct FolderWriterTests {
     private let scene: Scene
 
     init() throws {
@@ -41,7 +42,7 @@ import Testing
         #expect(failure.map { CopyFailure($0).code } == .destinationFailed)
     }
 
-    @Test func whatIsThereIsFound() async throws {
+    @Test func copiedFileIsFoundAsTheSame() async throws {
         let writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: 100)
         #expect(try await writer.found(item(source), source) == .nothing)
@@ -49,7 +50,7 @@ import Testing
         #expect(try await writer.found(item(source), source) == .same)
     }
 
-    @Test func whatIsThereIsNotWrittenOverUnlessItMayBe() async throws {
+    @Test func otherFileIsReplacedOnlyOnRequest() async throws {
         let name = "\(scene.root)/k"
         let writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: 100)
@@ -90,7 +91,7 @@ import Testing
     }
 
     /// It may be there because its name came through a crash in the page cache only.
-    @Test func whatIsThereIsDurableBeforeItCounts() async throws {
+    @Test func foundFileIsSyncedBeforeItCounts() async throws {
         let synced = Synced()
         var writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: 100)
@@ -101,7 +102,7 @@ import Testing
         #expect(synced.paths.withLock { $0 } == ["/x/y/k", "", "/x", "/x/y"].map { root + $0 })
     }
 
-    @Test func whatCannotBeMadeDurableDoesNotCount() async throws {
+    @Test func fileThatCannotBeSyncedDoesNotCount() async throws {
         let synced = Synced()
         var writer = FolderWriter(root: scene.root, folders: [])
         let source = try source(bytes: 100)

@@ -4,6 +4,7 @@ import Catalog
 import Crypto
 import Database
 import Foundation
+import GatewayTesting
 import StoreClient
 
 @testable import CopyJobs
@@ -11,35 +12,21 @@ import StoreClient
 
 /// Jobs in a real database, in memory where there is room; of the objects that they name none is there.
 final class Scene: Sendable {
-    let database: Database
+    private let base: TestDatabase
     let store: ObjectStore
-    private let directory: URL
 
     init() throws {
-        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-        directory = URL(filePath: parent).appending(path: "copies-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        database = try Database(
-            path: directory.appending(path: "db").path,
-            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + CopyJobs.migrations)
+        base = try TestDatabase(
+            Accounts.migrations + ObjectStore.migrations + Catalog.migrations + CopyJobs.migrations)
         store = try ObjectStore(
-            directory: directory.appending(path: "store").path, database: database,
+            directory: base.folder.path + "/store", database: base.database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))))
-        _ = try database.writeBlocking { connection in
-            try connection.execute(
-                """
-                INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
-                VALUES (1, 'o', 'o', 1, 0, 0)
-                """)
-        }
+        try AccountRows(base.database).addOrganization("o")
     }
 
-    deinit {
-        database.close()
-        try? FileManager.default.removeItem(at: directory)
-    }
+    var database: Database { base.database }
 
-    var root: String { directory.path }
+    var root: String { base.folder.path }
 
     func add(
         _ id: String, items: Int, key: String? = nil, organizationID: Int64 = 1, upload: String = "u"
@@ -56,6 +43,7 @@ final class Scene: Sendable {
             try CopyRecords(connection).insert(job, rows, idempotencyKey: key, digest: [1, 2])
         }
     }
+
     /// Has the bytes be those of the items that name the upload.
     func store(_ bytes: [UInt8], uploadID: String) throws {
         var digest = ContentDigest()

@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import Basics
 @testable import Crypto
 
-@Suite struct DigestTests {
-    @Test func knownAnswers() {
+@Suite(.timeLimited) struct DigestTests {
+    @Test func digestsEqualKnownAnswers() {
         #expect(Hex.lower(Digest.md5(Array("abc".utf8))) == "900150983cd24fb0d6963f7d28e17f72")
         #expect(Hex.lower(Digest.sha1(Array("abc".utf8))) == "a9993e364706816aba3e25717850c26c9cd0d89d")
         #expect(
@@ -21,7 +22,7 @@ import Testing
     }
 
     /// RFC 4231, test case 2, and an empty key.
-    @Test func hmac() {
+    @Test func hmacEqualsKnownAnswers() {
         let code = HMAC.sha256(key: Array("Jefe".utf8), Array("what do ya want for nothing?".utf8))
         #expect(Hex.lower(code) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
         #expect(
@@ -30,21 +31,21 @@ import Testing
     }
 }
 
-@Suite struct EncodingTests {
+@Suite(.timeLimited) struct EncodingTests {
     /// RFC 4648, section 10.
     @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")])
-    func base64(plain: String, encoded: String) {
+    func base64IsWrittenAndReadWithAndWithoutPadding(plain: String, encoded: String) {
         #expect(Base64.encode(Array(plain.utf8)) == encoded)
         #expect(Base64.decode(encoded) == Array(plain.utf8))
         #expect(Base64.decode(encoded.filter { $0 != "=" }) == Array(plain.utf8))
     }
 
     @Test(arguments: ["Z", "Zg=", "Zh==", "Zg==Zg==", "Z g=", "Zg-_"])
-    func base64Refuses(text: String) {
+    func malformedBase64IsRefused(text: String) {
         #expect(Base64.decode(text) == nil)
     }
 
-    @Test func urlAlphabet() {
+    @Test func base64URLUsesItsAlphabet() {
         #expect(Base64.encodeURL([0xFB, 0xFF]) == "-_8")
         #expect(Base64.decodeURL("-_8") == [0xFB, 0xFF])
     }
@@ -56,7 +57,7 @@ import Testing
     }
 }
 
-@Suite struct ES256Tests {
+@Suite(.timeLimited) struct ES256Tests {
     @Test func signsAndVerifies() throws {
         let key = ES256Key()
         let message = Array("header.payload".utf8)

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Basics
 @testable import Crypto
 
-@Suite struct KeyringTests {
+@Suite(.timeLimited) struct KeyringTests {
     private let folder = NSTemporaryDirectory() + "keyring-tests-" + UUID().uuidString
 
     private func withFolder(_ body: () throws -> Void) throws {

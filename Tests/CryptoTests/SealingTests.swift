@@ -1,9 +1,10 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 /// AES-256-GCM and scrypt against published vectors.
-@Suite struct SealingTests {
+@Suite(.timeLimited) struct SealingTests {
     /// The Galois/Counter Mode of Operation (McGrew, Viega), test cases 13 to 15.
     @Test(arguments: [
         ("", "", "530f8afbc74536b9a963b4f1c4cb738b", true),
@@ -19,7 +20,7 @@ import Testing
             "b094dac5d93471bdec1a502270e3cc6c", false
         ),
     ])
-    func vectors(plain: String, sealed: String, tag: String, isZero: Bool) throws {
+    func sealingEqualsTheVectors(plain: String, sealed: String, tag: String, isZero: Bool) throws {
         let key = try #require(
             isZero
                 ? Array(repeating: 0, count: 32)
@@ -30,7 +31,7 @@ import Testing
         #expect(AES256GCM.open(try #require(Hex.decode(sealed + tag)), key: key, nonce: nonce) == bytes)
     }
 
-    @Test func whatIsTooShortOrOfAnotherKeyIsNotOpened() {
+    @Test func shortBytesAndOtherKeysDoNotOpen() {
         let (key, nonce) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 12))
         let sealed = AES256GCM.seal([1, 2, 3], key: key, nonce: nonce)
         #expect(AES256GCM.open(Array(sealed.prefix(15)), key: key, nonce: nonce) == nil)

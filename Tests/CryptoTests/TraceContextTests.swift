@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import Basics
 @testable import Crypto
 
 /// W3C Trace Context, sections 2.2.2 (what it looks like) and 4.3 (what becomes of it).
-@Suite struct TraceContextTests {
+@Suite(.timeLimited) struct TraceContextTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
     private static let parent = "b7ad6b7169203331"
 
@@ -22,7 +23,7 @@ import Testing
         // Of a version to come, more may follow.
         ("01-\(trace)-\(parent)-01", true), ("cc-\(trace)-\(parent)-01-what-the-future-will-be-like", true),
     ])
-    func valid(field: String, isSampled: Bool) throws {
+    func validTraceparentIsAccepted(field: String, isSampled: Bool) throws {
         let context = try #require(TraceContext(traceparent: field.utf8))
         #expect(context.isSampled == isSampled)
         #expect(context.traceparent.hasSuffix(isSampled ? "-01" : "-00"))
@@ -42,14 +43,14 @@ import Testing
     }
 }
 
-@Suite struct RequestIDTests {
+@Suite(.timeLimited) struct RequestIDTests {
     @Test(arguments: ["a", "req-1_2.3:4/5+6=", String(repeating: "x", count: 128)])
-    func wellFormed(field: String) {
+    func wellFormedRequestIDIsAccepted(field: String) {
         #expect(RequestID.accepted(field.utf8)?.description == field)
     }
 
     @Test(arguments: ["", " ", "a b", "a\nb", "a\"b", "é", "a,b", String(repeating: "x", count: 129)])
-    func malformed(field: String) {
+    func malformedRequestIDIsIgnored(field: String) {
         #expect(RequestID.accepted(field.utf8) == nil)
     }
 

@@ -1,11 +1,13 @@
 import Basics
 import Foundation
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Database
 
 /// Effects of a commit, and closures that ask their own database again.
-@Suite struct AfterCommitTests {
+@Suite(.timeLimited) struct AfterCommitTests {
     let database: Database
     private let scratch: Scratch
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Database
 
-@Suite struct ConnectionTests {
+@Suite(.timeLimited) struct ConnectionTests {
     let scratch: Scratch
     let connection: Connection
 

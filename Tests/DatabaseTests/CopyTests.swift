@@ -1,5 +1,7 @@
 import Basics
 import Foundation
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Database
@@ -11,7 +13,7 @@ private final class Progress: Sendable {
 }
 
 /// Copies of a database that is being written.
-@Suite struct CopyTests {
+@Suite(.timeLimited) struct CopyTests {
     let scratch: Scratch
 
     init() throws {
@@ -37,6 +39,7 @@ private final class Progress: Sendable {
             }
         }
         let progress = Progress()
+        let (writes, wrote) = AsyncStream<Void>.makeStream()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for writer in 0..<8 {
                 group.addTask {
@@ -45,12 +48,13 @@ private final class Progress: Sendable {
                         let body = "meanwhile-\(writer)-\(index)"
                         try await database.write { _ = try $0.execute("INSERT INTO notes (body) VALUES ($1)", body) }
                         progress.written.withLock { $0 += 1 }
+                        wrote.yield()
                         index += 1
                     }
                 }
             }
             // The writers are at work.
-            while progress.written.withLock({ $0 }) < 50 { await Task.yield() }
+            for await _ in writes.prefix(50) {}
             // On a machine that is busy with other things the writers may get no turn during a copy: then another is taken.
             var writtenMeanwhile = 0
             for attempt in 0..<20 where writtenMeanwhile == 0 {

@@ -1,10 +1,12 @@
 import Basics
 import Foundation
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Database
 
-@Suite struct DatabaseTests {
+@Suite(.timeLimited) struct DatabaseTests {
     let scratch: Scratch
 
     init() throws {
@@ -24,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func whatWasWrittenIsThereAfterReopening() async throws {
+    @Test func writtenRowsAreThereAfterReopening() async throws {
         let database = try scratch.database()
         try await database.write { _ = try $0.execute("INSERT INTO notes (body) VALUES ('kept')") }
         database.close()

@@ -1,11 +1,13 @@
 import Basics
 import Foundation
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Database
 
 /// What happens when the disk fails under the write-ahead log: its descriptors are replaced by ones that fail.
-@Suite struct DiskFaultTests {
+@Suite(.timeLimited) struct DiskFaultTests {
     let scratch: Scratch
     let database: Database
     let ended: Ended
@@ -63,7 +65,7 @@ import Testing
 }
 
 /// Contention with another process, and transactions that cannot be ended.
-@Suite struct ContentionTests {
+@Suite(.timeLimited) struct ContentionTests {
     @Test func everyWriteOfABatchIsRefusedAtOnceWhileAnotherProcessHoldsTheFile() throws {
         let scratch = try Scratch()
         let database = try scratch.database()

@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Database
@@ -14,7 +15,7 @@ final class Changes: Sendable {
 }
 
 /// The reserve as a file, and what the writer takes while it is released. Real full disks are the acceptance tests'.
-@Suite struct DiskReserveTests {
+@Suite(.timeLimited) struct DiskReserveTests {
     let scratch: Scratch
     let changes = Changes()
 

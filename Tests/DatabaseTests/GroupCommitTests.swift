@@ -1,9 +1,11 @@
 import Basics
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Database
 
-@Suite struct GroupCommitTests {
+@Suite(.timeLimited) struct GroupCommitTests {
     let scratch: Scratch
     let database: Database
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Database
 
-@Suite struct MigrationTests {
+@Suite(.timeLimited) struct MigrationTests {
     let scratch: Scratch
     let colour = Migration(name: "notes-2", sql: "ALTER TABLE notes ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey';")
 

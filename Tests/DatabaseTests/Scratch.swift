@@ -1,19 +1,17 @@
 import Basics
 import Foundation
+import TestSupport
 
 @testable import Database
 
 /// A directory that is removed with the last reference to it.
 final class Scratch: Sendable {
-    let path: String
+    private let folder: TestFolder
+
+    var path: String { folder.path }
 
     init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("database-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: path)
+        folder = try TestFolder()
     }
 
     func database(
@@ -37,20 +35,6 @@ extension Migration {
 extension Database {
     func notes() throws -> [String] {
         try readBlocking { try $0.query("SELECT body FROM notes ORDER BY id") { $0.text(0) } }
-    }
-
-    /// Holds the writer inside a write until the returned closure is called, so that what is submitted meanwhile
-    /// becomes one batch.
-    func holdWriter() -> () -> Void {
-        let entered = DispatchSemaphore(value: 0)
-        let release = DispatchSemaphore(value: 0)
-        submit(
-            { _ in
-                entered.signal()
-                release.wait()
-            }, reply: { _ in })
-        entered.wait()
-        return { release.signal() }
     }
 }
 

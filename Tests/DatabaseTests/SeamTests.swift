@@ -1,10 +1,11 @@
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import Database
 
 /// What the database promises so that another engine can stand in the place of SQLite.
-@Suite struct SeamTests {
+@Suite(.timeLimited) struct SeamTests {
     let scratch: Scratch
     let database: Database
 

@@ -1,11 +1,12 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Database
 
 /// Recovery of the log that an unclean end leaves.
-@Suite struct WriteAheadLogTests {
+@Suite(.timeLimited) struct WriteAheadLogTests {
     let scratch: Scratch
 
     init() throws {

@@ -1,10 +1,12 @@
 import Basics
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Database
 
 /// The order in which owners get the writer's turns.
-@Suite struct WriteFairnessTests {
+@Suite(.timeLimited) struct WriteFairnessTests {
     private let flood = WorkOwner.apiKey("flood")
     private let other = WorkOwner.apiKey("other")
 

@@ -1,5 +1,6 @@
 import Proto
 import StoreClient
+import TestSupport
 import Testing
 
 @testable import DeviceClient
@@ -138,7 +139,7 @@ private struct FakeDevice {
     }
 }
 
-@Suite struct CrashTests {
+@Suite(.timeLimited) struct CrashTests {
     private func device(size: Int64) -> FakeDevice {
         let source = SourceIdentity(path: "/f", size: size, modified: 1, device: 1, inode: 1)
         return FakeDevice(journal: [.begun(source: source, tags: [:], key: "i")])

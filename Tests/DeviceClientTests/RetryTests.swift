@@ -5,12 +5,13 @@ import HTTPTypes
 import Proto
 import RPC
 import StoreClient
+import TestSupport
 import Testing
 import Wire
 
 @testable import DeviceClient
 
-@Suite struct RetryTests {
+@Suite(.timeLimited) struct RetryTests {
     @Test func waitsDoubleAndAreBounded() {
         let policy = RetryPolicy(patience: .seconds(1000))
         func delay(_ failures: Int, random: Double = 1, least: Duration? = nil) -> Duration? {
@@ -41,7 +42,7 @@ import Wire
             server: PeerAddress(host: "h", port: 1))
     }
 
-    @Test func whatPassesIsTriedAgain() {
+    @Test func transientFailureIsRetried() {
         let passing: [any Error] = [
             Self.failed(.unavailable), Self.failed(.unavailable, .overloaded), Self.failed(.deadlineExceeded),
             Self.failed(.internalError), TransferFailure.connection("cut"),
@@ -54,7 +55,7 @@ import Wire
             FailureResponse(Self.failed(.unavailable, .rateLimited, after: 1500)) == .retry(after: .milliseconds(1500)))
     }
 
-    @Test func whatDoesNotPassIsNot() {
+    @Test func permanentFailureIsNotRetried() {
         let lasting: [any Error] = [
             Self.failed(.invalidArgument, .invalidArgument), Self.failed(.permissionDenied, .uploadNotOwned),
             Self.failed(.unauthenticated, .authKeyDisabled), Self.failed(.resourceExhausted),
@@ -67,7 +68,7 @@ import Wire
         for error in lasting { #expect(FailureResponse(error) == .none, "\(error)") }
     }
 
-    @Test func whatIsOutOfDateIsAskedAbout() {
+    @Test func outdatedUploadIsRecovered() {
         let outdated: [any Error] = [
             Self.failed(.notFound, .uploadNotFound), Self.failed(.failedPrecondition, .uploadNotRefreshable),
             Self.failed(.failedPrecondition, .failedPrecondition),
@@ -101,7 +102,7 @@ import Wire
     }
 }
 
-@Suite struct RenewableTests {
+@Suite(.timeLimited) struct RenewableTests {
     private let clock = ManualClock(UnixTime(seconds: 1000))
 
     /// Values 1, 2, … that live so many seconds.
@@ -141,7 +142,7 @@ import Wire
         #expect(try await token.current().value == 2)
     }
 
-    @Test func whatEndedBeforeItCameIsUsedUntilItIsRefused() async throws {
+    @Test func expiredTokenIsUsedUntilItIsRefused() async throws {
         let token = renewable(-5)
         let first = try await token.current()
         clock.advance(seconds: 100_000)
@@ -149,7 +150,7 @@ import Wire
         #expect(try await token.replacing(first).value == 2)
     }
 
-    @Test func whoIsRefusedAfterAnotherWasTakesTheOthers() async throws {
+    @Test func secondRefusedCallerTakesTheRenewedToken() async throws {
         let token = renewable(900)
         let first = try await token.current()
         #expect(try await token.replacing(first).value == 2)

@@ -1,10 +1,11 @@
 import Foundation
 import StoreClient
+import TestSupport
 import Testing
 
 @testable import DeviceClient
 
-@Suite struct UploadJournalTests {
+@Suite(.timeLimited) struct UploadJournalTests {
     private static let attempt = UploadAttempt(
         upload: "u1", endpoint: "http://127.0.0.1:1", region: "r", bucket: "b-1", key: "k/ü", partSize: 100)
     private static let events: [UploadEvent] = [
@@ -24,7 +25,7 @@ import Testing
         try test(folder)
     }
 
-    @Test func whatWasAppendedIsThere() throws {
+    @Test func appendedEventsAreReadBack() throws {
         try withFolder { folder in
             let path = folder + "/j.jsonl"
             for event in Self.events { try UploadJournal(path).append(event) }

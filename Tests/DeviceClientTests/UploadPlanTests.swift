@@ -1,10 +1,11 @@
 import Proto
 import StoreClient
+import TestSupport
 import Testing
 
 @testable import DeviceClient
 
-@Suite struct UploadPlanTests {
+@Suite(.timeLimited) struct UploadPlanTests {
     private static let attempt = UploadAttempt(
         upload: "u1", endpoint: "http://127.0.0.1:1", region: "", bucket: "b-1", key: "k", partSize: 100)
 
@@ -71,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func whatTheStoreHoldsIsWhatCounts() throws {
+    @Test func partsThatTheStoreHoldsReplaceTheJournals() throws {
         var state = try Self.state(
             size: 250, [Self.created, .initiated(multipart: "m"), .acknowledged(part: Self.part(1, 100))])
         try state.apply(.held(parts: [Self.part(3, 50)]))

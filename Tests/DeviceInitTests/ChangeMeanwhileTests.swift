@@ -1,23 +1,39 @@
 import Database
-import Dispatch
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
 /// What decides about a key may change between the read that admits a device and the write that gives the key.
-@Suite struct ChangeMeanwhileTests {
+@Suite(.timeLimited) struct ChangeMeanwhileTests {
     private let id = "260427-000001"
+
+    enum Change {
+        /// A statement on the tables of devices.
+        case ofDevices(String)
+        case ofAccounts(AccountChange)
+    }
 
     /// Makes a call whose write comes right after `change`, and whose read came before it.
     private func call<T: Sendable>(
-        in world: World, after change: String, _ body: @escaping @Sendable () async throws -> T
+        in world: World, after change: Change, _ body: @escaping @Sendable () async throws -> T
     ) async throws -> Result<T, any Error> {
         let release = world.database.holdWriter()
         let waiting = world.database.waitingWrites
-        world.database.submit({ _ = try $0.execute(change) }, reply: { _ in })
+        world.database.submit(
+            { [id] connection in
+                switch change {
+                case .ofDevices(let statement): _ = try connection.execute(statement)
+                case .ofAccounts(let change): try change.apply(device: id, organization: 1, in: connection)
+                }
+            },
+            reply: { result in
+                if case .failure(let error) = result { Issue.record("the change failed: \(error)") }
+            })
         let call = Task { try await body() }
         while world.database.waitingWrites < waiting + 2 { await Task.yield() }
         release()
@@ -25,15 +41,16 @@ import Testing
     }
 
     @Test(arguments: [
-        "UPDATE devices SET is_disabled = 1", "UPDATE devices SET suite_id = NULL", "UPDATE sites SET status = 2",
+        Change.ofDevices("UPDATE devices SET is_disabled = 1"), .ofDevices("UPDATE devices SET suite_id = NULL"),
+        .ofAccounts(.siteDisabled),
     ])
-    func initIsRefusedByWhatIsThereNow(_ change: String) async throws {
+    func initIsRefusedByWhatIsThereNow(_ change: Change) async throws {
         let world = try await World()
         let id = id
         try await world.register(id)
         let outcome = try await call(in: world, after: change) { try await world.initialize(id) }
         #expect(await refusal { _ = try outcome.get() }?.detail == .deviceNotReady)
-        #expect(try world.database.readBlocking { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 0)
+        #expect(try world.rows.keyCount(organization: 1) == 0)
         let isInitialized = try world.database.readBlocking {
             try $0.first("SELECT initialized_at FROM devices") { !$0.isNull(0) }
         }
@@ -53,7 +70,7 @@ import Testing
         let world = try await World()
         let id = id
         try await world.register(id, tags: ["fleet": "a"])
-        let change = "UPDATE devices SET tags = '{\"fleet\":\"b\"}'"
+        let change = Change.ofDevices("UPDATE devices SET tags = '{\"fleet\":\"b\"}'")
         let outcome = try await call(in: world, after: change) { try await world.initialize(id) }
         let reply = try outcome.get()
         #expect(reply.tags == ["fleet": "b"])
@@ -61,18 +78,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("UPDATE api_keys SET status = 2", DetailCode.deviceNotReady),
-        ("UPDATE api_keys SET is_held = 1", .deviceNotReady),
-        ("UPDATE api_keys SET expires_at = 1", .deviceNotReady),
-        ("UPDATE api_keys SET last_used_at = 1", .failedPrecondition),
-        ("DELETE FROM api_keys", .deviceNotReady),
+        (AccountChange.keyDisabled, DetailCode.deviceNotReady),
+        (.keyHeld, .deviceNotReady),
+        (.keyExpired, .deviceNotReady),
+        (.keyUsed, .failedPrecondition),
+        (.keyDeleted, .deviceNotReady),
     ])
-    func reinitIsRefusedByTheKeyThatIsThereNow(_ change: String, _ detail: DetailCode) async throws {
+    func reinitIsRefusedByTheKeyThatIsThereNow(_ change: AccountChange, _ detail: DetailCode) async throws {
         let world = try await World { $0.reinit = .window }
         let id = id
         try await world.register(id)
         _ = try await world.initialize(id)
-        let outcome = try await call(in: world, after: change) { try await world.reinitialize(id) }
+        let outcome = try await call(in: world, after: .ofAccounts(change)) { try await world.reinitialize(id) }
         #expect(await refusal { _ = try outcome.get() }?.detail == detail)
         #expect(try await world.device(id).sdkVersion == "1.2.3")
     }
@@ -82,25 +99,9 @@ import Testing
         let id = id
         try await world.register(id)
         let first = try await world.initialize(id).apiKey
-        let change = "UPDATE api_keys SET id = '01890000-0000-7000-8000-000000000000'"
-        let outcome = try await call(in: world, after: change) { try await world.reinitialize(id) }
+        let outcome = try await call(in: world, after: .ofAccounts(.keyReplaced)) { try await world.reinitialize(id) }
         _ = try await world.exchange(try outcome.get().apiKey)
         #expect(await refusal { _ = try await world.exchange(first) }?.detail == .authInvalidCredential)
-        #expect(try world.database.readBlocking { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 1)
-    }
-}
-
-extension Database {
-    /// Holds the writer inside a write until the returned closure is called.
-    fileprivate func holdWriter() -> () -> Void {
-        let entered = DispatchSemaphore(value: 0)
-        let release = DispatchSemaphore(value: 0)
-        submit(
-            { _ in
-                entered.signal()
-                release.wait()
-            }, reply: { _ in })
-        entered.wait()
-        return { release.signal() }
+        #expect(try world.rows.keyCount(organization: 1) == 1)
     }
 }

@@ -1,13 +1,15 @@
 import Accounts
 import Basics
 import GatewayAPI
+import GatewayTesting
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
-@Suite struct DeviceManagementServiceTests {
+@Suite(.timeLimited) struct DeviceManagementServiceTests {
     private typealias Methods = DeviceManagementServiceMethods
 
     @Test func aDeviceIsRegisteredOnce() async throws {
@@ -31,7 +33,7 @@ import Testing
         #expect(ids.allSatisfy { $0.hasPrefix("260101-") })
     }
 
-    @Test func whatBreaksARuleStoresNothing() async throws {
+    @Test func malformedDeviceIsRefusedAndNothingIsStored() async throws {
         let world = try await World()
         let many = Dictionary(uniqueKeysWithValues: (0..<193).map { ("k\($0)", "v") })
         #expect(await refusal { try await world.register("260427-000001", tags: many) }?.detail == .invalidArgument)

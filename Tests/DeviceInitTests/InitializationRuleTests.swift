@@ -1,14 +1,16 @@
 import Accounts
 import Basics
 import GatewayAPI
+import GatewayTesting
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
-@Suite struct InitializationRuleTests {
+@Suite(.timeLimited) struct InitializationRuleTests {
     /// Every state a device can be in, against the contract's precedence.
-    @Test func theTableHolds() {
+    @Test func tableDecidesEveryCase() {
         let keys: [KeyUsability?] = [nil, .usable, .disabled, .expired, .siteDisabled]
         let now = UnixTime(seconds: 2)
         let sites: [Availability?] = [nil, .enabled, .disabled]

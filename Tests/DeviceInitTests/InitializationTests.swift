@@ -1,14 +1,16 @@
 import Accounts
 import Basics
 import GatewayAPI
+import GatewayTesting
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import DeviceInit
 
-@Suite struct InitializationTests {
+@Suite(.timeLimited) struct InitializationTests {
     private let id = "260427-000001"
 
     @Test func anInitGivesAKeyThatWorksAndTheTags() async throws {
@@ -36,7 +38,7 @@ import Testing
         }
         #expect(outcomes.filter { $0 == nil }.count == 1)
         #expect(outcomes.filter { $0 == .deviceAlreadyInitialized }.count == 99)
-        #expect(try world.database.readBlocking { try $0.first("SELECT count(*) FROM api_keys") { $0.int(0) } } == 1)
+        #expect(try world.rows.keyCount(organization: 1) == 1)
     }
 
     @Test(arguments: [
@@ -86,7 +88,9 @@ import Testing
         #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
         try await world.setSite(enabled: true)
         _ = try await world.reinitialize(id)
-        try await world.database.write { _ = try $0.execute("DELETE FROM api_keys") }
+        try await world.database.write { [id] connection in
+            try AccountChange.keyDeleted.apply(device: id, organization: 1, in: connection)
+        }
         #expect(await refusals() == [.deviceNotReady, .deviceNotReady])
     }
 
@@ -203,7 +207,7 @@ import Testing
         #expect(known?.detail == .rateLimited)
     }
 
-    @Test func whoWalksThroughManyIDsGetsNoKeyEither() async throws {
+    @Test func addressThatTriedManyIDsIsLimitedForKnownOnes() async throws {
         let world = try await World { $0.unknownIDsOfAddress = 5 }
         try await world.register(id)
         for index in 0..<50 { _ = await refusal { _ = try await world.initialize("260427-\(200_000 + index)") } }

@@ -1,10 +1,11 @@
 import RPC
+import TestSupport
 import Testing
 
 @testable import GatewayErrors
 
 /// Which status each detail code travels with.
-struct DetailCodeTests {
+@Suite(.timeLimited) struct DetailCodeTests {
     @Test func everyCodeHasItsStatus() {
         #expect(DetailCode.all.filter { $0.status == .unauthenticated }.count == 5)
         for code in DetailCode.all {

@@ -1,11 +1,12 @@
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import GatewayErrors
 
 /// The detail codes of the errors that the server makes by itself.
-struct ErrorPolicyTests {
+@Suite(.timeLimited) struct ErrorPolicyTests {
     private func details(_ service: String) -> [DetailCode?] {
         let method = MethodDescriptor(service: service, name: "Call", kind: .unary)
         return [ErrorPolicy.Condition.invalidRequest, .overloaded, .internalError].map {

@@ -3,13 +3,14 @@ import Crypto
 import Foundation
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 @testable import Observability
 
 /// What the line of a call says.
-struct AccessLogTests {
+@Suite(.timeLimited) struct AccessLogTests {
     private struct Caller: CallerIdentity {
         func describe(in line: inout LogLine) { line.add("principal", "user:acme/\u{1B}[2J") }
     }

@@ -1,10 +1,11 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Observability
 
-@Suite struct LogWriterTests {
+@Suite(.timeLimited) struct LogWriterTests {
     /// A pipe's ends.
     private static func pipe() throws -> (reader: FileHandle, writer: FileHandle) {
         let pipe = Pipe()
@@ -23,7 +24,7 @@ import Testing
         #expect(text == (0..<100).map { "\($0)\n" }.joined())
     }
 
-    @Test func whatDoesNotFitIsDroppedAndSaid() throws {
+    @Test func excessLinesAreDroppedAndCounted() throws {
         let (reader, end) = try Self.pipe()
         let writer = LogWriter(descriptor: end.fileDescriptor, capacity: 10, lost: Self.lost)
         for _ in 0..<3 { writer.append("12345\n") }
@@ -36,7 +37,7 @@ import Testing
         #expect(lines == ["12345", "2 lost", "after"])
     }
 
-    @Test func whoReadsNothingKeepsNobodyWaiting() throws {
+    @Test func stalledReaderDelaysNoWriter() throws {
         let (reader, end) = try Self.pipe()
         let writer = LogWriter(descriptor: end.fileDescriptor, lost: Self.lost)
         // More than the pipe takes.

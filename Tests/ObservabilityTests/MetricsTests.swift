@@ -1,4 +1,5 @@
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
@@ -6,8 +7,8 @@ import Testing
 @testable import Observability
 @testable import Webhooks
 
-@Suite struct MetricsTests {
-    @Test func asText() {
+@Suite(.timeLimited) struct MetricsTests {
+    @Test func metricsAreRenderedAsPrometheusText() {
         var durations = Histogram()
         for milliseconds in [1, 2, 30, 20_000] as [UInt64] { durations.add(nanoseconds: milliseconds * 1_000_000) }
         let text = PrometheusText.render([
@@ -73,7 +74,7 @@ import Testing
         for name in read { #expect(known.contains(name), "\(name)") }
     }
 
-    @Test func theProcess() throws {
+    @Test func processMetricsHavePlausibleValues() throws {
         let families = ProcessMetrics().families
         let values = Dictionary(uniqueKeysWithValues: families.map { ($0.name, Double($0.samples[0].value) ?? -1) })
         #expect(values.count == 7)

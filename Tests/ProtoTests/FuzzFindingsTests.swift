@@ -1,9 +1,10 @@
 import Foundation
 import FuzzEntryPoints
+import TestSupport
 import Testing
 
 /// What the fuzzers begin with, and what they once found, breaks nothing any more. (A broken property traps.)
-struct FuzzFindingsTests {
+@Suite(.timeLimited) struct FuzzFindingsTests {
     private static func findings(_ target: String) throws -> [[UInt8]] {
         let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Fuzz/findings/\(target)")
@@ -13,24 +14,25 @@ struct FuzzFindingsTests {
             .map { [UInt8](try Data(contentsOf: $0)) }
     }
 
-    @Test func protobuf() throws {
+    @Test func protobufInputsKeepTheCodecsProperties() throws {
         let inputs = try Self.findings("protobuf") + FuzzEntryPoints.Seeds.protobuf
         #expect(inputs.count > 100)
         for input in inputs { FuzzEntryPoints.protobuf(input) }
     }
 
-    @Test func json() throws {
+    @Test func jsonInputsKeepTheCodecsProperties() throws {
         let inputs = try Self.findings("json") + FuzzEntryPoints.Seeds.json
         #expect(inputs.count > 100)
         for input in inputs { FuzzEntryPoints.json(input) }
     }
 
-    @Test func web() throws {
+    @Test func webInputsKeepTheFramingsProperties() throws {
         let inputs = try Self.findings("web") + FuzzEntryPoints.Seeds.web
+        #expect(inputs.count > 10)
         Self.change(inputs, [0, 0x25, 0x3D, 0x3B, 0xFF], FuzzEntryPoints.web)
     }
 
-    @Test func xml() throws {
+    @Test func xmlInputsKeepTheReadersProperties() throws {
         let inputs = try Self.findings("xml") + FuzzEntryPoints.Seeds.xml
         #expect(inputs.count > 10)
         Self.change(inputs, [0, 0x20, 0x22, 0x26, 0x2D, 0x2F, 0x3A, 0x3C, 0x3E, 0xFF], FuzzEntryPoints.xml)

@@ -1,8 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The committed output of the plugin is what the plugin makes of the committed `.proto` files.
-struct GeneratedSourcesTests {
+@Suite(.timeLimited) struct GeneratedSourcesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 

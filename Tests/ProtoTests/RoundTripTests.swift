@@ -1,10 +1,11 @@
 import Proto
+import TestSupport
 import Testing
 import Wire
 import WireTesting
 
 /// Every message of the contract survives being encoded and decoded, in protobuf and in JSON.
-struct RoundTripTests {
+@Suite(.timeLimited) struct RoundTripTests {
     private static let seeds: Range<UInt64> = 0..<20
     private static let schema = Result { try Schema(ProtoFiles.all) }
 
@@ -13,7 +14,7 @@ struct RoundTripTests {
     }
 
     @Test(arguments: ProtoFiles.messages.indices)
-    func everyMessage(_ index: Int) throws {
+    func everyMessageIsReadAsItWasWritten(_ index: Int) throws {
         let type = ProtoFiles.messages[index]
         let schema = try Self.schema.get()
         for seed in Self.seeds {

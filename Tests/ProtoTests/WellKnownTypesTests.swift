@@ -1,9 +1,10 @@
 import Proto
+import TestSupport
 import Testing
 import Wire
 
 /// The JSON forms of the well-known types.
-struct WellKnownTypesTests {
+@Suite(.timeLimited) struct WellKnownTypesTests {
     private let mapping: JSONMapping
 
     init() throws {
@@ -26,7 +27,7 @@ struct WellKnownTypesTests {
             (253_402_300_799, 999_999_999, "9999-12-31T23:59:59.999999999Z"),
             (-2_203_891_200, 0, "1900-03-01T00:00:00Z"),
         ] as [(Int64, Int32, String)])
-    func timestamps(_ seconds: Int64, _ nanos: Int32, _ json: String) {
+    func timestampsMapToRFC3339(_ seconds: Int64, _ nanos: Int32, _ json: String) {
         let timestamp = Timestamp(seconds: seconds, nanos: nanos)
         #expect(text(timestamp) == "\"\(json)\"")
         #expect(parse("\"\(json)\"") == timestamp)
@@ -55,7 +56,7 @@ struct WellKnownTypesTests {
         #expect(text(Timestamp(nanos: 1_000_000_000)) == nil)
     }
 
-    @Test func durations() {
+    @Test func durationsMapToSeconds() {
         let cases: [(Int64, Int32, String)] = [
             (0, 0, "0s"), (1, 500_000_000, "1.500s"), (-1, -500_000_000, "-1.500s"), (0, -1, "-0.000000001s"),
             (315_576_000_000, 0, "315576000000s"), (3, 120_000, "3.000120s"),
@@ -73,7 +74,7 @@ struct WellKnownTypesTests {
         #expect(text(DurationMessage(seconds: .max)) == nil)
     }
 
-    @Test func fieldMasks() {
+    @Test func fieldMasksMapToCamelCase() {
         let mask = FieldMask(paths: ["user_name", "a.b_c", "x2"])
         #expect(text(mask) == "\"userName,a.bC,x2\"")
         #expect(parse("\"userName,a.bC,x2\"") == mask)
@@ -83,7 +84,7 @@ struct WellKnownTypesTests {
         for path in ["userName", "a__b", "a_", "a_1", ""] { #expect(text(FieldMask(paths: [path])) == nil, "\(path)") }
     }
 
-    @Test func dynamicValues() {
+    @Test func dynamicValuesMapToAnyJSON() {
         let json = #"{"b":true,"l":[null,1.5,"x",[]],"n":null,"o":{"k":-0.25}}"#
         let value: Value? = parse(json)
         #expect(value.flatMap { text($0) } == json)
@@ -100,7 +101,7 @@ struct WellKnownTypesTests {
         #expect(parse(String(repeating: "[", count: 40_000), as: Value.self) == nil)
     }
 
-    @Test func wrappers() {
+    @Test func wrappersMapToTheirValues() {
         #expect(text(Int64Value(value: -5)) == "\"-5\"")
         #expect(parse("\"-5\"") == Int64Value(value: -5))
         #expect(parse("18446744073709551615") == UInt64Value(value: .max))

@@ -1,9 +1,10 @@
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import RPC
 
-@Suite struct AddressRangeTests {
+@Suite(.timeLimited) struct AddressRangeTests {
     @Test(arguments: [
         ("192.0.2.0/24", "192.0.2.255", true), ("192.0.2.0/24", "192.0.3.0", false),
         ("192.0.2.128/25", "192.0.2.127", false), ("192.0.2.128/25", "192.0.2.128", true),
@@ -22,18 +23,18 @@ import Testing
         "192.0.2.1/24", "2001:db8::/129", "2001:db8::1/32", "192.0.2", "192.0.2.0/0000000000000000024", "localhost",
         "[::1]", "192.0.2.1:80",
     ])
-    func whatIsNoneOfThemIsRefused(text: String) {
+    func malformedRangeIsRefused(text: String) {
         #expect(AddressRange(text) == nil)
     }
 }
 
-@Suite struct AddressesCountedTests {
+@Suite(.timeLimited) struct AddressesCountedTests {
     @Test(arguments: [
         ("192.0.2.77", "192.0.2.77", "192.0.2.0/24"), ("::ffff:192.0.2.77", "192.0.2.77", "192.0.2.0/24"),
         ("2001:db8:1:2ff:1::5", "2001:db8:1:2ff::/64", "2001:db8:1:200::/56"), ("::1", "::/64", "::/56"),
         ("fe80::1:2%eth0", "fe80::/64", "fe80::/56"), ("", "", ""), ("unix", "unix", "unix"),
     ])
-    func addresses(_ host: String, asOne: String, neighbourhood: String) {
+    func addressesOfOneHostAreCountedAsOne(_ host: String, asOne: String, neighbourhood: String) {
         #expect(AddressRange.countedAsOne(host) == asOne)
         #expect(AddressRange.neighbourhood(host) == neighbourhood)
     }
@@ -44,7 +45,7 @@ import Testing
     }
 }
 
-@Suite struct TrustedProxiesTests {
+@Suite(.timeLimited) struct TrustedProxiesTests {
     private let proxies = TrustedProxies(["10.0.0.0/8", "2001:db8::1"].compactMap(AddressRange.init))
 
     private func origin(_ sender: String, _ fields: String...) -> String {

@@ -1,10 +1,11 @@
 import Proto
+import TestSupport
 import Testing
 import Wire
 
 @testable import RPC
 
-@Suite struct CallPlaceTests {
+@Suite(.timeLimited) struct CallPlaceTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .serverStreaming)
     /// An empty message.
     private let message = [UInt8](repeating: 0, count: 5)

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RPC
 
-@Suite struct ConnectionLifecycleTests {
+@Suite(.timeLimited) struct ConnectionLifecycleTests {
     private static let second: UInt64 = 1_000_000_000
     private let start: UInt64 = 1000 * second
 
@@ -96,7 +97,7 @@ import Testing
         #expect(lifecycle.tick(at: at(end)) == .shutDown("max_age"))
     }
 
-    @Test func whatDoesNotMoveIsCutOff() {
+    @Test func stalledConnectionIsCutOff() {
         var lifecycle = opened()
         lifecycle.stalled(true, at: at(1))
         lifecycle.stalled(false, at: at(30))

@@ -1,10 +1,11 @@
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 /// Calls share tasks, and must not see of each other in them.
-@Suite struct HandlerTasksTests {
+@Suite(.timeLimited) struct HandlerTasksTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
 
     /// Handlers that wait until they are let go, by the name in their request. Confined to the test.
@@ -34,7 +35,7 @@ import Wire
         return frame
     }
 
-    @Test func whoWaitsHoldsUpNobody() throws {
+    @Test func waitingHandlerHoldsUpNoOther() throws {
         let gate = Gate()
         let client = RawClient(router(gate))
         let waiting = try (0..<3).map { try client.call(body: frame("wait \($0)")) }

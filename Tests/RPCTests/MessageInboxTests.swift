@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RPC
 
-@Suite struct MessageInboxTests {
+@Suite(.timeLimited) struct MessageInboxTests {
     @Test func messagesKeepTheirOrderHoweverTheyAreRead() async throws {
         let inbox = MessageInbox<Int>()
         var sent = 0

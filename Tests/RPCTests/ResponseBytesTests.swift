@@ -1,10 +1,11 @@
 import Proto
+import TestSupport
 import Testing
 import Wire
 
 @testable import RPC
 
-@Suite struct ResponseBytesTests {
+@Suite(.timeLimited) struct ResponseBytesTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
     private static let size = 10_000
     /// An empty message.
@@ -70,7 +71,7 @@ import Wire
         #expect(server.metrics.snapshot.limits == ["response_bytes_per_connection": 2])
     }
 
-    @Test func whatWasReadIsNotCounted() throws {
+    @Test func readResponseBytesAreNoLongerCounted() throws {
         let server = server(.small)
         let reply = try RawClient(server).call(body: message)
         #expect(reply["grpc-status"] == "0")

@@ -1,13 +1,14 @@
 import Basics
 import GatewayErrors
 import Proto
+import TestSupport
 import Testing
 import Wire
 
 @testable import RPC
 
 /// The bytes of `grpc-status-details-bin`, read by each kind of client.
-struct SentErrorTests {
+@Suite(.timeLimited) struct SentErrorTests {
     /// `google.rpc.Status`, read the way generated code reads it: a field of another wire type is skipped.
     private struct Status: Message {
         static var fullName: String { "google.rpc.Status" }

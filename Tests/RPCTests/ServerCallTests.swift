@@ -2,11 +2,12 @@ import Basics
 import GatewayErrors
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 /// gRPC over HTTP/2, "Requests" and "Responses", without a socket.
-@Suite struct ServerCallTests {
+@Suite(.timeLimited) struct ServerCallTests {
     private static let method = MethodDescriptor(service: "test.Service", name: "Echo", kind: .unary)
 
     private func echo() -> Router {
@@ -30,7 +31,7 @@ import Wire
         (":method", "GET", "405"), ("content-type", "text/plain", "415"),
         ("content-type", "application/grpcx", "415"),
     ])
-    func whatIsNoGRPCGetsAnHTTPStatus(name: String, value: String, status: String) throws {
+    func requestThatIsNoGRPCGetsAnHTTPStatus(name: String, value: String, status: String) throws {
         let reply = try RawClient(echo()).call(changing: [name: value], body: message)
         #expect(reply[":status"] == status)
         #expect(reply["grpc-status"] == nil)
@@ -43,7 +44,7 @@ import Wire
 
     /// A few compressed bytes stand for many: calls that are begun and not ended must not hold all of them.
     @Test(arguments: MessageEncoding.allCases)
-    func whatCallsHoldIsBounded(encoding: MessageEncoding) throws {
+    func bytesHeldByCallsAreBounded(encoding: MessageEncoding) throws {
         var limits = RPCLimits()
         limits.maxRequestBytes = 250_000
         let client = RawClient(echo(), limits: limits)
@@ -201,7 +202,7 @@ import Wire
             ([0, 0xFF, 0xFF, 0xFF, 0xFF], 8),  // over the limit
             ([0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 3),  // two messages
         ] as [([UInt8], Int)])
-    func brokenMessages(body: [UInt8], status: Int) throws {
+    func malformedMessagesAreRefused(body: [UInt8], status: Int) throws {
         let reply = try RawClient(echo()).call(body: body)
         #expect(reply["grpc-status"] == "\(status)")
         #expect(reply.body.isEmpty)
@@ -293,7 +294,7 @@ import Wire
             ("archebase.auth.v1.AuthService", 0, "14", nil),
             ("archebase.data_gateway.v1.DataGatewayService", 0, "14", "DATA_GATEWAY_OVERLOADED"),
         ] as [(String, Int, String, String?)])
-    func whatTheServerIsToBlameFor(service: String, handlers: Int, status: String, detail: String?) throws {
+    func failuresOfTheServerHaveTheirStatus(service: String, handlers: Int, status: String, detail: String?) throws {
         struct Failure: Error {}
         var router = Router()
         router.add(MethodDescriptor(service: service, name: "Call", kind: .unary)) {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import RPC
 
-@Suite struct ServingStateTests {
+@Suite(.timeLimited) struct ServingStateTests {
     @Test func aWatchHearsOfTheEndAndEnds() async {
         let state = ServingState()
         var watch = state.changes().makeAsyncIterator()
@@ -21,7 +22,7 @@ import Testing
     }
 
     /// The database takes no more writes, say: the process lives on.
-    @Test func whereServingStopsTheWatchGoesOn() async {
+    @Test func watchGoesOnAfterServingStops() async {
         let state = ServingState()
         state.stopServing()
         var watch = state.changes().makeAsyncIterator()

@@ -2,11 +2,12 @@ import Basics
 import GatewayErrors
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
 /// Connect and gRPC-Web over HTTP/2, without a socket.
-@Suite struct WebAdapterTests {
+@Suite(.timeLimited) struct WebAdapterTests {
     private let client: RawClient
 
     private static let echo = MethodDescriptor(
@@ -157,7 +158,7 @@ import Wire
         ("encoding=json&message=a&base64=1", "base64"), ("encoding=json&message=a&connect=2", "v1"),
         ("encoding=json&message=a&compression=br", "compression"),
     ])
-    func brokenQueries(query: String, explanation: String) throws {
+    func malformedQueryIsRefusedWithAnExplanation(query: String, explanation: String) throws {
         let reply = try call("Echo?\(query)", "", [], method: "GET")
         #expect(["400", "501"].contains(reply[":status"]))
         #expect(text(reply).contains(explanation))
@@ -173,7 +174,7 @@ import Wire
         ("Refuse", "application/json", "GET", "405"), ("Repeat?message=x&encoding=json", "", "GET", "405"),
         ("Echo", "application/json", "PUT", "405"), ("Echo", "application/json", "OPTIONS", "405"),
     ])
-    func whatIsNoCall(path: String, type: String, method: String, status: String) throws {
+    func requestThatIsNoCallIsRefused(path: String, type: String, method: String, status: String) throws {
         let reply = try call(path, type, hiJSON, method: method)
         #expect(reply[":status"] == status)
         #expect(reply["content-type"] == "application/json")
@@ -225,7 +226,7 @@ import Wire
             ([], "invalid_argument"), ([0, 0, 0], "invalid_argument"), ([0, 0, 0, 0, 9, 1], "invalid_argument"),
             ([2, 0, 0, 0, 0], "internal"), ([1, 0, 0, 0, 0], "internal"), ([0, 1, 0, 0, 0], "resource_exhausted"),
         ] as [([UInt8], String)])
-    func brokenStreams(body: [UInt8], code: String) throws {
+    func malformedStreamEndsWithAnError(body: [UInt8], code: String) throws {
         let reply = try call("Repeat", "application/connect+proto", body)
         #expect(reply[":status"] == "200")
         #expect(text(reply).contains(#"{"error":{"code":"\#(code)""#))
@@ -302,7 +303,7 @@ import Wire
     }
 
     @Test(arguments: ["Echo", "Refuse", "Nothing"])
-    func whatAnAllowedPageMayRead(path: String) throws {
+    func allowedPageMayReadTheResponse(path: String) throws {
         let reply = try call(path, "application/json", hiJSON, [("origin", "https://app.example")])
         #expect(reply["access-control-allow-origin"] == "https://app.example")
         #expect(reply["access-control-expose-headers"]?.contains("grpc-status") == true)

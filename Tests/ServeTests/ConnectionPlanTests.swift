@@ -1,9 +1,10 @@
 import Configuration
+import TestSupport
 import Testing
 
 @testable import Serve
 
-@Suite struct ConnectionPlanTests {
+@Suite(.timeLimited) struct ConnectionPlanTests {
     private static let http = [
         ConnectionPlan.HTTPListener(connections: 256, descriptors: 3),
         ConnectionPlan.HTTPListener(connections: 256, descriptors: 2),
@@ -13,7 +14,7 @@ import Testing
         try ConnectionPlan(descriptors: descriptors, loops: 4, http: Self.http, grpcListeners: 4, grpc: grpc)
     }
 
-    @Test func whatFitsStaysAsItIs() throws {
+    @Test func planThatFitsStaysAsItIs() throws {
         let plan = try plan(descriptors: 524_288)
         #expect(!plan.isLowered)
         #expect(plan.grpc == 10_000)

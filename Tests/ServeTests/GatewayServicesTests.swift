@@ -3,12 +3,13 @@ import Configuration
 import Foundation
 import Observability
 import RPC
+import TestSupport
 import Testing
 
 @testable import Serve
 
 /// The services of a real gateway, each of which fails once to start.
-@Suite(.serialized) struct GatewayServicesTests {
+@Suite(.serialized, .timeLimited) struct GatewayServicesTests {
     /// Does not start.
     private struct Failing: Service {
         let name: String

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Serve
 
-@Suite struct ServiceGroupTests {
+@Suite(.timeLimited) struct ServiceGroupTests {
     private let record = ServiceRecord()
 
     private func group(failing position: Int = -1) -> ServiceGroup {
@@ -42,18 +43,21 @@ import Testing
             "test",
             [
                 ValueService("left") {
-                } close: {
+                } close: { [record] in
                     toRight.finish()
                     for await _ in left {}
+                    record.add("left")
                 },
                 ValueService("right") {
-                } close: {
+                } close: { [record] in
                     toLeft.finish()
                     for await _ in right {}
+                    record.add("right")
                 },
             ], stopOrder: .together)
         try await group.start()
         await group.stop()
+        #expect(record.all.sorted() == ["left", "right"])
     }
 
     @Test func groupStopsWhenItsBodyReturns() async throws {
@@ -90,9 +94,17 @@ import Testing
     }
 
     @Test func backgroundWorkThatIsStoppedIsNoFailure() async throws {
-        let group = ServiceGroup(
-            "test", [BackgroundService("work") { try await Task.sleep(for: .seconds(3600)) }])
+        let work = BackgroundService("work") { [record] in
+            do {
+                try await Task.sleep(for: .seconds(3600))
+            } catch {
+                record.add("canceled")
+                throw error
+            }
+        }
+        let group = ServiceGroup("test", [work])
         try await group.start()
         try await group.run {}
+        #expect(record.all == ["canceled"])
     }
 }

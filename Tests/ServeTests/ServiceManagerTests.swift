@@ -1,16 +1,17 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Serve
 
-@Suite struct ServiceManagerTests {
+@Suite(.timeLimited) struct ServiceManagerTests {
     @Test(arguments: [
         [:], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "@"], ["NOTIFY_SOCKET": "relative"],
         ["NOTIFY_SOCKET": "vsock:2:1"],
         ["NOTIFY_SOCKET": "/" + String(repeating: "a", count: 108)],
     ])
-    func nobodyListens(variables: [String: String]) {
+    func managerIsAbsentWithoutItsVariables(variables: [String: String]) {
         #expect(ServiceManager(variables) == nil)
     }
 
@@ -36,10 +37,10 @@ import Testing
         let socket = try #require(NotifySocket())
         let manager = try #require(ServiceManager(["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "1000"]))
         let (answers, answer) = AsyncStream<Bool>.makeStream()
-        let asked = Lock(0)
+        let (questions, question) = AsyncStream<Void>.makeStream()
         let watch = Task {
             await manager.watch {
-                asked.withLock { $0 += 1 }
+                question.yield()
                 for await goesOn in answers { return goesOn }
                 return true
             }
@@ -47,7 +48,8 @@ import Testing
         answer.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")
         // It asks again, and is not answered.
-        while asked.withLock({ $0 }) < 2 { await Task.yield() }
+        var asked = questions.makeAsyncIterator()
+        for _ in 0..<2 { await asked.next() }
         #expect(socket.isEmpty)
         answer.yield(true)
         #expect(socket.receive() == "WATCHDOG=1")

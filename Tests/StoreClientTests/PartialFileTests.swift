@@ -1,10 +1,11 @@
 import Basics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StoreClient
 
-@Suite struct PartialFileTests {
+@Suite(.timeLimited) struct PartialFileTests {
     private let path = FileManager.default.temporaryDirectory.appending(path: "partial-\(UUID().uuidString)").path
 
     /// The disk, as fsync(2) shows it.

@@ -1,9 +1,10 @@
 import HTTPClient
+import TestSupport
 import Testing
 
 @testable import StoreClient
 
-@Suite struct StorePartPageTests {
+@Suite(.timeLimited) struct StorePartPageTests {
     private func page(_ inner: String, after marker: Int = 0) throws -> StorePartPage {
         let document = "<ListPartsResult xmlns='urn:s3'><UploadId>u</UploadId>\(inner)</ListPartsResult>"
         return try StorePartPage(Array(document.utf8), after: marker)
@@ -13,7 +14,7 @@ import Testing
         "<Part><PartNumber>\(number)</PartNumber><Size>\(size)</Size><ETag>\(etag)</ETag></Part>"
     }
 
-    @Test func readsParts() throws {
+    @Test func pageListsItsParts() throws {
         let last =
             "<Part><ETag>b</ETag><HashCrc64ecma>7</HashCrc64ecma><Size>0</Size><PartNumber>10000</PartNumber></Part>"
         let page = try page(part(3) + "<IsTruncated>true</IsTruncated>" + last, after: 2)

@@ -1,10 +1,11 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import HTTPClient
 @testable import StoreClient
 
-@Suite struct StoreRefusalTests {
+@Suite(.timeLimited) struct StoreRefusalTests {
     /// It comes to stand in a database, a page of items and a log.
     @Test func littleIsKeptOfWhatAStoreSaysAtLength() {
         let long = String(repeating: "a\u{301}", count: 5000)

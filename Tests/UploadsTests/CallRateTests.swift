@@ -1,12 +1,13 @@
 import Basics
 import GatewayAPI
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
 /// How often a device may call, and what is left of attempts that were superseded.
-struct CallRateTests {
+@Suite(.timeLimited) struct CallRateTests {
     @Test func oneTooManyIsToldWhenToComeAgain() async throws {
         let scene = try Scene()
         let service = try scene.service(callsPerMinute: 6)

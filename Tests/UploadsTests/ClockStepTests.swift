@@ -1,5 +1,6 @@
 import Basics
 import Database
+import TestSupport
 import Testing
 
 @testable import Catalog
@@ -7,7 +8,7 @@ import Testing
 @testable import Uploads
 
 /// What becomes of uploads and objects when the clock is set by more than a year while they are there.
-@Suite struct ClockStepTests {
+@Suite(.timeLimited) struct ClockStepTests {
     private static let day: Int64 = 86_400
     private static let step: Int64 = 400 * day
     private let scene: Scene

@@ -1,11 +1,14 @@
 import Catalog
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
-struct CompletionTests {
+/// The whole table of what CompleteUpload compares and refuses. Tests/Acceptance/test_upload_rules.py sends a few of its rows
+/// through the wire.
+@Suite(.timeLimited) struct CompletionTests {
     let scene: Scene
     let device: Caller
 
@@ -22,7 +25,28 @@ struct CompletionTests {
         }
     }
 
-    @Test(arguments: [0, 3]) func theObjectIsInTheCatalog(_ parts: Int) async throws {
+    /// Expects a completed upload to have the one object that is listed last, with the ETag that the store knows.
+    private func expectCompleted(
+        _ uploadID: String, etag: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(try scene.record(uploadID).state == .completed, sourceLocation: sourceLocation)
+        let ours = try objects().filter { $0.first == uploadID }
+        #expect(ours == [[uploadID, Scene.fileID(uploadID), "260101-000001", etag]], sourceLocation: sourceLocation)
+    }
+
+    private func tags(_ uploadID: String) throws -> [String: String] {
+        try scene.database.readBlocking { connection in
+            let tags = try connection.query(
+                """
+                SELECT t.key, t.value FROM object_tags t JOIN objects o ON o.position = t.position
+                WHERE o.upload_id = $1
+                """, uploadID
+            ) { ($0.text(0), $0.text(1)) }
+            return Dictionary(uniqueKeysWithValues: tags)
+        }
+    }
+
+    @Test(arguments: [0, 3]) func completedObjectIsInTheCatalog(_ parts: Int) async throws {
         let created = try await device.create()
         try scene.initiate(created.uploadID, parts: 1)
         var request = try scene.store(created.uploadID, parts: parts)
@@ -31,10 +55,7 @@ struct CompletionTests {
         #expect(
             try objects()
                 == [[created.uploadID, Scene.fileID(created.uploadID), "260101-000001", request.ossObjectEtag]])
-        let tags = try scene.database.readBlocking { connection in
-            try connection.query("SELECT key, value FROM object_tags ORDER BY key") { "\($0.text(0))=\($0.text(1))" }
-        }
-        #expect(tags == ["a206e337ecdf70a93bb611cf6a30c346.raw_file=a.mcap", "run=7"])
+        #expect(try tags(created.uploadID) == request.rawTags)
         #expect(try scene.snapshot(created.uploadID).multiparts.isEmpty)
     }
 
@@ -44,24 +65,28 @@ struct CompletionTests {
         { $0.partSizeBytes = 0 },
     ]
 
-    @Test(arguments: 0..<3) func whatDoesNotMatter(_ change: Int) async throws {
+    @Test(arguments: 0..<3) func otherSpellingsOfTheRequestCompleteTheUpload(_ change: Int) async throws {
         for parts in [0, 2] {
             let created = try await device.create()
             var request = try scene.store(created.uploadID, parts: parts)
+            let etag = request.ossObjectEtag
             Self.accepted[change](&request)
             try await device.complete(request)
+            try expectCompleted(created.uploadID, etag: etag)
         }
     }
 
-    @Test(arguments: [0, 1]) func anObjectPutWholeHasNoPartsOrIsOnePiece(_ count: Int32) async throws {
+    @Test(arguments: [0, 1]) func objectPutWholeCompletesAsNoPartsOrAsOne(_ count: Int32) async throws {
         let created = try await device.create()
         var request = try scene.store(created.uploadID)
         request.completedPartCount = count
         try await device.complete(request)
+        try expectCompleted(created.uploadID, etag: request.ossObjectEtag)
     }
 
     static let disagreements: [@Sendable (inout CompleteUploadRequest) -> Void] = [
         { $0.fileSize -= 1 },
+        { $0.fileSize += 1 },
         { $0.fileSize = 0 },
         { $0.ossObjectEtag = "\"00000000000000000000000000000000\"" },
         { $0.ossObjectEtag = "" },
@@ -69,7 +94,9 @@ struct CompletionTests {
         { $0.partSizeBytes = 131_072 },
     ]
 
-    @Test(arguments: 0..<6, [0, 2]) func whatDisagreesWithTheStore(_ change: Int, _ parts: Int) async throws {
+    @Test(arguments: 0..<7, [0, 2]) func requestThatDisagreesWithTheStoreIsRefused(_ change: Int, _ parts: Int)
+        async throws
+    {
         let created = try await device.create()
         let request = try scene.store(created.uploadID, parts: parts)
         var wrong = request
@@ -90,7 +117,7 @@ struct CompletionTests {
         await expectRefusal(.failedPrecondition) { [request] in try await device.complete(request) }
     }
 
-    @Test func otherTagsTheSecondTime() async throws {
+    @Test func repeatedCompletionWithOtherTagsIsRefused() async throws {
         let created = try await device.create()
         var request = try scene.store(created.uploadID)
         request.rawTags = ["a": "bc"]
@@ -101,10 +128,11 @@ struct CompletionTests {
 
     @Test(arguments: [
         ["": "v"], [String(repeating: "k", count: 65): "v"], [String(repeating: "é", count: 32) + "k": "v"],
-        ["k": String(repeating: "v", count: 2049)], ["k\t": "v"], ["k": "a\nb"], ["k": "\u{85}"],
+        ["k": String(repeating: "v", count: 2049)], ["k": String(repeating: "é", count: 1024) + "v"],
+        ["k\t": "v"], ["k": "a\nb"], ["k": "v\0"], ["k": "\u{85}"],
         Dictionary(uniqueKeysWithValues: (0..<257).map { ("key-\($0)", "") }),
     ])
-    func tagsOverTheirLimits(_ tags: [String: String]) async throws {
+    func tagsOverTheirLimitsAreRefused(_ tags: [String: String]) async throws {
         let created = try await device.create()
         var request = try scene.store(created.uploadID)
         request.rawTags = tags
@@ -114,16 +142,19 @@ struct CompletionTests {
 
     @Test(arguments: [
         [String(repeating: "é", count: 32): String(repeating: "é", count: 1024)],
+        [String(repeating: "k", count: 64): String(repeating: "v", count: 2048)],
         Dictionary(uniqueKeysWithValues: (0..<256).map { ("key-\($0)", "") }),
     ])
-    func tagsAtTheirLimits(_ tags: [String: String]) async throws {
+    func tagsAtTheirLimitsAreStored(_ given: [String: String]) async throws {
         let created = try await device.create()
         var request = try scene.store(created.uploadID)
-        request.rawTags = tags
+        request.rawTags = given
         try await device.complete(request)
+        try expectCompleted(created.uploadID, etag: request.ossObjectEtag)
+        #expect(try tags(created.uploadID) == given)
     }
 
-    @Test func numbersBelowZero() async throws {
+    @Test func numbersBelowZeroAreRefused() async throws {
         for change: @Sendable (inout CompleteUploadRequest) -> Void in [
             { $0.fileSize = -1 }, { $0.completedPartCount = -1 }, { $0.partSizeBytes = -1 },
         ] {
@@ -134,7 +165,7 @@ struct CompletionTests {
         }
     }
 
-    @Test func beforeTheObjectExists() async throws {
+    @Test func completionBeforeTheObjectExistsIsRefused() async throws {
         let created = try await device.create()
         try scene.initiate(created.uploadID, parts: 1)
         await expectRefusal(.failedPrecondition) {
@@ -142,7 +173,7 @@ struct CompletionTests {
         }
     }
 
-    @Test func afterAnAbort() async throws {
+    @Test func completionOfAnAbortedUploadIsRefused() async throws {
         let created = try await device.create()
         let request = try scene.store(created.uploadID)
         try await device.abort(created.logicalUploadID)

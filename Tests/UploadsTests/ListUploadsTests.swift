@@ -2,11 +2,12 @@ import Accounts
 import GatewayAPI
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
-struct ListUploadsTests {
+@Suite(.timeLimited) struct ListUploadsTests {
     let scene: Scene
 
     init() throws {
@@ -28,7 +29,7 @@ struct ListUploadsTests {
                 method: UploadManagementServiceMethods.listUploads, identity: Principal.user(user)))
     }
 
-    @Test func whatIsAcknowledgedCounts() async throws {
+    @Test func listedUploadsCountAcknowledgedBytes() async throws {
         let caller = try scene.device(1)
         let empty = try await caller.create()
         let moving = try await caller.create()
@@ -45,7 +46,7 @@ struct ListUploadsTests {
         #expect(uploads.map(\.logicalUploadID).contains(moving.logicalUploadID))
     }
 
-    @Test func whatHasEndedIsNotUnderWay() async throws {
+    @Test func endedUploadsAreNotListed() async throws {
         let caller = try scene.device(1)
         let aborted = try await caller.create()
         try await caller.abort(aborted.logicalUploadID)

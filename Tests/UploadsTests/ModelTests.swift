@@ -1,12 +1,13 @@
 import ObjectStore
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
 /// Seeds drive uploads through whatever may happen to them, in any order; what the calls say must fit together throughout.
-struct ModelTests {
+@Suite(.timeLimited) struct ModelTests {
     /// A client that lost its memory and does what it is told.
     struct Client {
         let scene: Scene
@@ -115,22 +116,5 @@ struct ModelTests {
             let snapshot = try scene.snapshot(id)
             #expect(snapshot.object == nil && snapshot.multiparts.isEmpty)
         }
-    }
-}
-
-/// The same numbers for the same seed: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

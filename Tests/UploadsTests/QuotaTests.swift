@@ -6,13 +6,14 @@ import GatewayAPI
 import ObjectStore
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 @testable import ObjectStore
 @testable import Uploads
 
-struct QuotaTests {
+@Suite(.timeLimited) struct QuotaTests {
     private func usage(_ scene: Scene, _ owner: String) throws -> Usage {
         try scene.database.readBlocking { connection in
             try connection.first("SELECT bytes, objects, uploads FROM upload_usage WHERE owner = $1", owner) {
@@ -44,7 +45,7 @@ struct QuotaTests {
     }
 
     /// Whatever happens, in any order, what is kept is what would be counted, and never below 0.
-    @Test(arguments: 0..<20) func whatIsKeptIsWhatWouldBeCounted(seed: UInt64) async throws {
+    @Test(arguments: 0..<20) func keptUsageEqualsTheCountedUsage(seed: UInt64) async throws {
         let scene = try Scene()
         let callers = [try scene.device(1), try scene.device(2), try scene.site(1), try scene.site(2)]
         var generator = SeededGenerator(seed: seed)

@@ -1,12 +1,13 @@
 import Basics
 import Database
 import Proto
+import TestSupport
 import Testing
 
 @testable import Uploads
 
 /// A completed upload in a database that is older than its completion.
-@Suite struct ReadoptionTests {
+@Suite(.timeLimited) struct ReadoptionTests {
     private let newer: Scene
     private let older: Scene
 
@@ -62,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [0, 2], [false, true])
-    func itIsAsItWas(parts: Int, isBegun: Bool) async throws {
+    func readoptedObjectIsAsItWas(parts: Int, isBegun: Bool) async throws {
         let (request, facts) = try await completed(parts: parts, by: try newer.device())
         if isBegun {
             let upload = try begin(request)
@@ -97,7 +98,7 @@ import Testing
         #expect(recovery.currentUploadID == upload.id && recovery.nextAction == .completeOnly)
     }
 
-    @Test func whatItsClientCompletedSinceStays() async throws {
+    @Test func laterCompletionOfTheClientStays() async throws {
         let (request, facts) = try await completed(by: try newer.device())
         let upload = try begin(request)
         let device = try older.device()
@@ -111,15 +112,12 @@ import Testing
 
     @Test func withoutItsOrganizationItIsRefusedAndNothingIsWritten() async throws {
         let (_, facts) = try await completed(by: try newer.device(site: 3, organization: 2))
-        try older.database.writeBlocking { connection in
-            try connection.execute("DELETE FROM sites WHERE organization_id = 2")
-            try connection.execute("DELETE FROM organizations WHERE id = 2")
-        }
+        try older.rows.deleteOrganization(2)
         #expect(throws: Readoption.Refusal.unknownOrganization(2)) { try readopt(facts) }
         #expect(try listed(older).isEmpty)
     }
 
-    @Test func theFormatOnDisk() throws {
+    @Test func factsAreReadInTheirFormatOnDisk() throws {
         // Written by an earlier version: it must be read for as long as its file is there.
         let text = """
             {"backend":"oss","bucket":"b","content_type":null,"crc64":18446744073709551615,"created_at":1,\

@@ -1,9 +1,10 @@
 import Proto
+import TestSupport
 import Testing
 
 @testable import Uploads
 
-struct RecoveryDecisionTests {
+@Suite(.timeLimited) struct RecoveryDecisionTests {
     /// A row of the table: when it holds, and what it answers.
     struct Row: Sendable {
         let name: String
@@ -66,7 +67,7 @@ struct RecoveryDecisionTests {
         #expect(decidedBy.count == Self.table.count)
     }
 
-    @Test func whoIsToldToRestartMay() {
+    @Test func decisionToRestartAllowsARestart() {
         for facts in Self.everyFacts {
             let decision = RecoveryDecision(facts)
             if decision.action == .restart { #expect(decision.isRestartAllowed, "\(facts)") }
@@ -88,7 +89,8 @@ struct RecoveryDecisionTests {
         (UploadFacts(isLost: true, hasMultipart: true, hasPart: true), .active, .restart),
         (UploadFacts(isAborted: true), .terminal, .abort),
     ])
-    func row(_ facts: UploadFacts, _ status: LogicalUploadStatus, _ action: UploadRecoveryAction) {
+    func factsDecideStatusAndAction(_ facts: UploadFacts, _ status: LogicalUploadStatus, _ action: UploadRecoveryAction)
+    {
         #expect(RecoveryDecision(facts).status == status)
         #expect(RecoveryDecision(facts).action == action)
     }

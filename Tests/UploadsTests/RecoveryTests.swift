@@ -1,11 +1,12 @@
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Uploads
 
 /// GetUploadRecovery over a real database and store.
-struct RecoveryTests {
+@Suite(.timeLimited) struct RecoveryTests {
     let scene: Scene
     let device: Caller
 
@@ -23,7 +24,7 @@ struct RecoveryTests {
         #expect(reply.nextAction == action, sourceLocation: sourceLocation)
     }
 
-    @Test func aNewUpload() async throws {
+    @Test func newUploadIsActiveAndContinues() async throws {
         let created = try await device.create()
         let reply = try await device.recovery(created.logicalUploadID)
         #expect(reply.logicalUploadStatus == .active && reply.nextAction == .continue)
@@ -36,7 +37,7 @@ struct RecoveryTests {
         #expect(reply.terminalReason.isEmpty && reply.ossObjectEtag.isEmpty && reply.completedPartCount == 0)
     }
 
-    @Test func whatIsStored() async throws {
+    @Test func recoveryFollowsFromTheStoredParts() async throws {
         let created = try await device.create()
         try scene.initiate(created.uploadID)
         try await expect(created.logicalUploadID, .active, .restart)
@@ -54,7 +55,7 @@ struct RecoveryTests {
         try await expect(created.logicalUploadID, .active, .continue)
     }
 
-    @Test func aLostPart() async throws {
+    @Test func lostPartRequiresARestart() async throws {
         let created = try await device.create()
         try scene.initiate(created.uploadID, parts: 2, isLost: true)
         try await expect(created.logicalUploadID, .active, .restart)
@@ -89,7 +90,7 @@ struct RecoveryTests {
         #expect(!reply.restartAllowed && !reply.canRefreshCredentials)
     }
 
-    @Test func anEndpointThatIsNoLongerOurs() async throws {
+    @Test func uploadAtAFormerEndpointRestarts() async throws {
         let part = try await device.create()
         try scene.initiate(part.uploadID, parts: 1)
         let whole = try await device.create()
@@ -101,7 +102,7 @@ struct RecoveryTests {
         #expect(try await moved.reissue(whole.uploadID).credentials?.endpoint == Scene.endpoint)
     }
 
-    @Test func idsThatWereNeverIssued() async throws {
+    @Test func unknownIDsAreNotFound() async throws {
         for id in ["", "nonsense", String(repeating: "0", count: 5000)] {
             await expectRefusal(.uploadNotFound) { try await device.recovery(id) }
         }

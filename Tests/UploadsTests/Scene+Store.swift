@@ -26,7 +26,7 @@ extension Scene {
                         fileID: nil, storedAt: now),
                     of: id)
             }
-            if isLost { try connection.execute("UPDATE store_multiparts SET lost = 1 WHERE id = $1", id) }
+            if isLost { try records.markLost(Self.fileID(id), true) }
         }
         return id
     }

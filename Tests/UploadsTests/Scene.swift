@@ -5,6 +5,7 @@ import Crypto
 import Database
 import Foundation
 import GatewayAPI
+import GatewayTesting
 import StoreProtocol
 import Testing
 
@@ -16,11 +17,8 @@ final class Scene: Sendable {
     static let endpoint = "http://127.0.0.1:50080"
     static let partSize: Int64 = 65_536
     static let keyring = Keyring(root: Secret([UInt8](repeating: 1, count: 32)))
-    /// The epoch of an unchanged key at an unchanged site.
-    static let epoch: Int64 = (1 << 32) + 1
 
-    let directory: URL
-    let database: Database
+    private let base: TestDatabase
     let store: ObjectStore
     let clock = ManualClock()
     let clockGuard: ClockGuard
@@ -32,15 +30,11 @@ final class Scene: Sendable {
         store storeConfiguration: ObjectStoreConfiguration = .init(),
         _ configure: (inout UploadsConfiguration) -> Void = { _ in }
     ) throws {
-        // What survives a crash is the database's and the store's to test, so that memory does here.
-        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-        directory = URL(filePath: parent).appending(path: "uploads-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        database = try Database(
-            path: directory.appending(path: "db").path,
-            migrations: Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations)
+        base = try TestDatabase(
+            Accounts.migrations + ObjectStore.migrations + Catalog.migrations + Uploads.migrations)
+        let database = base.database
         store = try ObjectStore(
-            directory: directory.appending(path: "store").path, database: database, keyring: Self.keyring, clock: clock,
+            directory: base.folder.path + "/store", database: database, keyring: Self.keyring, clock: clock,
             configuration: storeConfiguration)
         // The rows that tests make speak of no files: a reconciliation that went on beside them would call these lost.
         store.reconciler.drain()
@@ -55,29 +49,20 @@ final class Scene: Sendable {
                 database: database, keyring: Self.keyring, clock: clock, clockGuard: clockGuard,
                 identifiers: identifiers),
             store: store, endpoint: StoreEndpoint(Self.endpoint), configuration: configuration)
-        try database.writeBlocking { connection in
-            for organization in 1...2 {
-                try connection.execute(
-                    """
-                    INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
-                    VALUES ($1, $2, $2, 1, 0, 0)
-                    """, organization, "organization-\(organization)")
-            }
-            for site in 1...3 {
-                try connection.execute(
-                    """
-                    INSERT INTO sites (id, organization_id, name, status, created_at, updated_at)
-                    VALUES ($1, $2, $3, 1, 0, 0)
-                    """, site, site == 3 ? 2 : 1, "site-\(site)")
-            }
-        }
+        let rows = AccountRows(database)
+        for organization in 1...2 { try rows.addOrganization("organization-\(organization)") }
+        for site in 1...3 { try rows.addSite("site-\(site)", organization: site == 3 ? 2 : 1) }
     }
+
+    var directory: URL { base.folder.url }
+
+    var database: Database { base.database }
+
+    var rows: AccountRows { AccountRows(database) }
 
     deinit {
         store.discards.drain()
         store.removals.drain()
-        database.close()
-        try? FileManager.default.removeItem(at: directory)
     }
 
     /// To sweep with. The test's clock must be a confirmed one.
@@ -108,16 +93,8 @@ final class Scene: Sendable {
         _ number: Int = 1, site: Int64 = 1, organization: Int64 = 1, key: String? = nil
     ) throws -> Caller {
         let id = "260101-00000\(number)"
-        let key = APIKeyReference(id: key ?? "key-\(id)", epoch: Self.epoch)
-        try database.writeBlocking { connection in
-            try connection.execute("DELETE FROM api_keys WHERE device_id = $1", id)
-            try connection.execute(
-                """
-                INSERT INTO api_keys (id, organization_id, site_id, owner_kind, device_id, suite_id, name, digest,
-                    status, created_at, updated_at)
-                VALUES ($1, $2, $3, 2, $4, 1, $4, $5, 1, 0, 0)
-                """, key.id, organization, site, id, [UInt8(1)])
-        }
+        let place = DeviceKeys.Place(deviceID: id, suiteID: 1, siteID: site, organizationID: organization)
+        let key = try rows.setKey(key ?? "key-\(id)", of: place)
         return try Caller(
             scene: self,
             principal: .device(
@@ -130,7 +107,7 @@ final class Scene: Sendable {
             principal: .site(
                 SitePrincipal(
                     siteID: id, organizationID: organization,
-                    key: APIKeyReference(id: "site-key-\(id)", epoch: Self.epoch))))
+                    key: APIKeyReference(id: "site-key-\(id)", epoch: 1))))
     }
 
     func record(_ uploadID: String) throws -> UploadRecord {

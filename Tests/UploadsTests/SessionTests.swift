@@ -1,13 +1,14 @@
 import Basics
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import Uploads
 
 /// Sessions end, slide and are swept.
-struct SessionTests {
+@Suite(.timeLimited) struct SessionTests {
     let scene: Scene
     let device: Caller
 
@@ -20,7 +21,7 @@ struct SessionTests {
         device = try scene.device()
     }
 
-    @Test func theEnd() async throws {
+    @Test func sessionEndsAfterItsIdleTime() async throws {
         let (nothing, put, part, whole) = (
             try await device.create(), try await device.create(), try await device.create(), try await device.create()
         )
@@ -56,7 +57,7 @@ struct SessionTests {
         #expect(try scene.record(created.uploadID).sessionEndsAt.seconds == start + 3700)
     }
 
-    @Test func notBeyondTheTotal() async throws {
+    @Test func activityDoesNotExtendTheTotal() async throws {
         let created = try await device.create()
         let start = scene.clock.now().seconds
         for _ in 0..<6 {

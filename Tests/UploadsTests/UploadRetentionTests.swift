@@ -1,5 +1,6 @@
 import Basics
 import Database
+import TestSupport
 import Testing
 
 @testable import Catalog
@@ -7,7 +8,7 @@ import Testing
 @testable import Uploads
 
 /// How long the records of uploads stay that have ended.
-struct UploadRetentionTests {
+@Suite(.timeLimited) struct UploadRetentionTests {
     private static let day: Int64 = 86_400
     private let scene: Scene
     private let device: Caller
@@ -83,7 +84,7 @@ struct UploadRetentionTests {
     }
 
     /// What is still open, waits for its sweep, or has rows in the store stays, however old.
-    @Test func whatHasNotEndedStays() async throws {
+    @Test func unfinishedUploadsStayHoweverOld() async throws {
         let open = try await device.create()
         let lingering = try await device.create()
         try scene.initiate(lingering.uploadID, parts: 1)

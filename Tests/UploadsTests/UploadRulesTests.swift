@@ -2,13 +2,14 @@ import Accounts
 import Basics
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import Uploads
 
 /// What each call promises and refuses, CompleteUpload aside.
-struct UploadRulesTests {
+@Suite(.timeLimited) struct UploadRulesTests {
     let scene: Scene
     let device: Caller
 
@@ -17,7 +18,7 @@ struct UploadRulesTests {
         device = try scene.device()
     }
 
-    @Test func aNewUpload() async throws {
+    @Test func newUploadHasLocationAndCredentials() async throws {
         let created = try await device.create()
         let credentials = try #require(created.credentials)
         #expect(created.logicalUploadID.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" })
@@ -43,7 +44,7 @@ struct UploadRulesTests {
 
     // Restart
 
-    @Test func aRestartSupersedes() async throws {
+    @Test func restartSupersedesTheAttempt() async throws {
         let first = try await device.create()
         try scene.initiate(first.uploadID, parts: 2)
         let second = try await device.create(restartFrom: first.uploadID)
@@ -73,7 +74,7 @@ struct UploadRulesTests {
         #expect(try scene.record(second.uploadID).owner == scene.record(first.uploadID).owner)
     }
 
-    @Test func whatEndedIsNotRestarted() async throws {
+    @Test func endedUploadIsNotRestarted() async throws {
         let (done, aborted) = (try await device.create(), try await device.create())
         try await device.complete(scene.store(done.uploadID))
         try await device.abort(aborted.logicalUploadID)
@@ -94,7 +95,7 @@ struct UploadRulesTests {
         { _ = try await $0.create(restartFrom: $1.uploadID) },
     ]
 
-    @Test(arguments: 0..<5) func strangers(_ call: Int) async throws {
+    @Test(arguments: 0..<5) func callsOfOtherOwnersAreRefused(_ call: Int) async throws {
         let created = try await device.create()
         let neighbours = [try scene.device(2), try scene.site(1)]
         for neighbour in neighbours {
@@ -203,7 +204,7 @@ struct UploadRulesTests {
         #expect(try scene.snapshot(created.uploadID).object != nil)
     }
 
-    @Test func abortOfAnUnknownUpload() async throws {
+    @Test func abortOfAnUnknownUploadIsRefused() async throws {
         await expectRefusal(.uploadNotFound) { try await device.abort("nonsense") }
     }
 

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct DeadLettersTests {
+@Suite(.timeLimited) struct DeadLettersTests {
     private func pages(_ sizes: [Int], limit: Int) async throws -> [Int] {
         let scene = try Scene()
         for (number, size) in sizes.enumerated() {

@@ -1,10 +1,11 @@
 import Basics
 import HTTPClient
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct DeliveryRulesTests {
+@Suite(.timeLimited) struct DeliveryRulesTests {
     private let now = UnixTime(seconds: 1_800_000_000)
     private let rules: DeliveryRules = {
         var configuration = WebhooksConfiguration()
@@ -32,11 +33,12 @@ import Testing
         return Double(due.microseconds - now.microseconds) / 1e6
     }
 
-    @Test(arguments: [200, 201, 204, 299]) func whatIsTaken(status: Int) {
+    @Test(arguments: [200, 201, 204, 299]) func successStatusIsDelivered(status: Int) {
         #expect(outcome(status) == .delivered)
     }
 
-    @Test(arguments: [100, 199, 301, 302, 308, 400, 404, 410, 429, 500, 503, 0]) func whatIsNot(status: Int) {
+    @Test(arguments: [100, 199, 301, 302, 308, 400, 404, 410, 429, 500, 503, 0]) func otherStatusIsRetried(status: Int)
+    {
         #expect(delay(outcome(status)) == 1)
     }
 
@@ -63,7 +65,7 @@ import Testing
         #expect(delay(outcome(500, attempts: 0, failingSeconds: nil)) == 1)
     }
 
-    @Test func saysWhy() {
+    @Test func failureReasonIsShortAndSaysWhy() {
         let redirect = outcome(302)
         let long = rules.outcome(
             of: .failure(.connection(String(repeating: "x", count: 1000))), for: delivery(), at: now, random: 1)
@@ -76,7 +78,7 @@ import Testing
     }
 }
 
-@Suite struct WebhookPaceTests {
+@Suite(.timeLimited) struct WebhookPaceTests {
     @Test func aReceiverThatTakesNothingIsAskedSeldom() {
         var pace = WebhookPace(concurrency: 4)
         for _ in 0..<9 { pace.failed() }

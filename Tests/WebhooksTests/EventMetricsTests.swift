@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-struct EventMetricsTests {
+@Suite(.timeLimited) struct EventMetricsTests {
     @Test func queueThatCannotBeReadIsUnknownAndNotEmpty() throws {
         let scene = try Scene()
         try scene.happens(to: "x")

@@ -1,10 +1,12 @@
 import Basics
 import Crypto
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct EventPayloadTests {
+@Suite(.timeLimited) struct EventPayloadTests {
     private struct Fields: Encodable {
         let objectID: String
         let sizeBytes: Int64
@@ -32,7 +34,7 @@ import Testing
     }
 }
 
-@Suite struct WebhookTests {
+@Suite(.timeLimited) struct WebhookTests {
     private func webhook(_ types: Set<EventType> = [], _ organization: String? = nil) -> Webhook {
         Webhook(
             name: "w", url: "http://h", keys: [Secret("0123456789abcdef")], types: types, organization: organization)
@@ -49,22 +51,13 @@ import Testing
         func isFor(_ webhook: Webhook, _ id: Int64) throws -> Bool {
             try scene.database.writeBlocking { try webhook.isFor(id, in: $0) }
         }
-        func create(_ id: Int64, _ name: String) throws {
-            _ = try scene.database.writeBlocking { connection in
-                try connection.execute(
-                    """
-                    INSERT INTO organizations (id, name, display_name, kind, created_at, updated_at)
-                    VALUES ($1, $2, '', 1, 0, 0)
-                    """, id, name)
-            }
-        }
-        try create(1, "acme")
-        try create(2, "other")
-        #expect(try isFor(webhook(), 2))
-        #expect(try isFor(webhook([], "acme"), 1))
-        #expect(try !isFor(webhook([], "acme"), 2))
-        _ = try scene.database.writeBlocking { try $0.execute("DELETE FROM organizations WHERE id = 1") }
-        try create(3, "acme")
-        #expect(try !isFor(webhook([], "acme"), 3))
+        let rows = AccountRows(scene.database)
+        let first = try rows.addOrganization("acme")
+        let other = try rows.addOrganization("other")
+        #expect(try isFor(webhook(), other))
+        #expect(try isFor(webhook([], "acme"), first))
+        #expect(try !isFor(webhook([], "acme"), other))
+        try rows.deleteOrganization(first)
+        #expect(try !isFor(webhook([], "acme"), try rows.addOrganization("acme")))
     }
 }

@@ -1,10 +1,11 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct EventRecordsTests {
+@Suite(.timeLimited) struct EventRecordsTests {
     @Test func eachSubjectHasOneThatIsDue() throws {
         let scene = try Scene()
         let first = try ["x", "x", "y", "x"].map { try scene.happens(to: $0) }
@@ -40,7 +41,7 @@ import Testing
         #expect(again[1].firstFailedAt == scene.clock.now().adding(seconds: -5))
     }
 
-    @Test func whatComesWhileOneWaitsIsHeldBack() throws {
+    @Test func eventBehindAWaitingOneIsHeldBack() throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 5), reason: "no"))
@@ -67,7 +68,7 @@ import Testing
         #expect(try scene.letters().isEmpty)
     }
 
-    @Test func whatEndedStaysSo() throws {
+    @Test func endedDeliveryStaysEnded() throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         let delivery = try scene.due()[0]
@@ -100,7 +101,7 @@ import Testing
     }
 }
 
-@Suite struct EventRetentionTests {
+@Suite(.timeLimited) struct EventRetentionTests {
     private func tidy(
         _ scene: Scene, log: Logger = .discarding, _ configure: (inout WebhooksConfiguration) -> Void = { _ in }
     ) async throws -> Int {
@@ -129,7 +130,7 @@ import Testing
         #expect(try scene.count("events") == 0)
     }
 
-    @Test func whatWaitsIsNeverTooOld() async throws {
+    @Test func waitingEventIsNeverTooOld() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         scene.clock.advance(seconds: 1000 * 86_400)

@@ -2,27 +2,20 @@ import Accounts
 import Basics
 import Database
 import Foundation
+import GatewayTesting
 
 @testable import Webhooks
 
 /// An outbox over a real database, in memory where there is room, with two webhooks.
 final class Scene: Sendable {
-    let database: Database
     let clock = ManualClock()
-    private let folder: URL
+    private let base: TestDatabase
 
     init() throws {
-        let parent = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-        folder = URL(filePath: parent).appending(path: "events-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        database = try Database(
-            path: folder.appending(path: "db").path, migrations: Accounts.migrations + Webhooks.migrations)
+        base = try TestDatabase(Accounts.migrations + Webhooks.migrations)
     }
 
-    deinit {
-        database.close()
-        try? FileManager.default.removeItem(at: folder)
-    }
+    var database: Database { base.database }
 
     /// - Returns: the event's id.
     @discardableResult

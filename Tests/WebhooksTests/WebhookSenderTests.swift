@@ -1,28 +1,19 @@
 import Basics
 import Crypto
+import GatewayTesting
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct WebhookSenderTests {
-    /// Tells of each look at it: the sender's looks at the outbox.
-    private struct WatchedClock: WallClock {
-        let clock: any WallClock
-        let looks: AsyncStream<Void>.Continuation
-
-        func now() -> UnixTime {
-            looks.yield()
-            return clock.now()
-        }
-    }
-
-    /// While something waits for its time, a ring is one look at the outbox, and costs nothing after it.
-    @Test(.timeLimit(.minutes(1))) func looksOnceForEachRing() async throws {
+@Suite(.timeLimited) struct WebhookSenderTests {
+    /// While something waits for its time, a notification is one look at the outbox, and costs nothing after it.
+    @Test func senderLooksOnceForEachNotification() async throws {
         let scene = try Scene()
         try scene.happens(to: "x")
         try scene.settle(scene.due()[0], .retry(at: scene.clock.now().adding(seconds: 3600), reason: "no"))
         let (looks, continuation) = AsyncStream.makeStream(of: Void.self)
-        let clock = WatchedClock(clock: scene.clock, looks: continuation)
+        let clock = WatchedClock(scene.clock, looks: continuation)
         let sender = WebhookSender(
             Webhook(name: "a", url: "http://127.0.0.1:1", keys: [Secret("0123456789abcdef")]), database: scene.database,
             clock: clock, metrics: EventMetrics(webhooks: ["a"], database: scene.database, clock: clock),
@@ -33,7 +24,7 @@ import Testing
         for _ in 0..<10 {
             sender.signal.notify()
             await seen.next()
-            // A look asks the same writer: one that came after another without a ring would get its turn.
+            // A look asks the same writer: one that came after another without a notification would get its turn.
             for _ in 0..<30 { try await scene.database.write { _ in } }
         }
         task.cancel()

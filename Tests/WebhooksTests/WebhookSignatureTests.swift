@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import Webhooks
 
-@Suite struct WebhookSignatureTests {
+@Suite(.timeLimited) struct WebhookSignatureTests {
     /// The example of the Standard Webhooks specification, whose libraries have it among their tests.
     @Test func isThatOfTheSpecification() throws {
         let keys = try #require(Webhook.keys("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"))

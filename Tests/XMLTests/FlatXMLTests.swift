@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import XML
 
-struct FlatXMLTests {
-    @Test func escapesXML() {
+@Suite(.timeLimited) struct FlatXMLTests {
+    @Test func reservedCharactersAreEscaped() {
         var xml = FlatXML("Result", [FlatXML.Element("Key", "a<&>\"'\rü")])
         xml.append("Part", [FlatXML.Element("ETag", "\"A\"")])
         #expect(

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import XML
 
-struct XMLElementTests {
-    @Test func readsAnAnswer() throws {
+@Suite(.timeLimited) struct XMLElementTests {
+    @Test func answerIsReadAsElements() throws {
         let document = """
             <?xml version="1.0" encoding="UTF-8"?>
             <ListPartsResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import XML
 
-struct XMLReaderTests {
+@Suite(.timeLimited) struct XMLReaderTests {
     /// Events of a document, as it would be written without whitespace, attributes and prefixes.
     private func read(_ document: some Sequence<UInt8>) throws(XMLError) -> String {
         var reader = try XMLReader(Array(document), maximumBytes: 8 << 20)
@@ -47,7 +48,7 @@ struct XMLReaderTests {
         ("<n:a xmlns:n=\"urn:n\"><n:b/><c/></n:a>", "<a><b></b><c></c></a>"),
         ("<a><b p:type=\"User\" xmlns:p=\"urn:p\" xml:lang='en'/></a>", "<a><b></b></a>"),
     ])
-    func reads(document: String, events: String) throws {
+    func documentIsReadAsEvents(document: String, events: String) throws {
         #expect(try read(document.utf8) == events)
     }
 
@@ -118,14 +119,14 @@ struct XMLReaderTests {
         #expect(failure("+ADw-a/>".utf8)?.reason == .syntax)
     }
 
-    @Test func limitsTheSize() throws {
+    @Test func documentOverTheSizeLimitIsRefused() throws {
         let document = Array("<a/>".utf8)
         var reader = try XMLReader(document, maximumBytes: 4)
         #expect(try reader.next() == .start("a"))
         #expect(throws: XMLError(.limitExceeded, at: 3)) { _ = try XMLElement(parsing: document, maximumBytes: 3) }
     }
 
-    @Test func limitsTheDepth() {
+    @Test func documentNestedTooDeepIsRefused() {
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
         }

@@ -11,21 +11,21 @@ package enum KeyUsability: Sendable, Hashable {
 }
 
 /// Whom a key belongs to.
-enum APIKeyOwner: Sendable, Hashable {
+package enum APIKeyOwner: Sendable, Hashable {
     case site
     case device(id: String, suiteID: Int64)
 }
 
-struct APIKeyRecord: Sendable {
-    let id: String
-    let organizationID: Int64
-    let siteID: Int64
-    let owner: APIKeyOwner
-    let name: String
-    let digest: [UInt8]
-    let status: Availability
+package struct APIKeyRecord: Sendable {
+    package let id: String
+    package let organizationID: Int64
+    package let siteID: Int64
+    package let owner: APIKeyOwner
+    package let name: String
+    package let digest: [UInt8]
+    package let status: Availability
     let isHeld: Bool
-    let epoch: Int64
+    package let epoch: Int64
     let expiresAt: UnixTime?
     let lastUsedAt: UnixTime?
     let siteStatus: Availability
@@ -50,20 +50,35 @@ struct APIKeyRecord: Sendable {
 }
 
 /// A key that is about to be stored.
-struct NewAPIKey: Sendable {
-    let id: String
-    let organizationID: Int64
-    let siteID: Int64
-    let owner: APIKeyOwner
-    let name: String
-    let digest: [UInt8]
-    let status: Availability
+package struct NewAPIKey: Sendable {
+    package let id: String
+    package let organizationID: Int64
+    package let siteID: Int64
+    package let owner: APIKeyOwner
+    package let name: String
+    package let digest: [UInt8]
+    package let status: Availability
     /// Because its device is disabled.
-    var isHeld = false
-    let expiresAt: UnixTime?
+    package var isHeld = false
+    package let expiresAt: UnixTime?
+
+    package init(
+        id: String, organizationID: Int64, siteID: Int64, owner: APIKeyOwner, name: String, digest: [UInt8],
+        status: Availability, isHeld: Bool = false, expiresAt: UnixTime? = nil
+    ) {
+        self.id = id
+        self.organizationID = organizationID
+        self.siteID = siteID
+        self.owner = owner
+        self.name = name
+        self.digest = digest
+        self.status = status
+        self.isHeld = isHeld
+        self.expiresAt = expiresAt
+    }
 }
 
-struct APIKeyRecords {
+package struct APIKeyRecords {
     /// The epoch is the key's and its site's in one number, which either raises. A key that moves to another site was
     /// held before, and so has a higher one of its own.
     private static let select = """
@@ -77,24 +92,24 @@ struct APIKeyRecords {
 
     let connection: Connection
 
-    init(_ connection: Connection) {
+    package init(_ connection: Connection) {
         self.connection = connection
     }
 
-    func find(id: String) throws -> APIKeyRecord? {
+    package func find(id: String) throws -> APIKeyRecord? {
         try connection.first(Self.byID, id, row: Self.record)
     }
 
-    func find(id: String, organizationID: Int64) throws -> APIKeyRecord? {
+    package func find(id: String, organizationID: Int64) throws -> APIKeyRecord? {
         try connection.first(
             "\(Self.select) WHERE k.id = $1 AND k.organization_id = $2", id, organizationID, row: Self.record)
     }
 
-    func find(deviceID: String) throws -> APIKeyRecord? {
+    package func find(deviceID: String) throws -> APIKeyRecord? {
         try connection.first("\(Self.select) WHERE k.device_id = $1", deviceID, row: Self.record)
     }
 
-    func insert(_ key: NewAPIKey, at now: UnixTime) throws {
+    package func insert(_ key: NewAPIKey, at now: UnixTime) throws {
         var deviceID: String?
         var suiteID: Int64?
         if case .device(let device, let suite) = key.owner { (deviceID, suiteID) = (device, suite) }
@@ -110,7 +125,7 @@ struct APIKeyRecords {
     /// Inserts a device's key, where its site is enabled and it has no other key.
     ///
     /// - Returns: whether it was inserted.
-    func insert(
+    package func insert(
         id: String, for place: DeviceKeys.Place, digest: [UInt8], at now: UnixTime
     ) throws -> Bool {
         let inserted = try connection.execute(
@@ -128,7 +143,7 @@ struct APIKeyRecords {
     /// Deletes a key, where what decides about it is still as it was read.
     ///
     /// - Returns: whether it was deleted.
-    func delete(_ key: APIKeyRecord) throws -> Bool {
+    package func delete(_ key: APIKeyRecord) throws -> Bool {
         let deleted = try connection.execute(
             """
             DELETE FROM api_keys WHERE id = $1 AND status = $2 AND is_held = $3
@@ -139,7 +154,7 @@ struct APIKeyRecords {
     }
 
     /// Disabling raises the epoch, so that what was issued for the key stays dead when it is enabled again.
-    func update(
+    package func update(
         id: String, name: String, status: Availability, expiresAt: UnixTime?, at now: UnixTime
     ) throws {
         try connection.execute(
@@ -151,19 +166,19 @@ struct APIKeyRecords {
     }
 
     /// A new secret; the epoch is raised, and the key counts as never used.
-    func rotate(id: String, digest: [UInt8], at now: UnixTime) throws {
+    package func rotate(id: String, digest: [UInt8], at now: UnixTime) throws {
         try connection.execute(
             """
             UPDATE api_keys SET digest = $2, epoch = epoch + 1, last_used_at = NULL, updated_at = $3 WHERE id = $1
             """, id, digest, now.microseconds)
     }
 
-    func delete(id: String) throws {
+    package func delete(id: String) throws {
         try connection.execute("DELETE FROM api_keys WHERE id = $1", id)
     }
 
     /// The organization's keys that pass every part of the filter which is not `nil`.
-    func all(
+    package func all(
         organizationID: Int64, siteID: Int64?, isDevices: Bool?, deviceID: String?
     ) throws -> [APIKeyRecord] {
         try connection.query(
@@ -176,19 +191,19 @@ struct APIKeyRecords {
     }
 
     /// The id of some key of the site.
-    func someKey(ofSite siteID: Int64) throws -> String? {
+    package func someKey(ofSite siteID: Int64) throws -> String? {
         try connection.first("SELECT id FROM api_keys WHERE site_id = $1 LIMIT 1", siteID) { $0.text("id") }
     }
 
     /// Holds the device's key, where it has one, or lets it go. Holding raises the epoch.
-    func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime) throws {
+    package func setHeld(deviceID: String, _ isHeld: Bool, at now: UnixTime) throws {
         try connection.execute(
             """
             UPDATE api_keys SET is_held = $2, updated_at = $3, epoch = epoch + $2 WHERE device_id = $1
             """, deviceID, isHeld, now.microseconds)
     }
 
-    func move(
+    package func move(
         deviceID: String, suiteID: Int64, siteID: Int64, at now: UnixTime
     ) throws {
         try connection.execute(
@@ -196,11 +211,11 @@ struct APIKeyRecords {
             siteID, now.microseconds)
     }
 
-    func delete(deviceID: String) throws {
+    package func delete(deviceID: String) throws {
         try connection.execute("DELETE FROM api_keys WHERE device_id = $1", deviceID)
     }
 
-    func noteUse(id: String, at time: UnixTime) throws {
+    package func noteUse(id: String, at time: UnixTime) throws {
         try connection.execute("UPDATE api_keys SET last_used_at = $2 WHERE id = $1", id, time.microseconds)
     }
 

@@ -2,24 +2,24 @@ import Basics
 import Database
 
 /// A line of the audit log, as it is kept.
-struct AuditRecord: Sendable {
+package struct AuditRecord: Sendable {
     /// Rises in the order of the commits.
-    let id: Int64
-    let at: UnixTime
-    let entry: AuditEntry
+    package let id: Int64
+    package let at: UnixTime
+    package let entry: AuditEntry
 }
 
-struct AuditRecords {
+package struct AuditRecords {
     /// Times are taken before the lines wait for their commit: a line may be that much older than the one before it.
     private static let slack = Duration.seconds(60)
 
     let connection: Connection
 
-    init(_ connection: Connection) {
+    package init(_ connection: Connection) {
         self.connection = connection
     }
 
-    func insert(_ entry: AuditEntry, at now: UnixTime) throws {
+    package func insert(_ entry: AuditEntry, at now: UnixTime) throws {
         let ids = entry.ids.joined(separator: " ")
         try connection.execute(
             """
@@ -35,7 +35,7 @@ struct AuditRecords {
     }
 
     /// The id before which no line is as young as `since`.
-    func start(since: UnixTime) throws -> Int64 {
+    package func start(since: UnixTime) throws -> Int64 {
         let first = try connection.first(
             "SELECT id FROM audit WHERE at >= $1 ORDER BY at, id LIMIT 1",
             since.subtracting(Self.slack).microseconds
@@ -44,7 +44,7 @@ struct AuditRecords {
     }
 
     /// The id before which every line is older than `age`.
-    func start(keeping age: Duration, _ permit: DeletionPermit) throws -> Int64 {
+    package func start(keeping age: Duration, _ permit: DeletionPermit) throws -> Int64 {
         let oldest = try permit.now().subtracting(age)
         // Lines that look older than they are come after some that do not.
         let young = try connection.first(
@@ -56,7 +56,7 @@ struct AuditRecords {
     }
 
     /// The time of the newest line; `nil` where there is none.
-    func newestTime() throws -> UnixTime? {
+    package func newestTime() throws -> UnixTime? {
         try connection.first("SELECT at FROM audit ORDER BY id DESC LIMIT 1") { $0.time("at") }
     }
 
@@ -66,7 +66,7 @@ struct AuditRecords {
     ///   - ids: which may be among them.
     ///   - organization: the id; `nil` = every one's.
     ///   - since: what is older is left out. Asked of each row, and not of the index by time, whose order is another.
-    func page(
+    package func page(
         _ ids: Range<Int64>, newestFirst: Bool = false, organization: Int64?, since: UnixTime, limit: Int
     ) throws -> [AuditRecord] {
         let columns = "id, at, actor, organization_id, organization, action, target, ids, peer, result, count"
@@ -82,12 +82,12 @@ struct AuditRecords {
     }
 
     /// 0 where there is no line.
-    func lastID() throws -> Int64 {
+    package func lastID() throws -> Int64 {
         try connection.first("SELECT id FROM audit ORDER BY id DESC LIMIT 1") { $0.int64("id") } ?? 0
     }
 
     /// The ids of an organization's oldest lines, ascending.
-    func oldest(
+    package func oldest(
         _ count: Int64, of organizationID: Int64, below id: Int64
     ) throws -> [Int64] {
         try connection.query(
@@ -97,7 +97,7 @@ struct AuditRecords {
     }
 
     /// Deletes every line of an organization with a lower id: the only deletion that the schema lets through.
-    func purge(below id: Int64, of organizationID: Int64) throws {
+    package func purge(below id: Int64, of organizationID: Int64) throws {
         try connection.execute(
             """
             UPDATE audit_usage SET purged_below = $2, lines = lines - (

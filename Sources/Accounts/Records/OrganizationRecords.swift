@@ -1,13 +1,13 @@
 import Basics
 import Database
 
-struct OrganizationRecord: Sendable {
-    enum Kind: Int64, Sendable {
+package struct OrganizationRecord: Sendable {
+    package enum Kind: Int64, Sendable {
         case business = 1
         case system = 2
     }
 
-    let id: Int64
+    package let id: Int64
     let name: String
     let displayName: String
     let kind: Kind
@@ -17,16 +17,16 @@ struct OrganizationRecord: Sendable {
     var reference: OrganizationReference { OrganizationReference(id: id, name: name) }
 }
 
-struct OrganizationRecords {
+package struct OrganizationRecords {
     private static let columns = "id, name, display_name, kind, created_at, updated_at"
 
     let connection: Connection
 
-    init(_ connection: Connection) {
+    package init(_ connection: Connection) {
         self.connection = connection
     }
 
-    func insert(
+    package func insert(
         name: String, displayName: String, kind: OrganizationRecord.Kind, at now: UnixTime
     ) throws -> OrganizationRecord? {
         try connection.first(
@@ -36,11 +36,11 @@ struct OrganizationRecords {
             """, name, displayName, kind.rawValue, now.microseconds, row: Self.record)
     }
 
-    func find(name: String) throws -> OrganizationRecord? {
+    package func find(name: String) throws -> OrganizationRecord? {
         try connection.first("SELECT \(Self.columns) FROM organizations WHERE name = $1", name, row: Self.record)
     }
 
-    func setDisplayName(
+    package func setDisplayName(
         _ displayName: String, of name: String, at now: UnixTime
     ) throws -> OrganizationRecord? {
         try connection.first(
@@ -50,18 +50,18 @@ struct OrganizationRecords {
     }
 
     /// - Throws: a constraint's error where anything but its users refers to it.
-    func delete(id: Int64) throws {
+    package func delete(id: Int64) throws {
         try connection.execute("DELETE FROM users WHERE organization_id = $1", id)
         try connection.execute("DELETE FROM organizations WHERE id = $1", id)
     }
 
-    func reference(id: Int64) throws -> OrganizationReference? {
+    package func reference(id: Int64) throws -> OrganizationReference? {
         try connection.first("SELECT name FROM organizations WHERE id = $1", id) {
             OrganizationReference(id: id, name: $0.text("name"))
         }
     }
 
-    func all() throws -> [OrganizationRecord] {
+    package func all() throws -> [OrganizationRecord] {
         try connection.query("SELECT \(Self.columns) FROM organizations ORDER BY id", row: Self.record)
     }
 

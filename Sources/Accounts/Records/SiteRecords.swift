@@ -1,26 +1,26 @@
 import Basics
 import Database
 
-struct SiteRecord: Sendable {
-    let id: Int64
+package struct SiteRecord: Sendable {
+    package let id: Int64
     let organizationID: Int64
-    let name: String
+    package let name: String
     let status: Availability
     let createdAt: UnixTime
     let updatedAt: UnixTime
 }
 
-struct SiteRecords {
+package struct SiteRecords {
     private static let columns = "id, organization_id, name, status, created_at, updated_at"
 
     let connection: Connection
 
-    init(_ connection: Connection) {
+    package init(_ connection: Connection) {
         self.connection = connection
     }
 
     /// - Returns: `nil` when the organization has a site of that name.
-    func insert(
+    package func insert(
         organizationID: Int64, name: String, status: Availability, at now: UnixTime
     ) throws -> SiteRecord? {
         try connection.first(
@@ -31,13 +31,13 @@ struct SiteRecords {
     }
 
     /// A site of that organization; another's is not found.
-    func find(id: Int64, organizationID: Int64) throws -> SiteRecord? {
+    package func find(id: Int64, organizationID: Int64) throws -> SiteRecord? {
         try connection.first(
             "SELECT \(Self.columns) FROM sites WHERE id = $1 AND organization_id = $2", id, organizationID,
             row: Self.record)
     }
 
-    func all(organizationID: Int64) throws -> [SiteRecord] {
+    package func all(organizationID: Int64) throws -> [SiteRecord] {
         try connection.query(
             "SELECT \(Self.columns) FROM sites WHERE organization_id = $1 ORDER BY id", organizationID, row: Self.record
         )
@@ -46,7 +46,7 @@ struct SiteRecords {
     /// Disabling raises the epoch, so that what was issued for the site's keys stays dead when it is enabled again.
     ///
     /// - Throws: a unique constraint's error when the organization has another site of that name.
-    func update(
+    package func update(
         id: Int64, name: String, status: Availability, at now: UnixTime
     ) throws -> SiteRecord? {
         try connection.first(
@@ -58,7 +58,7 @@ struct SiteRecords {
     }
 
     /// - Throws: a foreign key's error when anything refers to it.
-    func delete(id: Int64) throws {
+    package func delete(id: Int64) throws {
         try connection.execute("DELETE FROM sites WHERE id = $1", id)
     }
 

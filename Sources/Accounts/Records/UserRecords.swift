@@ -1,8 +1,8 @@
 import Basics
 import Database
 
-struct UserRecord: Sendable {
-    let id: Int64
+package struct UserRecord: Sendable {
+    package let id: Int64
     let organization: OrganizationReference
     let isSystem: Bool
     let name: String
@@ -14,7 +14,7 @@ struct UserRecord: Sendable {
     let updatedAt: UnixTime
 }
 
-struct UserRecords {
+package struct UserRecords {
     private static let select = """
         SELECT u.id, u.organization_id, o.name AS organization, o.kind AS organization_kind, u.name, u.role,
             u.password_hash, u.epoch, u.last_login_at, u.created_at, u.updated_at
@@ -23,12 +23,12 @@ struct UserRecords {
 
     let connection: Connection
 
-    init(_ connection: Connection) {
+    package init(_ connection: Connection) {
         self.connection = connection
     }
 
     /// - Returns: `nil` when the organization has a user of that name.
-    func insert(
+    package func insert(
         organizationID: Int64, name: String, role: Role, passwordHash: String, at now: UnixTime
     ) throws -> UserRecord? {
         let id = try connection.first(
@@ -40,25 +40,25 @@ struct UserRecords {
         return try id.flatMap { try find(id: $0) }
     }
 
-    func find(id: Int64) throws -> UserRecord? {
+    package func find(id: Int64) throws -> UserRecord? {
         try connection.first("\(Self.select) WHERE u.id = $1", id, row: Self.record)
     }
 
-    func find(organizationID: Int64, name: String) throws -> UserRecord? {
+    package func find(organizationID: Int64, name: String) throws -> UserRecord? {
         try connection.first(
             "\(Self.select) WHERE u.organization_id = $1 AND u.name = $2", organizationID, name, row: Self.record)
     }
 
-    func find(organization: String, name: String) throws -> UserRecord? {
+    package func find(organization: String, name: String) throws -> UserRecord? {
         try connection.first("\(Self.select) WHERE o.name = $1 AND u.name = $2", organization, name, row: Self.record)
     }
 
-    func all(organizationID: Int64) throws -> [UserRecord] {
+    package func all(organizationID: Int64) throws -> [UserRecord] {
         try connection.query(
             "\(Self.select) WHERE u.organization_id = $1 ORDER BY u.id", organizationID, row: Self.record)
     }
 
-    func adminCount(organizationID: Int64) throws -> Int {
+    package func adminCount(organizationID: Int64) throws -> Int {
         try connection.first(
             "SELECT count(*) AS admins FROM users WHERE organization_id = $1 AND role = 'admin'", organizationID
         ) { $0.int("admins") } ?? 0
@@ -67,7 +67,7 @@ struct UserRecords {
     /// Raises the epoch, so that every token issued before stops.
     ///
     /// - Parameter passwordHash: `nil` = as it was.
-    func update(
+    package func update(
         id: Int64, role: Role, passwordHash: String?, at now: UnixTime
     ) throws {
         try connection.execute(
@@ -77,16 +77,16 @@ struct UserRecords {
             """, id, role.rawValue, passwordHash, now.microseconds)
     }
 
-    func delete(id: Int64) throws {
+    package func delete(id: Int64) throws {
         try connection.execute("DELETE FROM users WHERE id = $1", id)
     }
 
-    func noteLogin(id: Int64, at now: UnixTime) throws {
+    package func noteLogin(id: Int64, at now: UnixTime) throws {
         try connection.execute("UPDATE users SET last_login_at = $2 WHERE id = $1", id, now.microseconds)
     }
 
     /// For a hash of today's strength in the place of an older one; nothing is revoked.
-    func replaceHash(id: Int64, old: String, new: String) throws {
+    package func replaceHash(id: Int64, old: String, new: String) throws {
         try connection.execute(
             "UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2", id, old, new)
     }

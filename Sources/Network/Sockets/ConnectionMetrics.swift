@@ -6,6 +6,8 @@ package final class ConnectionMetrics: Sendable {
     private let acceptedCount = Atomic<Int>(0)
     private let openCount = Atomic<Int>(0)
     private let reached = Lock<[String: Int]>([:])
+    /// Notifies when a limit was reached or a connection ended, after it was counted.
+    package let changes = Signal()
 
     package init() {}
 
@@ -19,8 +21,14 @@ package final class ConnectionMetrics: Sendable {
         openCount.add(1, ordering: .relaxed)
     }
 
-    package func connectionClosed() { openCount.subtract(1, ordering: .relaxed) }
+    package func connectionClosed() {
+        openCount.subtract(1, ordering: .relaxed)
+        changes.notify()
+    }
 
     /// A limit was reached, and somebody refused or cut off because of it.
-    package func limitReached(_ name: String) { reached.withLock { $0[name, default: 0] += 1 } }
+    package func limitReached(_ name: String) {
+        reached.withLock { $0[name, default: 0] += 1 }
+        changes.notify()
+    }
 }

@@ -1,9 +1,10 @@
 import EventLoops
+import TestSupport
 import Testing
 
-@Suite struct EventLoopTests {
+@Suite(.timeLimited) struct EventLoopTests {
     /// A handler whose connection is gone may be resumed when the loop has ended.
-    @Test func whatComesAfterTheEndIsDropped() {
+    @Test func jobsAfterTheEndAreDropped() {
         let loop = EventLoop(name: "test")
         loop.stop()
         loop.run { Issue.record("the loop has ended") }

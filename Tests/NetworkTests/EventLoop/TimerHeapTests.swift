@@ -1,9 +1,10 @@
 import RPC
+import TestSupport
 import Testing
 
 @testable import EventLoops
 
-@Suite struct TimerHeapTests {
+@Suite(.timeLimited) struct TimerHeapTests {
     @Test func timersComeInTheOrderOfTheirTime() {
         var random = SystemRandomNumberGenerator()
         var heap = TimerHeap()

@@ -5,6 +5,7 @@ import HTTPTestClient
 import HTTPTypes
 import RPC
 import Sockets
+import TestSupport
 import Testing
 
 /// `PUT` and `POST` answer with the body they took, `/refuse` at its header, `/file` sends a range of a file.
@@ -38,7 +39,7 @@ private struct EchoHandler: HTTPRequestHandler {
     }
 }
 
-struct HTTPDaemonTests {
+@Suite(.timeLimited) struct HTTPDaemonTests {
     private let handler = EchoHandler()
 
     private func start(_ configure: (inout HTTPServerConfiguration) -> Void = { _ in }) throws -> HTTPDaemon {
@@ -70,7 +71,7 @@ struct HTTPDaemonTests {
         #expect(try client.answer().fields["x-peer"] == "::1")
     }
 
-    @Test func streamsABody() throws {
+    @Test func bodyArrivesInPieces() throws {
         let daemon = try start()
         defer { daemon.stop(drainingFor: 1) }
         let client = try RawConnection(port: daemon.port)

@@ -2,12 +2,14 @@ import Glibc
 import HTTPTestClient
 import HTTPTypes
 import RPC
+import Sockets
+import TestSupport
 import Testing
 
 @testable import HTTPServer
 
 /// What a daemon does to clients that take too much of it.
-struct HTTPLimitTests {
+@Suite(.timeLimited) struct HTTPLimitTests {
     /// Takes any body; `GET` sends 64 MiB of nothing.
     private struct Handler: HTTPRequestHandler {
         final class Sink: HTTPBodySink {
@@ -38,57 +40,64 @@ struct HTTPLimitTests {
         configuration.slowGrace = .milliseconds(200)
     }
 
-    /// Waits until a limit was reached once, and no longer than the test client waits for an answer.
-    private func reached(_ limit: String, _ daemon: HTTPDaemon) -> Bool {
-        for _ in 0..<1000 {
-            if daemon.configuration.metrics.limits[limit] == 1 { return true }
-            usleep(10_000)
+    private func wait(
+        for daemon: HTTPDaemon, until isDone: (ConnectionMetrics) -> Bool
+    ) async {
+        let metrics = daemon.configuration.metrics
+        while true {
+            let changes = metrics.changes.count
+            if isDone(metrics) { return }
+            await metrics.changes.wait(after: changes)
         }
-        return false
     }
 
-    @Test func aHeaderThatDoesNotEnd() throws {
+    /// Waits until a slow client was cut off.
+    private func waitForSlowClientToBeCut(_ daemon: HTTPDaemon) async {
+        await wait(for: daemon) { $0.limits["slow_client"] == 1 }
+    }
+
+    @Test func headerThatDoesNotEndIsCutOff() async throws {
         let daemon = try start(slow)
         defer { daemon.stop(drainingFor: 0) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET / HT")
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
-        #expect(reached("slow_client", daemon))
+        await waitForSlowClientToBeCut(daemon)
     }
 
-    @Test func aBodyThatDoesNotCome() throws {
+    @Test func bodyThatDoesNotComeIsCutOff() async throws {
         let daemon = try start(slow)
         defer { daemon.stop(drainingFor: 0) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nsome of it")
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
-        #expect(reached("slow_client", daemon))
+        await waitForSlowClientToBeCut(daemon)
     }
 
-    @Test func anAnswerThatIsNotRead() throws {
+    @Test func answerThatIsNotReadIsCutOff() async throws {
         let daemon = try start(slow)
         defer { daemon.stop(drainingFor: 0) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-        #expect(reached("slow_client", daemon))
+        await waitForSlowClientToBeCut(daemon)
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
     }
 
-    @Test func aClientThatIsQuickAndOneThatIsSilent() throws {
+    @Test func quickAndSilentClientsAreNotCutOff() async throws {
         let daemon = try start(slow)
         defer { daemon.stop(drainingFor: 0) }
         let silent = try RawConnection(port: daemon.port)
         let slow = try RawConnection(port: daemon.port)
         let quick = try RawConnection(port: daemon.port)
         try slow.send("GET / HT")
-        #expect(reached("slow_client", daemon))
+        await waitForSlowClientToBeCut(daemon)
         for client in [silent, quick] {
             try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
             #expect(try client.answer().status == 200)
         }
     }
 
-    @Test func connectionsOfOneAddress() throws {
+    @Test func connectionsOfOneAddressAreLimited() async throws {
         let daemon = try start { $0.maximumConnectionsPerAddress = 2 }
         defer { daemon.stop(drainingFor: 0) }
         func ask(_ client: RawConnection) throws -> Int {
@@ -103,7 +112,7 @@ struct HTTPLimitTests {
         #expect(daemon.configuration.metrics.open == 2)
         // Who leaves makes room.
         clients.removeLast()
-        for _ in 0..<1000 where daemon.configuration.metrics.open > 1 { usleep(10_000) }
+        await wait(for: daemon) { $0.open <= 1 }
         #expect(try ask(try RawConnection(port: daemon.port)) == 200)
     }
 }

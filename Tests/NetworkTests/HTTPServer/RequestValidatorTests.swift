@@ -1,8 +1,9 @@
 import HTTPServer
 import HTTPTypes
+import TestSupport
 import Testing
 
-struct RequestValidatorTests {
+@Suite(.timeLimited) struct RequestValidatorTests {
     private static let refusals: [(HTTPFields, RequestValidator.Refusal)] = [
         (["Content-Length": "1", "content-length": "1"], .repeated("content-length")),
         (["Content-Length": "1", "Transfer-Encoding": "chunked"], .lengthBesideTransferEncoding),
@@ -37,11 +38,11 @@ struct RequestValidatorTests {
     }
 
     @Test(arguments: refusals)
-    func refuses(fields: HTTPFields, refusal: RequestValidator.Refusal) {
+    func ambiguousRequestIsRefused(fields: HTTPFields, refusal: RequestValidator.Refusal) {
         #expect(throws: refusal) { try admit(fields) }
     }
 
-    @Test func countsBytes() throws {
+    @Test func moreBytesOfFieldsThanTheLimitAreRefused() throws {
         // "host", "store", "x", "/b/k"
         #expect(try admit(["x": String(repeating: "a", count: (16 << 10) - 14)]) == .none)
         #expect(throws: RequestValidator.Refusal.tooLarge) {
@@ -49,7 +50,7 @@ struct RequestValidatorTests {
         }
     }
 
-    @Test func countsFields() throws {
+    @Test func moreFieldsThanTheLimitAreRefused() throws {
         var fields = HTTPFields()
         for index in 0..<99 {
             fields.append("x-\(index)", "")

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import HTTPServer
 
-struct TransferRuleTests {
+@Suite(.timeLimited) struct TransferRuleTests {
     private let start = ContinuousClock.now
 
     private func rule(headerTimeout: Duration? = nil) -> TransferRule {

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import Sockets
 
-@Suite struct ConnectionLimitsTests {
+@Suite(.timeLimited) struct ConnectionLimitsTests {
     @Test func oneAddressAndAllHaveTheirLimits() throws {
         let limits = ConnectionLimits(total: 3, perAddress: 2)
         try limits.enter("192.0.2.1")

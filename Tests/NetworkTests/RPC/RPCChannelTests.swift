@@ -2,6 +2,7 @@ import EventLoops
 import Glibc
 import HTTPTypes
 import RPC
+import TestSupport
 import Testing
 import Wire
 
@@ -50,7 +51,7 @@ private final class SilentListener {
     }
 }
 
-@Suite struct RPCChannelTests {
+@Suite(.timeLimited) struct RPCChannelTests {
     private func failure(_ address: PeerAddress, timeout: Duration) async -> GRPCStatus? {
         let loop = EventLoop(name: "client")
         defer { loop.stop() }

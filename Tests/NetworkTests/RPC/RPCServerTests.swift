@@ -3,6 +3,7 @@ import GatewayErrors
 import HTTPTypes
 import Proto
 import RPC
+import TestSupport
 import Testing
 import Wire
 
@@ -35,7 +36,7 @@ private let echo = (
     waiting: MethodDescriptor(service: "test.Echo", name: "Waiting", kind: .unary)
 )
 
-@Suite struct RPCServerTests {
+@Suite(.timeLimited) struct RPCServerTests {
     @Test func healthAnswersByName() async throws {
         let health = HealthService(services: ["archebase.auth.v1.AuthService"], state: ServingState())
         try await withServer({ health.register(in: &$0) }) { channel in
@@ -87,7 +88,7 @@ private let echo = (
     }
 
     /// Larger than a flow-control window, a socket's buffer and a frame, both ways.
-    @Test func largeMessages() async throws {
+    @Test func largeMessagesPassBothWays() async throws {
         try await withServer({ router in
             router.add(echo.unary) { (request: HealthCheckRequest, _) in request }
             router.add(echo.download) { (request: HealthCheckRequest, responses, _) in

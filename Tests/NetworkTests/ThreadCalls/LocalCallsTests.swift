@@ -3,11 +3,12 @@ import Dispatch
 import EventLoops
 import Proto
 import RPC
+import TestSupport
 import Testing
 import ThreadCalls
 import Wire
 
-@Suite struct LocalCallsTests {
+@Suite(.timeLimited) struct LocalCallsTests {
     /// Refuses what carries `x-refused`, and tells how calls ended.
     private final class Ends: Interceptor {
         private let statuses = Lock<[StatusCode]>([])

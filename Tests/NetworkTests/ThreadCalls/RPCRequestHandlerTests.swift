@@ -6,12 +6,13 @@ import HTTPServer
 import HTTPTestClient
 import Proto
 import RPC
+import TestSupport
 import Testing
 import ThreadCalls
 import Wire
 
 /// Calls over HTTP/1.1, by a client that says exactly what a test says.
-@Suite struct RPCRequestHandlerTests {
+@Suite(.timeLimited) struct RPCRequestHandlerTests {
     /// Tells when a call has ended, and how.
     private final class Ends: Interceptor {
         private let statuses = Lock<[StatusCode]>([])
@@ -129,7 +130,7 @@ import Wire
         }
     }
 
-    @Test func whatConcernsTheConnectionStaysThere() throws {
+    @Test func fieldsOfTheConnectionAreNotMetadata() throws {
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)
             let fields =
@@ -147,7 +148,7 @@ import Wire
         ("PROPFIND /test.Service/Echo", "X-A: 1", 405), ("GET /test.Service/Wait?encoding=json", "X-A: 1", 405),
         ("GET /test.Service/Echo", "X-A: 1", 400), ("POST /\u{1}", "X-A: 1", 400),
     ])
-    func whatIsNoCall(line: String, field: String, status: Int) throws {
+    func requestThatIsNoCallIsRefused(line: String, field: String, status: Int) throws {
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)
             try client.send("\(line) HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\n")
@@ -158,7 +159,7 @@ import Wire
         }
     }
 
-    @Test func whatIsTooLargeIsAnsweredWhenItWasSent() throws {
+    @Test func oversizedBodyIsDrainedAndAnswered() throws {
         try withDaemon({ $0.maximumDrain = 6 << 20 }) { daemon in
             let client = try RawConnection(port: daemon.port)
             let body = [UInt8](repeating: 0x20, count: 8 << 20)

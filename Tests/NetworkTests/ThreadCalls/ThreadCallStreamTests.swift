@@ -1,5 +1,6 @@
 import HTTPTypes
 import Proto
+import TestSupport
 import Testing
 import Wire
 
@@ -8,7 +9,7 @@ import Wire
 @testable import ThreadCalls
 
 /// A call's exchange over HTTP/1.1 without a connection: a test is the thread.
-@Suite struct ThreadCallStreamTests {
+@Suite(.timeLimited) struct ThreadCallStreamTests {
     private static let count = MethodDescriptor(service: "test.Service", name: "Count", kind: .clientStreaming)
     private static let pour = MethodDescriptor(service: "test.Service", name: "Pour", kind: .serverStreaming)
 
@@ -52,7 +53,7 @@ import Wire
         loop.run { [stream] in stream.finish() }
     }
 
-    @Test(.timeLimit(.minutes(1))) func messagesWaitForASlowHandlerAndReachItInOrder() async {
+    @Test func messagesWaitForASlowHandlerAndReachItInOrder() async {
         defer { loop.stop() }
         open(Self.count)
         for number in 0..<50 { send("\(number)", padding: 10_000) }
@@ -67,7 +68,7 @@ import Wire
         #expect(unsent == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func unreadResponseIsBoundedCountedAndGivenBack() async {
+    @Test func unreadResponseIsBoundedCountedAndGivenBack() async {
         defer { loop.stop() }
         open(Self.pour)
         send("pour", padding: 10_000)
@@ -86,7 +87,7 @@ import Wire
         #expect(server.metrics.snapshot.connectionsOpen == 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func readingGoesOnWithTheHandler() async {
+    @Test func readingGoesOnWithTheHandler() async {
         defer { loop.stop() }
         open(Self.pour)
         send("pour", padding: 10_000)

@@ -1,10 +1,10 @@
 import StoreProtocol
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
-struct CRC64Tests {
+@Suite(.timeLimited) struct CRC64Tests {
     private func crc(_ bytes: [UInt8]) -> UInt64 {
         var crc = CRC64()
         bytes.withUnsafeBytes { crc.update($0) }
@@ -27,7 +27,7 @@ struct CRC64Tests {
         #expect(byTable == crc(bytes))
     }
 
-    @Test func streams() {
+    @Test func piecesGiveTheChecksumOfTheWhole() {
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
         var pieces = CRC64()
         for start in stride(from: 0, to: bytes.count, by: 7001) {
@@ -37,7 +37,7 @@ struct CRC64Tests {
     }
 
     @Test(arguments: [0, 1, 7, 8, 255, 4096, 65_537])
-    func combines(cut: Int) {
+    func combinedChecksumsEqualThatOfTheWhole(cut: Int) {
         let bytes = (0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 7) }
         let first = crc(Array(bytes[..<cut]))
         let second = crc(Array(bytes[cut...]))

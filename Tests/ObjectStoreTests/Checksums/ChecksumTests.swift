@@ -1,12 +1,12 @@
 import Basics
 import Crypto
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct ChecksumTests {
+@Suite(.timeLimited) struct ChecksumTests {
     private func checksum(
         _ algorithm: ChecksumAlgorithm, _ bytes: some Collection<UInt8>, piece: Int = .max
     ) -> Checksum {

@@ -1,10 +1,11 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
-struct CredentialIssuerTests {
+@Suite(.timeLimited) struct CredentialIssuerTests {
     private let keyring = Keyring(root: Secret([UInt8](repeating: 7, count: 32)))
     private let claims = CredentialClaims(
         uploadID: "0199-u", bucket: "bucket", key: "uploads/ü/x", operations: [.read, .write],

@@ -3,13 +3,13 @@ import Crypto
 import Database
 import Foundation
 import StoreProtocol
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// The store over an engine that is not the directory.
-final class ObjectEngineTests {
+@Suite(.timeLimited) final class ObjectEngineTests {
     private struct Policy: AccessPolicy {
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
             .allowed(partSize: 65_536, needsActivity: false)

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// Direct and buffered writes of one file must not meet in a page, whatever its size.
-struct PageSharingTests {
+@Suite(.timeLimited) struct PageSharingTests {
     private struct Written {
         var direct: Set<Int64> = []
         var buffered: Set<Int64> = []

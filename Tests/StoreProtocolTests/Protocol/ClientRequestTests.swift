@@ -1,12 +1,13 @@
 import Basics
 import Crypto
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
 /// What the client signs, the store takes: by the store's own rules, which other clients' requests prove.
-@Suite struct ClientRequestTests {
+@Suite(.timeLimited) struct ClientRequestTests {
     private let secret = Secret("secret")
 
     private func request(
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: ["k", "a b/ü+&?#%/日本//x/", "~-_."])
-    func whatIsSignedForS3IsTaken(key: String) throws {
+    func requestSignedForS3IsAccepted(key: String) throws {
         for (endpoint, host) in [
             ("http://127.0.0.1:50080", "127.0.0.1:50080"), ("https://s3.example.com:443", "s3.example.com"),
         ] {
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/k", "a/../b", "a\u{0}"])
-    func whatIsNoKeyIsNotSigned(key: String) throws {
+    func invalidKeyIsNotSigned(key: String) throws {
         #expect(try request(key) == nil)
     }
 }

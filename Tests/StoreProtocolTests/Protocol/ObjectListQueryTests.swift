@@ -1,13 +1,14 @@
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-@Suite struct ObjectListQueryTests {
+@Suite(.timeLimited) struct ObjectListQueryTests {
     private func query(_ text: String) throws -> ObjectListQuery {
         try ObjectListQuery(RequestTarget("/bucket?" + text, host: "", domains: []), limit: 1000)
     }
 
-    @Test func bothVersions() throws {
+    @Test func bothVersionsOfTheListingAreRead() throws {
         let first = try query("prefix=a%2F&marker=a%2Fb&delimiter=%2F&encoding-type=url")
         #expect(first.version == 1 && first.prefix == "a/" && first.start == "a/b" && first.delimiter == "/")
         #expect(first.encodesKeys && first.token == nil)
@@ -20,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["list-type=1", "list-type=", "list-type=2&continuation-token=%25", "list-type=2&list-type=2"])
-    func whatIsNoQuery(text: String) {
+    func malformedListQueryIsRefused(text: String) {
         #expect(throws: StoreError.self) { try query(text) }
     }
 
@@ -31,12 +32,12 @@ import Testing
             // The slash is one, whatever Swift's characters make of the accent.
             ("prefix=a", "a/\u{301}b", "/", "a/"),
         ] as [(String, String, String, String?)])
-    func commonPrefixes(text: String, key: String, delimiter: String, prefix: String?) throws {
+    func keysBehindADelimiterShareTheirPrefix(text: String, key: String, delimiter: String, prefix: String?) throws {
         let found = try query(text + (delimiter.isEmpty ? "" : "&delimiter=\(delimiter)")).commonPrefix(of: key)
         #expect(found.map { Array($0.utf8) } == prefix.map { Array($0.utf8) })
     }
 
-    @Test func whereAPageBegins() throws {
+    @Test func pageBeginsBehindItsMarker() throws {
         #expect(try query("prefix=p").first == "p")
         #expect(try query("prefix=p&marker=a").first == "p")
         #expect(try query("prefix=p&marker=pa").first == "pa\u{0}")

@@ -1,11 +1,12 @@
 import Basics
 import Crypto
 import Foundation
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct ProtocolTests {
+@Suite(.timeLimited) struct ProtocolTests {
     @Test func makesETags() {
         let md5s = [Digest.md5(Array("a".utf8)), Digest.md5(Array("b".utf8))]
         #expect(ETag.whole(md5: md5s[0], .oss) == "\"0CC175B9C0F1B6A831C399E269772661\"")
@@ -30,7 +31,7 @@ struct ProtocolTests {
             ("bytes=9-", .from(9), nil),
             ("bytes=-0", .suffix(0), nil),
         ] as [(String, ByteRange, Range<Int64>?)])
-    func resolvesRanges(field: String, range: ByteRange, resolved: Range<Int64>?) {
+    func rangesResolveWithinTheSize(field: String, range: ByteRange, resolved: Range<Int64>?) {
         #expect(ByteRange(field) == range)
         #expect(range.resolved(in: 9) == resolved)
     }
@@ -74,7 +75,7 @@ struct ProtocolTests {
         }
     }
 
-    @Test func readsACompletion() throws {
+    @Test func completionIsReadPartByPart() throws {
         let body = """
             <?xml version="1.0" encoding="UTF-8"?>
             <CompleteMultipartUpload>
@@ -131,7 +132,7 @@ struct ProtocolTests {
         }
     }
 
-    @Test func boundsACompletion() {
+    @Test func completionOverTheLimitsIsRefused() {
         let body = [UInt8](repeating: UInt8(ascii: " "), count: CompletionList.maximumBytes + 1)
         #expect(throws: StoreError.self) { try CompletionList(xml: body) }
     }

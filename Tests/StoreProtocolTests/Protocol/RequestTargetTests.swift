@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct RequestTargetTests {
+@Suite(.timeLimited) struct RequestTargetTests {
     private func parse(_ target: String, host: String = "127.0.0.1:80") throws -> RequestTarget {
         try RequestTarget(target, host: host, domains: ["oss-x.example.com"])
     }
@@ -31,7 +32,7 @@ struct RequestTargetTests {
         #expect(throws: RequestTarget.Malformed.bucket) { try parse("/k", host: "a.b.oss-x.example.com") }
     }
 
-    @Test func readsParameters() throws {
+    @Test func parametersAreReadInTheirOrder() throws {
         let target = try parse("/bucket/k?b=2&uploads&a=&b=%26+&c=x=y")
         #expect(target.parameters.map(\.name) == ["b", "uploads", "a", "b", "c"])
         #expect(target.parameters.map(\.value) == ["2", "", "", "&+", "x=y"])
@@ -51,11 +52,11 @@ struct RequestTargetTests {
             ("/bucket//k", .key), ("/bucket/a/../b", .key), ("/bucket/.", .key), ("/bucket/%2e%2E/b", .key),
             ("/bucket/a%00b", .key), ("/bucket/a%0Ab", .key), ("/bucket/a%5Cb", .key), ("/bucket/a%C2%85b", .key),
         ] as [(String, RequestTarget.Malformed)])
-    func refuses(target: String, reason: RequestTarget.Malformed) {
+    func malformedTargetIsRefused(target: String, reason: RequestTarget.Malformed) {
         #expect(throws: reason) { try parse(target) }
     }
 
-    @Test func bindsNames() {
+    @Test func invalidBucketAndKeyNamesAreRefused() {
         #expect(ObjectName.isKey(String(repeating: "é", count: 511)))
         #expect(!ObjectName.isKey(String(repeating: "é", count: 512)))
         #expect(!ObjectName.isKey(""))

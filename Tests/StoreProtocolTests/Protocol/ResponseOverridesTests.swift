@@ -1,8 +1,9 @@
 import HTTPTypes
 import StoreProtocol
+import TestSupport
 import Testing
 
-@Suite struct ResponseOverridesTests {
+@Suite(.timeLimited) struct ResponseOverridesTests {
     private func overrides(_ query: String) throws -> ResponseOverrides {
         try ResponseOverrides(try RequestTarget("/bucket/key?\(query)", host: "", domains: []))
     }

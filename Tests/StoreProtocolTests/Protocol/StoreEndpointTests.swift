@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct StoreEndpointTests {
+@Suite(.timeLimited) struct StoreEndpointTests {
     @Test func knowsTheRegionThatClientsSignWith() throws {
         #expect(try StoreEndpoint("http://127.0.0.1:50080/").text == "http://127.0.0.1:50080")
         #expect(try StoreEndpoint("http://127.0.0.1:50080").region.isEmpty)

@@ -1,10 +1,10 @@
 import Basics
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct AWSChunkReaderTests {
+@Suite(.timeLimited) struct AWSChunkReaderTests {
     /// What comes out of `body`, which arrives in pieces of `piece` bytes.
     private func read(
         _ body: String, length: Int64, trailer: String? = nil, piece: Int = .max

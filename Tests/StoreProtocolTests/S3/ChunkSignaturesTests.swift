@@ -1,12 +1,13 @@
 import Basics
 import Crypto
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
 /// The examples of S3's API reference ("Signature calculations for the Authorization header: transferring payload in
 /// multiple chunks").
-struct ChunkSignaturesTests {
+@Suite(.timeLimited) struct ChunkSignaturesTests {
     private static let secret = Secret("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY")
     private static let seed = "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9"
     private static let chunks = [
@@ -64,7 +65,7 @@ struct ChunkSignaturesTests {
         return count
     }
 
-    @Test func takesTheExamples() throws {
+    @Test func examplesOfTheSpecificationAreAccepted() throws {
         let request = try request()
         #expect(try S3Authentication(request: request, publicAuthority: nil).read().isSigned(request, by: Self.secret))
         #expect(try read(body(Self.chunks), seed: Self.seed, trailer: nil) == 66_560)

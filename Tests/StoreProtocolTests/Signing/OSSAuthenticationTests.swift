@@ -1,11 +1,12 @@
 import Basics
 import Crypto
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
-struct OSSAuthenticationTests {
+@Suite(.timeLimited) struct OSSAuthenticationTests {
     private static let vectors = SignatureVectors.oss
     private let secret = Secret(Self.vectors.secret)
 

@@ -1,11 +1,12 @@
 import Crypto
 import HTTPTypes
+import TestSupport
 import Testing
 
 @testable import StoreProtocol
 
 /// Version 4 of OSS's signature over the `Date` field, as aliyun-oss-go-sdk 3.0.2 and ossutil 1 make it.
-struct OSSDateFieldTests {
+@Suite(.timeLimited) struct OSSDateFieldTests {
     private static let date = "Sun, 22 Nov 2026 08:09:10 GMT"
     private static let scope = "20261122/cn-test/oss/aliyun_v4_request"
     /// Computed with Python's hmac from the rules of the string to sign.

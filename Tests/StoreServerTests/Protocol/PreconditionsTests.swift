@@ -1,14 +1,14 @@
 import Basics
 import HTTPTestClient
 import HTTPTypes
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// RFC 9110, section 13.
-struct PreconditionsTests {
+@Suite(.timeLimited) struct PreconditionsTests {
     private static let etag = "\"0CC175B9C0F1B6A831C399E269772661\""
     /// Sun, 06 Nov 1994 08:49:37 GMT, and a fraction of a second that no date can say.
     private static let stored = UnixTime(microseconds: 784_111_777_654_321)
@@ -48,13 +48,13 @@ struct PreconditionsTests {
             (["if-match": etag, "if-none-match": etag], .notModified),
             (["if-unmodified-since": before, "if-modified-since": same], .failed),
         ] as [([String: String], Preconditions.Outcome)])
-    func weighs(fields: [String: String], outcome: Preconditions.Outcome) {
+    func preconditionsDecideInTheOrderOfTheSpecification(fields: [String: String], outcome: Preconditions.Outcome) {
         var asked = HTTPFields()
         for (name, value) in fields { asked.append(name, value) }
         #expect(Preconditions(asked).outcome(etag: Self.etag, lastModified: Self.stored) == outcome)
     }
 
-    @Test func joinsLines() {
+    @Test func repeatedPreconditionFieldsAreJoined() {
         let asked: HTTPFields = ["If-None-Match": "\"a\"", "if-none-match": Self.etag]
         #expect(Preconditions(asked).outcome(etag: Self.etag, lastModified: Self.stored) == .notModified)
     }

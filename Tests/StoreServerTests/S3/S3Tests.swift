@@ -2,14 +2,14 @@ import Basics
 import Crypto
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// The dialect of S3 through live HTTP.
-struct S3Tests {
+@Suite(.timeLimited) struct S3Tests {
     private func client(_ store: TestStore, lifetime: Int64 = 3600) -> StoreClient {
         var client = store.client(lifetime: lifetime)
         client.dialect = .s3
@@ -42,7 +42,7 @@ struct S3Tests {
         return try client.put(chunks, fields: fields)
     }
 
-    @Test func putsAndGets() throws {
+    @Test func objectPutIsReadBack() throws {
         let store = try TestStore()
         let client = client(store)
         let body = content(10_000)
@@ -85,7 +85,7 @@ struct S3Tests {
     }
 
     @Test(arguments: ["crc32", "crc32c", "crc64nvme", "sha1", "sha256"])
-    func verifiesChecksums(name: String) throws {
+    func wrongChecksumIsRefused(name: String) throws {
         let store = try TestStore()
         let client = client(store)
         let algorithm = try #require(ChecksumAlgorithm(rawValue: name.uppercased()))

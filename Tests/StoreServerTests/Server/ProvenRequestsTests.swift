@@ -2,14 +2,14 @@ import Basics
 import Crypto
 import HTTPTestClient
 import HTTPTypes
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 @testable import StoreServer
 
-struct ProvenRequestsTests {
+@Suite(.timeLimited) struct ProvenRequestsTests {
     /// Presigned with `Signature` over these fields beside the host.
     private func target(
         _ store: TestStore, _ dialect: StoreClient.Dialect, signing names: [String] = [], _ fields: HTTPFields = [:]

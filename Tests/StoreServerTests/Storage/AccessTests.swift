@@ -1,18 +1,18 @@
 import Crypto
 import HTTPTestClient
-import StoreTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct AccessTests {
+@Suite(.timeLimited) struct AccessTests {
     private func decide(_ store: TestStore, _ decision: AccessDecision) {
         store.policy.decision.withLock { $0 = decision }
     }
 
-    @Test func refusesStrangers() throws {
+    @Test func unsignedRequestIsRefused() throws {
         let store = try TestStore()
         let connection = try RawConnection(port: store.server.port)
         try connection.send("GET /bucket/k HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -173,7 +173,7 @@ struct AccessTests {
         #expect(store.policy.touched.withLock { $0 } == ["upload-1"])
     }
 
-    @Test func presignsAGet() throws {
+    @Test func presignedGetReturnsTheObject() throws {
         let store = try TestStore()
         _ = try store.client().put(content(1000))
         let claims = store.claims(lifetime: 100_000)

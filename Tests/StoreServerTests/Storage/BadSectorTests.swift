@@ -1,11 +1,11 @@
 import Glibc
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// Every errno of a disk that lost what it held means that this one object is damaged.
-struct BadSectorTests {
+@Suite(.timeLimited) struct BadSectorTests {
     private static let damage = [EIO, ENODATA, EILSEQ, EUCLEAN, EBADMSG]
     private let sectors = BadSectors()
     private let store: TestStore

@@ -5,14 +5,14 @@ import Foundation
 import Glibc
 import HTTPTestClient
 import Sockets
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// Bodies of several blocks, past the page cache and through it.
-struct BodyPipelineTests {
+@Suite(.timeLimited) struct BodyPipelineTests {
     private static let block = AlignedBlock.size
     /// Not a multiple of a block: the next part begins in the midst of one.
     private static let partSize = 2 * block + 4096
@@ -209,7 +209,7 @@ struct BodyPipelineTests {
         withExtendedLifetime((first, second, last)) {}
     }
 
-    @Test func reusesBlocks() {
+    @Test func returnedBlockIsTakenAgain() {
         let threads = BlockThreads()
         let block = threads.takeBlock()
         threads.giveBack(block)

@@ -3,14 +3,14 @@ import Crypto
 import Dispatch
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
 /// Several connections at one upload: each ends with an outcome that OSS documents, never with a wrong byte.
-struct ContentionTests {
+@Suite(.timeLimited) struct ContentionTests {
     private static let partSize = Int(TestStore.partSize)
 
     /// A connection that has sent the header of a part and a piece of its body, and whose piece has been received.

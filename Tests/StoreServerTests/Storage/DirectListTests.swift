@@ -1,11 +1,12 @@
 import Crypto
 import Database
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-@Suite struct DirectListTests {
+@Suite(.timeLimited) struct DirectListTests {
     /// Lets nobody know of what is below `hidden/`.
     private struct Policy: AccessPolicy {
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {

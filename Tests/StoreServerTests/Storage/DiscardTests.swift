@@ -2,13 +2,13 @@ import Basics
 import Database
 import Dispatch
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// Multipart uploads that end, however many a client made: nobody sees them any more, and no transaction deletes many rows.
-struct DiscardTests {
+@Suite(.timeLimited) struct DiscardTests {
     private let test: TestStore
 
     init() throws {
@@ -116,7 +116,7 @@ struct DiscardTests {
         #expect(try self.count("store_releases") == 0)
     }
 
-    @Test func whatIsLeftGoesInTheBackground() throws {
+    @Test func remainingRowsAreDiscardedInTheBackground() throws {
         try insert(multiparts: 500, parts: 3)
         try insert(multiparts: 2, parts: 1, uploadID: "upload-2")
         try test.database.writeBlocking { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
@@ -126,7 +126,7 @@ struct DiscardTests {
         #expect(try count("store_removals") == 0)
     }
 
-    @Test func whatAStopLeftGoesAfterTheNextStart() throws {
+    @Test func rowsLeftByAStopAreDiscardedAfterTheNextStart() throws {
         test.store.stopBackgroundWork()
         try insert(multiparts: 500, parts: 0)
         try test.database.writeBlocking { [store = test.store] in try store.discard(uploadID: "upload-1", in: $0) }
@@ -137,7 +137,7 @@ struct DiscardTests {
         #expect(try count("store_multiparts") == 0 && count("store_discards") == 0)
     }
 
-    @Test func whatIsMarkedIsNotSeen() throws {
+    @Test func discardedMultipartUploadIsNotFound() throws {
         test.store.stopBackgroundWork()
         let client = test.client()
         let id = try client.initiate()

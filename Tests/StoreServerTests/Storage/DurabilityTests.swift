@@ -2,12 +2,12 @@ import Basics
 import Database
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
-struct DurabilityTests {
+@Suite(.timeLimited) struct DurabilityTests {
     private static let partSize = Int(TestStore.partSize)
 
     private func change(_ store: TestStore, _ sql: String) throws {

@@ -1,13 +1,13 @@
 import Basics
 import Foundation
-import StoreTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// What stands beside a completed upload's file, and what it keeps from going.
-@Suite struct FactsTests {
+@Suite(.timeLimited) struct FactsTests {
     let store: TestStore
 
     init() throws {

@@ -1,13 +1,13 @@
 import Basics
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct FreeSpaceTests {
+@Suite(.timeLimited) struct FreeSpaceTests {
     @Test func looksOnceASecond() throws {
         let clock = ManualClock()
         let free = Lock<[Int64]>([100, 99])
@@ -21,8 +21,13 @@ struct FreeSpaceTests {
     }
 
     @Test func doesNotLookWithoutAFloor() throws {
-        let space = FreeSpace(floor: 0, clock: ManualClock()) { throw StorageFailure.other(errno: EIO) }
+        let looks = Lock(0)
+        let space = FreeSpace(floor: 0, clock: ManualClock()) {
+            looks.withLock { $0 += 1 }
+            throw StorageFailure.other(errno: EIO)
+        }
         try space.requireForNewUpload()
+        #expect(looks.withLock { $0 } == 0)
     }
 
     @Test func asksTheFileSystem() throws {

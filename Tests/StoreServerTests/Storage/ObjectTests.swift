@@ -1,15 +1,15 @@
 import Basics
 import Crypto
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import StoreProtocol
 
-struct ObjectTests {
+@Suite(.timeLimited) struct ObjectTests {
     @Test(arguments: [0, 1, 65_536, 3_000_001])
-    func putsAndGets(size: Int) throws {
+    func objectPutIsReadBack(size: Int) throws {
         let store = try TestStore()
         let client = store.client()
         let body = content(size)
@@ -82,7 +82,7 @@ struct ObjectTests {
         }
     }
 
-    @Test func replacesAnObject() throws {
+    @Test func secondPutReplacesTheObject() throws {
         let store = try TestStore()
         let client = store.client()
         _ = try client.put(content(100, seed: 1))
@@ -95,7 +95,7 @@ struct ObjectTests {
         ("bytes=0-0", 206, 0..<1), ("bytes=10-19", 206, 10..<20), ("bytes=990-2000", 206, 990..<1000),
         ("bytes=-1", 206, 999..<1000), ("bytes=0-1,5-6", 200, 0..<1000), ("bytes=9-1", 200, 0..<1000),
     ])
-    func getsRanges(field: String, status: Int, range: Range<Int>) throws {
+    func rangeRequestReturnsItsBytes(field: String, status: Int, range: Range<Int>) throws {
         let store = try TestStore()
         let client = store.client()
         let body = content(1000)
@@ -164,7 +164,7 @@ struct ObjectTests {
         #expect(try store.files().isEmpty)
     }
 
-    @Test func refusesACopy() throws {
+    @Test func copyRequestIsRefused() throws {
         let store = try TestStore()
         let answer = try store.client().put([], fields: ["x-oss-copy-source": "/bucket/other"])
         #expect(answer.error == "501 NotImplemented")

@@ -1,12 +1,12 @@
 import Database
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// How many multipart uploads of one upload may be open.
-struct OpenMultipartsTests {
+@Suite(.timeLimited) struct OpenMultipartsTests {
     private let test: TestStore
     private let client: StoreClient
 
@@ -32,7 +32,7 @@ struct OpenMultipartsTests {
     }
 
     /// A client that begins another at each of its starts, and stores something each time, always comes to its end.
-    @Test func whereAllHaveParts() throws {
+    @Test func oldestUploadEndsWhereAllHaveParts() throws {
         var ids: [String] = []
         for _ in 0..<20 {
             test.clock.advance(seconds: 1)
@@ -52,7 +52,7 @@ struct OpenMultipartsTests {
         #expect(try other.completeAll(id).status == 200)
     }
 
-    @Test func whatAnOlderVersionLetBeOpenEndsBitByBit() throws {
+    @Test func excessUploadsOfAnOlderVersionEndInSteps() throws {
         let claims = client.claims
         try test.database.writeBlocking { connection in
             _ = try connection.execute(

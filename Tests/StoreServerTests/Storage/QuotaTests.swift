@@ -1,13 +1,13 @@
 import Database
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// What happens where a body would be more than its owner may have.
-struct QuotaTests {
+@Suite(.timeLimited) struct QuotaTests {
     private let test: TestStore
     private let part = content(Int(TestStore.partSize))
 
@@ -63,7 +63,7 @@ struct QuotaTests {
         #expect(try test.files().isEmpty)
     }
 
-    @Test func whatGoesIsTakenOff() throws {
+    @Test func removedPartsAreTakenOffTheUsage() throws {
         let client = test.client()
         let first = try client.initiate()
         let second = try client.initiate()

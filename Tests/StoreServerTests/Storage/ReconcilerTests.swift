@@ -3,13 +3,13 @@ import Crypto
 import Database
 import Foundation
 import HTTPTestClient
-import StoreTesting
+import TestSupport
 import Testing
 
 @testable import ObjectStore
 
 /// When a start compares files with rows, and that it is right while requests go on.
-struct ReconcilerTests {
+@Suite(.timeLimited) struct ReconcilerTests {
     private func change(_ store: TestStore, _ sql: String) throws {
         try store.database.writeBlocking { _ = try $0.execute(sql) }
     }
@@ -36,7 +36,7 @@ struct ReconcilerTests {
     }
 
     @Test(arguments: ["a file more", "a file less", "another store", "an older database", "a database one ahead"])
-    func whatChangedAfterACleanStopIsSeen(_ what: String) throws {
+    func changesAfterACleanStopAreNoticed(_ what: String) throws {
         let store = try TestStore()
         _ = try store.client().put(content(10))
         let path = try #require(try store.files().first.map(store.path))

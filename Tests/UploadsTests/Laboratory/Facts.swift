@@ -1,5 +1,6 @@
 import Basics
 import Database
+import GatewayTesting
 
 @testable import ObjectStore
 @testable import Uploads
@@ -110,12 +111,8 @@ struct Facts {
     }
 
     private static func recordedTwice(_ line: Int64, _ connection: Connection) throws -> [String] {
-        try connection.query(
-            """
-            SELECT action || ' ' || target FROM audit
-            WHERE id > $1 AND action IN ('CreateLogicalUpload', 'CompleteUpload', 'AbortUpload', 'SweepUpload')
-            GROUP BY action, target HAVING count(*) > 1
-            """, line
-        ) { $0.text(0) }
+        let once: Set = ["CreateLogicalUpload", "CompleteUpload", "AbortUpload", "SweepUpload"]
+        let lines = try AccountRows.audit(after: line, in: connection).filter { once.contains($0.action) }
+        return Dictionary(grouping: lines) { "\($0.action) \($0.target)" }.filter { $0.value.count > 1 }.keys.sorted()
     }
 }

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Seeds, each of which drives a client and a gateway through faults of its own: docs/laboratory.md.
 ///
 /// `LAB_SEEDS` says how many (500), `LAB_SEED` which one alone, whose trace is printed whatever becomes of it.
-@Suite struct LaboratoryTests {
+@Suite(.timeLimited) struct LaboratoryTests {
     /// Simulations that share a world: rows of earlier ones slow down later ones.
     private static let simulationsInAWorld = 25
     private static let environment = ProcessInfo.processInfo.environment
@@ -42,7 +43,7 @@ import Testing
     }
 
     /// A laboratory that finds nothing may be looking at nothing.
-    @Test(arguments: Sabotage.allCases) func whatIsBrokenIsFound(_ sabotage: Sabotage) async throws {
+    @Test(arguments: Sabotage.allCases) func everySabotageIsFound(_ sabotage: Sabotage) async throws {
         for seed in UInt64(1)...100 {
             let world = try World(isTight: false)
             if try await Self.failure(of: seed, in: world, sabotage: sabotage) != nil { return }

@@ -1,4 +1,6 @@
+import Accounts
 import Foundation
+import GatewayTesting
 import Proto
 
 @testable import ObjectStore
@@ -39,17 +41,17 @@ extension SimulatedGateway {
             let found = try world.scene.database.readBlocking { try StoreRecords($0).object(uploadID: call.uploadID) }
             if let found { try Data().write(to: URL(filePath: world.store.data.path(of: found.fileID))) }
         case (.recordedTwice, .complete, .completed):
-            try write(
-                "INSERT INTO audit SELECT NULL, at, actor, organization, action, target, peer, result, count "
-                    + "FROM audit WHERE action = 'CompleteUpload' ORDER BY id DESC LIMIT 1")
+            let scene = world.scene
+            if let line = try scene.rows.audit().last(where: { $0.action == "CompleteUpload" }) {
+                let now = scene.clock.now()
+                try scene.database.writeBlocking { try Audit.record(line, at: now, in: $0) }
+            }
         case (.usageWrong, .complete, .completed):
-            try write("UPDATE upload_usage SET bytes = bytes - 1")
+            try world.scene.database.writeBlocking { connection in
+                _ = try connection.execute("UPDATE upload_usage SET bytes = bytes - 1")
+            }
         default: break
         }
         return reply
-    }
-
-    private func write(_ sql: String) throws {
-        try world.scene.database.writeBlocking { _ = try $0.execute(sql) }
     }
 }

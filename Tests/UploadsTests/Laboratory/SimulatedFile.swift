@@ -2,6 +2,7 @@ import Basics
 import DeviceClient
 import ObjectStore
 import StoreClient
+import TestSupport
 
 /// The file that a device uploads, with the digests that a client computes of its pieces.
 struct SimulatedFile {

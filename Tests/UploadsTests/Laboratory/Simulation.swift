@@ -1,6 +1,7 @@
 import Basics
 import DeviceClient
 import Proto
+import TestSupport
 
 @testable import ObjectStore
 @testable import Uploads

@@ -58,7 +58,7 @@ final class World {
 
     /// The audit log's last line so far.
     func lastLine() throws -> Int64 {
-        try scene.database.readBlocking { try $0.first("SELECT coalesce(max(id), 0) FROM audit") { $0.int64(0) } } ?? 0
+        try scene.rows.lastAuditID()
     }
 
     /// The store's data files: those on the disk, and those that rows speak of.

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import GRPCWire
 
-@Suite struct MessageDeframerTests {
+@Suite(.timeLimited) struct MessageDeframerTests {
     private func frame(_ message: [UInt8], flag: UInt8 = 0) -> [UInt8] {
         var frame = [UInt8](repeating: 0, count: 5) + message
         MessagePrefix.write(to: &frame)

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import HTTP2
 
-@Suite struct FrameHeadsTests {
+@Suite(.timeLimited) struct FrameHeadsTests {
     /// A preface of three bytes; DATA of two on stream 1, an empty RST_STREAM on 3 with the reserved bit, DATA of 256.
     private static let bytes: [UInt8] =
         [1, 2, 3] + [0, 0, 2, 0, 1, 0, 0, 0, 1, 9, 9] + [0, 0, 0, 3, 0, 0x80, 0, 0, 3]
@@ -15,7 +16,7 @@ import Wire
 
     /// Cut into pieces of any length, the heads are the same, and begin at the same place.
     @Test(arguments: 1...bytes.count)
-    func cutAnywhere(size: Int) {
+    func frameHeadsAreFoundHoweverBytesAreCut(size: Int) {
         var scanner = FrameHeads(preface: 3)
         var found: [FrameHeads.Head] = []
         for start in stride(from: 0, to: Self.bytes.count, by: size) {

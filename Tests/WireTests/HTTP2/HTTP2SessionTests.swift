@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 
@@ -48,7 +49,7 @@ private final class Server: HTTP2SessionHost {
     }
 }
 
-@Suite struct HTTP2SessionTests {
+@Suite(.timeLimited) struct HTTP2SessionTests {
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
     /// POST http /, at authority `a`.
@@ -78,7 +79,7 @@ private final class Server: HTTP2SessionHost {
         #expect(server.streams.count == 2)
     }
 
-    @Test func whatComesForARefusedStreamIsIgnored() throws {
+    @Test func framesOfARefusedStreamAreIgnored() throws {
         let server = Server()
         server.isOpen = false
         server.receive(Self.preface + Self.headers(1) + Self.data(1) + Self.headers(3) + Self.data(1))
@@ -113,7 +114,7 @@ private final class Server: HTTP2SessionHost {
     }
 
     /// We reset a stream that the client could still send on; it has, before it heard of it.
-    @Test func whatCrossesOurResetIsIgnored() throws {
+    @Test func framesThatCrossOurResetAreIgnored() throws {
         let server = Server()
         server.receive(Self.preface + Self.headers(1) + Self.headers(3))
         try #require(server.streams.first).reset(.cancel)

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import HTTP2
 
-@Suite struct OpenedStreamsTests {
+@Suite(.timeLimited) struct OpenedStreamsTests {
     /// A client's streams, accepted one after the other.
     private func opened(_ ids: Int32...) -> OpenedStreams {
         var streams = OpenedStreams()
@@ -36,17 +37,17 @@ import Wire
                 == [.protocolError, .streamClosed, .protocolError, .protocolError, .streamClosed])
     }
 
-    @Test func whatIsIdleOrNoClientsIsLeftToOthers() {
+    @Test func idleAndServerStreamsAreNoFault() {
         #expect(faults(opened(1), 0, 2, 3) == [nil, nil, nil])
     }
 
-    @Test func whatCrossesOurResetIsIgnored() {
+    @Test func framesThatCrossOurResetAreIgnored() {
         var streams = opened(1, 3)
         streams.recordReset(1)
         #expect(faults(streams, 1, 3) == [nil, .streamClosed])
     }
 
-    @Test func aStreamThatWasNeverAcceptedIsForgiven() {
+    @Test func framesOfANeverAcceptedStreamAreIgnored() {
         var streams = opened(1)
         _ = streams.opens(3)
         _ = streams.opens(5)

@@ -1,10 +1,11 @@
 import Basics
+import TestSupport
 import Testing
 import Wire
 
 @testable import HTTP2
 
-@Suite struct PeerAbuseDetectorTests {
+@Suite(.timeLimited) struct PeerAbuseDetectorTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func settings() -> HTTP2Settings {
@@ -36,7 +37,7 @@ import Wire
         }
     }
 
-    @Test func resetsAndHeaderSections() {
+    @Test func floodsOfResetsAndHeaderSectionsAreDetected() {
         var conduct = PeerAbuseDetector(settings())
         let resets = (0..<6).map { _ in conduct.madeUsReset(at: 0) }
         #expect(resets == [nil, nil, nil, nil, nil, .resets])

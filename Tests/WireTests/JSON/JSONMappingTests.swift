@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,7 +6,7 @@ import WireTesting
 @testable import ProtobufJSON
 
 /// The JSON mapping of everything but the well-known types.
-struct JSONMappingTests {
+@Suite(.timeLimited) struct JSONMappingTests {
     private let mapping: JSONMapping
 
     init() throws {
@@ -30,7 +31,7 @@ struct JSONMappingTests {
         }
     }
 
-    @Test func scalars() throws {
+    @Test func scalarsMapToJSONAndBack() throws {
         let json =
             #"{"doubleValue":1.5,"floatValue":-2.25,"int32Value":-3,"int64Value":"4000000000","uint32Value":5,"#
             + #""uint64Value":"18446744073709551615","sint32Value":-7,"sint64Value":"-9223372036854775808","#
@@ -42,7 +43,7 @@ struct JSONMappingTests {
         #expect(try text(Scalars(colour: .unrecognized(77))) == #"{"colour":77}"#)
     }
 
-    @Test func shapes() throws {
+    @Test func repeatedMapAndOneofFieldsMapToJSONAndBack() throws {
         #expect(try parse(text(Sample.repeateds)) == Sample.repeateds)
         #expect(try parse(text(Sample.maps)) == Sample.maps)
         #expect(
@@ -55,13 +56,13 @@ struct JSONMappingTests {
                 == Choices(before: 1, choice: .again(Choices(choice: .text("")))))
     }
 
-    @Test func initialValuesOnDemand() throws {
+    @Test func initialValuesAreWrittenOnDemand() throws {
         let json = try text(Choices(), includesInitialValues: true)
         #expect(json == #"{"before":0,"between":0}"#)
         #expect(try text(Maps(), includesInitialValues: true).contains(#""texts":{},"colours":{}"#))
     }
 
-    @Test func namesOfBothSpellings() throws {
+    @Test func namesOfBothSpellingsAreRead() throws {
         #expect(try parse(#"{"int32_value":1,"stringValue":"x"}"#) == Scalars(int32Value: 1, stringValue: "x"))
         #expect(error(#"{"int32_value":1,"int32Value":2}"#, as: Scalars.self)?.reason == .duplicateField)
         #expect(error(#"{"int32Value":1,"int32Value":2}"#, as: Scalars.self)?.reason == .duplicateField)
@@ -69,7 +70,7 @@ struct JSONMappingTests {
         #expect(try parse(#"{"text":null,"number":1}"#) == Choices(choice: .number(1)))
     }
 
-    @Test func unknownFields() throws {
+    @Test func unknownFieldsAreRefusedOrIgnored() throws {
         let json = #"{"int32Value":1,"other":[{"a":"\u00e9"},-1.5e3,true,null],"colour":"MAUVE"}"#
         #expect(error(json, as: Scalars.self) == JSONError(.unknownField, at: 24, field: "other"))
         let scalars: Scalars = try mapping.message(from: [UInt8](json.utf8), ignoresUnknownFields: true)
@@ -85,7 +86,7 @@ struct JSONMappingTests {
             ("0.0001e4", 1),
             ("2147483647", .max), ("-2147483648.000", .min), ("0e99999999999999999999", 0),
         ] as [(String, Int32)])
-    func integers(_ json: String, _ value: Int32) throws {
+    func integersAreReadFromEveryNotation(_ json: String, _ value: Int32) throws {
         #expect(try parse(#"{"int32Value":\#(json)}"#) == Scalars(int32Value: value))
     }
 
@@ -93,7 +94,7 @@ struct JSONMappingTests {
         "2147483648", "-2147483649", "1.5", "1e10", "1e-1", "\"\"", "\" 1\"", "\"1 \"", "\"0x1\"", "true", "[1]", "{}",
         "\"+1\"", "\"01\"", "\"1e\"", "1e99999999999999999999",
     ])
-    func integersThatAreNone(_ json: String) {
+    func fractionsAndOverflowsAreNoIntegers(_ json: String) {
         #expect(error(#"{"int32Value":\#(json)}"#, as: Scalars.self) != nil)
     }
 
@@ -104,7 +105,7 @@ struct JSONMappingTests {
         #expect(error(#"{"uint64Value":-1}"#, as: Scalars.self) != nil)
     }
 
-    @Test func floats() throws {
+    @Test func floatsMapWithTheirSpecialValues() throws {
         #expect(try parse(#"{"doubleValue":"NaN"}"#, as: Scalars.self).doubleValue.isNaN)
         #expect(try parse(#"{"floatValue":"-Infinity"}"#, as: Scalars.self).floatValue == -.infinity)
         #expect(try text(Scalars(doubleValue: 1e21)) == #"{"doubleValue":1e+21}"#)
@@ -116,7 +117,7 @@ struct JSONMappingTests {
         #expect(error(#"{"floatValue":3.5e38}"#, as: Scalars.self)?.reason == .invalidValue)
     }
 
-    @Test func strings() throws {
+    @Test func stringsMapWithTheirEscapes() throws {
         let json = #"{"stringValue":"\"\\\/\b\f\n\r\t\u0001\u00E9\ud83e\udD16\u2028"}"#
         let value = "\"\\/\u{8}\u{c}\n\r\t\u{1}é🤖\u{2028}"
         #expect(try parse(json) == Scalars(stringValue: value))
@@ -131,7 +132,7 @@ struct JSONMappingTests {
         }
     }
 
-    @Test func bytes() throws {
+    @Test func bytesAreReadFromBothBase64Alphabets() throws {
         for json in ["+/8=", "-_8", "+/8", "-_8="] {
             #expect(try parse(#"{"bytesValue":"\#(json)"}"#) == Scalars(bytesValue: [0xFB, 0xFF]), "\(json)")
         }
@@ -140,14 +141,14 @@ struct JSONMappingTests {
         }
     }
 
-    @Test func nulls() throws {
+    @Test func nullIsTheInitialValueOfFieldsOnly() throws {
         #expect(try parse(#"{"int32Value":null,"stringValue":null,"scalars":null}"#) == Optionals())
         #expect(error(#"{"int32Value":[1,null]}"#, as: Repeateds.self) != nil)
         #expect(error(#"{"texts":{"a":null}}"#, as: Maps.self) != nil)
         #expect(error("null", as: Scalars.self)?.reason == .syntax)
     }
 
-    @Test func mapKeys() throws {
+    @Test func malformedMapKeysAreRefused() throws {
         #expect(try parse(#"{"colours":{"-1":"COLOUR_RED","2":0}}"#) == Maps(colours: [-1: .red, 2: .unspecified]))
         for json in [#"{"colours":{"x":0}}"#, #"{"colours":{"":0}}"#, #"{"blobs":{"True":""}}"#, #"{"colours":{1:0}}"#]
         {
@@ -162,15 +163,15 @@ struct JSONMappingTests {
         #"{"boolValue":True}"#, #"{"boolValue":1}"#, #"{"boolValue":"true"}"#, #"{int32Value:1}"#, "{}\u{0}",
         #"{"stringValue":1}"#, #"{"int32Value":1 2}"#, "{\u{A0}}",
     ])
-    func malformed(_ json: String) {
+    func malformedJSONIsRefused(_ json: String) {
         #expect(error(json, as: Scalars.self) != nil)
     }
 
-    @Test func whiteSpace() throws {
+    @Test func whiteSpaceBetweenTokensIsIgnored() throws {
         #expect(try parse(" {\n\t\"int32Value\" :\r 1 } \n") == Scalars(int32Value: 1))
     }
 
-    @Test func nesting() throws {
+    @Test func jsonNestedTooDeepIsRefused() throws {
         func trees(_ depth: Int) -> String {
             String(repeating: #"{"left":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
         }
@@ -202,7 +203,7 @@ struct JSONMappingTests {
     }
 
     /// A prefix of JSON is never JSON: every cut is refused, and none traps.
-    @Test func truncations() throws {
+    @Test func truncatedJSONIsRefused() throws {
         let json = try mapping.text(Sample.repeateds)
         for count in 0..<json.count {
             #expect(throws: JSONError.self) { try mapping.message(Repeateds.self, from: [UInt8](json[..<count])) }

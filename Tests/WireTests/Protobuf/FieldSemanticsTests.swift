@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,14 +6,14 @@ import WireTesting
 @testable import Protobuf
 
 /// What protobuf promises about presence, merging, repetition and unknown fields.
-struct FieldSemanticsTests {
-    @Test func roundTrips() throws {
+@Suite(.timeLimited) struct FieldSemanticsTests {
+    @Test func encodedMessagesDecodeToThemselves() throws {
         #expect(try Scalars(decoding: Sample.scalars.encoded()) == Sample.scalars)
         #expect(try Repeateds(decoding: Sample.repeateds.encoded()) == Sample.repeateds)
         #expect(try Maps(decoding: Sample.maps.encoded()) == Sample.maps)
     }
 
-    @Test func presence() throws {
+    @Test func optionalFieldsKeepTheirPresence() throws {
         #expect(Optionals(int32Value: 0, stringValue: "").encoded() == [0x18, 0x00, 0x72, 0x00])
         #expect(try Optionals(decoding: [0x18, 0x00]).int32Value == 0)
         #expect(try Optionals(decoding: []).int32Value == nil)
@@ -20,13 +21,13 @@ struct FieldSemanticsTests {
         #expect(Optionals(scalars: Scalars()).encoded() == [0x8A, 0x01, 0x00])
     }
 
-    @Test func theLastOneWins() throws {
+    @Test func lastValueOfAFieldWins() throws {
         #expect(try Scalars(decoding: [0x18, 1, 0x72, 1, 0x61, 0x18, 2, 0x72, 1, 0x62]).int32Value == 2)
         #expect(try Scalars(decoding: [0x72, 1, 0x61, 0x72, 0]).stringValue.isEmpty)
         #expect(try Maps(decoding: [0x12, 4, 8, 1, 16, 1, 0x12, 4, 8, 1, 16, 2]).colours == [1: .green])
     }
 
-    @Test func messagesMerge() throws {
+    @Test func repeatedMessageFieldsMerge() throws {
         let first = Optionals(scalars: Scalars(int32Value: 1, stringValue: "a")).encoded()
         let second = Optionals(scalars: Scalars(int64Value: 2, stringValue: "b")).encoded()
         let merged = Scalars(int32Value: 1, int64Value: 2, stringValue: "b")
@@ -45,7 +46,7 @@ struct FieldSemanticsTests {
         #expect(target == Repeateds(int32Value: [1, 2], stringValue: ["s"]))
     }
 
-    @Test func oneofs() throws {
+    @Test func lastCaseOfAOneofWins() throws {
         #expect(try Choices(decoding: [0x12, 1, 0x61, 0x18, 7]).choice == .number(7))
         #expect(try Choices(decoding: [0x18, 7, 0x12, 0]).choice == .text(""))
         #expect(Choices(choice: .number(0)).encoded() == [0x18, 0])
@@ -56,7 +57,7 @@ struct FieldSemanticsTests {
         #expect(Choices(before: 1, choice: .colour(.red), between: 2).encoded() == [0x08, 1, 0x38, 1, 0x20, 2])
     }
 
-    @Test func packedAndUnpacked() throws {
+    @Test func packedAndUnpackedFieldsAreRead() throws {
         #expect(Repeateds(int32Value: [1, 300]).encoded() == [0x1A, 3, 1, 0xAC, 2])
         #expect(Repeateds(unpacked: [1, 300]).encoded() == [0x90, 1, 1, 0x90, 1, 0xAC, 2])
         #expect(try Repeateds(decoding: [0x18, 1, 0x1A, 2, 2, 3, 0x18, 4]).int32Value == [1, 2, 3, 4])
@@ -68,7 +69,7 @@ struct FieldSemanticsTests {
         #expect(try Repeateds(decoding: [0x68, 1, 0x0A, 8, 0, 0, 0, 0, 0, 0, 0xF0, 0x3F]).doubleValue == [1])
     }
 
-    @Test func maps() throws {
+    @Test func mapEntriesTakeDefaultsAndAreWrittenInOrder() throws {
         #expect(Maps(texts: ["a": "b"]).encoded() == [0x0A, 6, 0x0A, 1, 0x61, 0x12, 1, 0x62])
         #expect(Maps(colours: [0: .unspecified]).encoded() == [0x12, 4, 8, 0, 16, 0])
         #expect(try Maps(decoding: [0x0A, 0]).texts == ["": ""])
@@ -93,7 +94,7 @@ struct FieldSemanticsTests {
         #expect(merged.encoded() == [0x68, 1] + unknown + unknown)
     }
 
-    @Test func messagesThatContainThemselves() throws {
+    @Test func recursiveMessagesAreReadAndWritten() throws {
         var tree = Tree(label: "root")
         for depth in 0..<60 { tree = Tree(label: "\(depth)", left: tree, right: Tree(label: "r")) }
         tree.branch = Tree.Branch(tree: Tree(label: "twig"), type: .dead)
@@ -106,7 +107,7 @@ struct FieldSemanticsTests {
         #expect(try Choices(decoding: choices.encoded()) == choices)
     }
 
-    @Test func names() throws {
+    @Test func reservedNamesAreUsable() throws {
         let names = Names(size: 1, default: 2, self_: 3, encodedSize_: 4, fileIDs: 5, largestFieldNumber: 6)
         #expect(try Names(decoding: names.encoded()) == names)
         #expect(names.encoded().suffix(6) == [0xF8, 0xFF, 0xFF, 0xFF, 0x0F, 6])

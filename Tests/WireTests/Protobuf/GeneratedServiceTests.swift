@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
 
 /// What the plugin makes of a service with a method of every kind.
-struct GeneratedServiceTests {
+@Suite(.timeLimited) struct GeneratedServiceTests {
     private struct Service: EchoHandler {
         func unary(_ request: Scalars, context: Int) async throws -> Scalars { request }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,10 +6,10 @@ import WireTesting
 @testable import Protobuf
 
 /// Bytes as the protobuf documentation and other implementations have them.
-struct GoldenBytesTests {
+@Suite(.timeLimited) struct GoldenBytesTests {
     private static let text = "héllo, 世界 🤖 longer than fifteen"
 
-    @Test func everyScalar() throws {
+    @Test func everyScalarHasItsGoldenBytes() throws {
         let cases: [(Scalars, [UInt8])] = [
             (Scalars(), []),
             (Scalars(doubleValue: 1), [0x09, 0, 0, 0, 0, 0, 0, 0xF0, 0x3F]),
@@ -41,7 +42,7 @@ struct GoldenBytesTests {
         }
     }
 
-    @Test func varintSizes() {
+    @Test func varintSizeFollowsFromItsBits() {
         for bits in 0..<64 {
             let value: UInt64 = 1 << UInt64(bits)
             #expect(Varint.size(value) == bits / 7 + 1)
@@ -50,7 +51,7 @@ struct GoldenBytesTests {
         #expect(Varint.size(.max) == 10)
     }
 
-    @Test func room() {
+    @Test func encodingReservesBytesInFront() {
         #expect(Scalars(boolValue: true).encoded(reserving: 5) == [0, 0, 0, 0, 0, 0x68, 1])
         #expect(Scalars().encoded(reserving: 5) == [0, 0, 0, 0, 0])
     }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Wire
 import WireTesting
@@ -5,7 +6,7 @@ import WireTesting
 @testable import Protobuf
 
 /// What is not a message is told apart by `DecodingError`, and never traps.
-struct MalformedInputTests {
+@Suite(.timeLimited) struct MalformedInputTests {
     private func error<M: Message>(_ type: M.Type, _ bytes: [UInt8]) -> DecodingError? {
         do throws(DecodingError) {
             _ = try M(decoding: bytes)
@@ -15,7 +16,7 @@ struct MalformedInputTests {
         }
     }
 
-    @Test func varints() {
+    @Test func malformedVarintsAreRefused() {
         let nine = [UInt8](repeating: 0x80, count: 9)
         #expect(error(Scalars.self, [0x20] + nine + [0x01]) == nil)
         #expect(error(Scalars.self, [0x20] + nine + [0x02]) == .malformedVarint)
@@ -26,7 +27,7 @@ struct MalformedInputTests {
     }
 
     /// Accepts more bytes than needed, and takes the low 32 bits for a 32-bit field.
-    @Test func overlongVarints() throws {
+    @Test func overlongVarintsAreAccepted() throws {
         #expect(try Scalars(decoding: [0x18, 0x85, 0x80, 0x80, 0x00]).int32Value == 5)
         #expect(try Scalars(decoding: [0x68, 0x80, 0x80, 0x80, 0x01]).boolValue)
         #expect(try Scalars(decoding: [0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F]).int32Value == -1)
@@ -34,7 +35,7 @@ struct MalformedInputTests {
         #expect(try Scalars(decoding: [0x98, 0x80, 0x00, 0x05]).int32Value == 5)
     }
 
-    @Test func tags() {
+    @Test func invalidTagsAreRefused() {
         #expect(error(Scalars.self, [0x00, 0x00]) == .invalidTag)
         #expect(error(Scalars.self, [0x05, 0, 0, 0, 0]) == .invalidTag)
         #expect(error(Scalars.self, [0x80, 0x00, 0x00]) == .invalidTag)
@@ -44,7 +45,7 @@ struct MalformedInputTests {
         #expect(error(Scalars.self, [0xF8, 0xFF, 0xFF, 0xFF, 0x1F, 0x01]) == .invalidTag)
     }
 
-    @Test func lengths() {
+    @Test func lengthsBeyondTheEndAreRefused() {
         let minusOne = [UInt8](repeating: 0xFF, count: 9) + [0x01]
         #expect(error(Scalars.self, [0x72] + minusOne) == .truncated)
         #expect(error(Scalars.self, [0x7A] + minusOne + [1, 2, 3]) == .truncated)
@@ -72,7 +73,7 @@ struct MalformedInputTests {
             [UInt8](repeating: 0x61, count: 40) + [0xC3],
             [UInt8](repeating: 0x61, count: 17) + [0xFF] + "0123456789".utf8,
         ] as [[UInt8]])
-    func textThatIsNotUTF8(_ text: [UInt8]) {
+    func textThatIsNotUTF8IsRefused(_ text: [UInt8]) {
         let field = [UInt8(text.count)] + text
         #expect(error(Scalars.self, [0x72] + field) == .invalidUTF8)
         #expect(error(Repeateds.self, [0x72] + field) == .invalidUTF8)
@@ -82,7 +83,7 @@ struct MalformedInputTests {
         #expect(error(Scalars.self, [0x7A] + field) == nil)
     }
 
-    @Test func groups() throws {
+    @Test func groupsAreKeptAndUnbalancedOnesRefused() throws {
         // Field 40 as a group with a varint, a string, and a group of its own.
         let group: [UInt8] = [0xC3, 0x02, 0x08, 0x01, 0x12, 0x01, 0x61, 0xCB, 0x02, 0xCC, 0x02, 0xC4, 0x02]
         let message = try Scalars(decoding: [0x68, 0x01] + group + [0x18, 0x05])
@@ -94,7 +95,7 @@ struct MalformedInputTests {
         #expect(error(Scalars.self, [0xC3, 0x02, 0x0E, 0xC4, 0x02]) == .invalidTag)
     }
 
-    @Test func nesting() {
+    @Test func messagesNestedTooDeepAreRefused() {
         func trees(_ depth: Int) -> [UInt8] {
             (0..<depth).reduce([]) { inner, _ in
                 var size = inner.count
@@ -118,30 +119,37 @@ struct MalformedInputTests {
     }
 
     /// Refused by its length alone: none of the two GiB is read, nor is there memory behind them.
-    @Test func size() {
+    @Test func messageOverTheSizeLimitIsRefused() {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: ProtobufReader.sizeLimit + 1, alignment: 1)
         defer { bytes.deallocate() }
         #expect(throws: DecodingError.tooLarge) { try Tree(decoding: UnsafeRawBufferPointer(bytes)) }
     }
 
     /// Cut anywhere, a message is either shorter by whole fields or truncated.
-    @Test func truncations() {
+    @Test func truncatedMessageIsRefused() throws {
         let bytes = Sample.repeateds.encoded() + Sample.maps.encoded(canonical: true)
         #expect(bytes.count > 400)
         for count in 0..<bytes.count {
             for type in [Repeateds.self, Maps.self, Choices.self, Tree.self] as [any Message.Type] {
-                _ = try? type.init(decoding: [UInt8](bytes[..<count]))
+                // Of another type these bytes may be a message: what is read then is read again from what it writes.
+                guard let message = try? type.init(decoding: [UInt8](bytes[..<count])) else { continue }
+                let once = message.encoded(canonical: true)
+                #expect(try type.init(decoding: once).encoded(canonical: true) == once, "\(type), cut at \(count)")
             }
         }
         let whole = Sample.repeateds.encoded()
         var failures = 0
-        for count in 0..<whole.count where error(Repeateds.self, [UInt8](whole[..<count])) != nil { failures += 1 }
+        for count in 0..<whole.count {
+            guard let error = error(Repeateds.self, [UInt8](whole[..<count])) else { continue }
+            #expect(error == .truncated, "cut at \(count)")
+            failures += 1
+        }
         let fields = 17 + Sample.repeateds.stringValue.count
         #expect(failures > whole.count - 2 * fields)
     }
 
     /// A known field number with another wire type is a field that we do not know.
-    @Test func otherWireTypes() throws {
+    @Test func fieldsOfOtherWireTypesAreUnknown() throws {
         let values: [UInt32: [UInt8]] = [0: [0x07], 1: [1, 2, 3, 4, 5, 6, 7, 8], 2: [0x01, 0x61], 5: [1, 2, 3, 4]]
         let own: [UInt32: UInt32] = [1: 1, 2: 5, 9: 5, 10: 1, 11: 5, 12: 1, 14: 2, 15: 2]
         for number in UInt32(1)...15 {

@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import GRPCWire
 
 /// The pure parts of the Connect protocol.
-@Suite struct ConnectFramingTests {
+@Suite(.timeLimited) struct ConnectFramingTests {
     private func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
     /// Connect protocol, "Error Codes", the whole table.
@@ -30,11 +31,11 @@ import Wire
         ("0", 0), ("1", 1_000_000), ("9999999999", 9_999_999_999_000_000), ("12345678901", nil), ("", nil), ("-1", nil),
         ("+1", nil), ("1.5", nil), ("1s", nil), ("\u{661}", nil),
     ])
-    func timeouts(text: String, nanoseconds: Int64?) {
+    func connectTimeoutsAreParsed(text: String, nanoseconds: Int64?) {
         #expect(ConnectTimeout.parse(text) == nanoseconds)
     }
 
-    @Test func errors() {
+    @Test func errorIsWrittenWithItsDetails() {
         #expect(text(ConnectError(.cancelled, "").json) == #"{"code":"canceled"}"#)
         let detail = ConnectError.Detail(type: "a.B", value: [1], debug: [("x", "1"), ("y", "\u{E9}\n")])
         let bare = ConnectError.Detail(type: "a.C", value: [])
@@ -44,7 +45,7 @@ import Wire
                 + "\"debug\":{\"x\":\"1\",\"y\":\"\u{E9}\\n\"}},{\"type\":\"a.C\",\"value\":\"\"}]}")
     }
 
-    @Test func theEndOfAStream() {
+    @Test func endOfStreamHoldsErrorAndMetadata() {
         let empty = ConnectEndOfStream.frame(nil, metadata: Metadata())
         #expect(empty == [2, 0, 0, 0, 2] + Array("{}".utf8))
         let metadata = Metadata([("a", "1"), ("b", "2"), ("a", "3")])
@@ -55,7 +56,7 @@ import Wire
         #expect(Int(frame[4]) == frame.count - 5)
     }
 
-    @Test func queries() throws {
+    @Test func queryOfAGetCallIsRead() throws {
         let plain = try ConnectQuery("message=a+b%2B%c3%a9%00&encoding=json&other=1")
         #expect(plain.message == Array("a b+\u{E9}\0".utf8))
         #expect(plain.codec == .json && plain.compression.isEmpty)
@@ -70,7 +71,7 @@ import Wire
         ("encoding=json&encoding=json&message=", .repeated), ("encoding=json&message=?&base64=1", .base64),
         ("encoding=json&message=&base64=0", .flag), ("encoding=json&message=&connect=1", .version),
     ])
-    func brokenQueries(query: String, failure: ConnectQuery.Failure) {
+    func malformedQueryIsRefused(query: String, failure: ConnectQuery.Failure) {
         #expect(throws: failure) { try ConnectQuery(query[...]) }
     }
 }

@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 import Wire
 
 @testable import GRPCWire
 
 /// Content types, and the pure parts of gRPC-Web.
-@Suite struct WebFramingTests {
+@Suite(.timeLimited) struct WebFramingTests {
     @Test(arguments: [
         ("application/json", WebContentType.Shape.connectUnary, WebContentType.Codec.json),
         ("Application/JSON ; Charset=UTF-8", .connectUnary, .json), ("application/proto", .connectUnary, .proto),
@@ -13,7 +14,7 @@ import Wire
         ("application/grpc-web+json", .grpcWeb, .json), ("application/grpc-web-text", .grpcWebText, .proto),
         ("application/grpc-web-text+proto;x=y", .grpcWebText, .proto),
     ])
-    func contentTypes(value: String, shape: WebContentType.Shape, codec: WebContentType.Codec) throws {
+    func contentTypesGiveShapeAndCodec(value: String, shape: WebContentType.Shape, codec: WebContentType.Codec) throws {
         let type = try #require(WebContentType(value))
         #expect(type.shape == shape && type.codec == codec)
         #expect(value.lowercased().hasPrefix(type.name))
@@ -24,7 +25,7 @@ import Wire
         "application/connect+", "application/connect+xml", "application/json; charset=latin1", "json", ";",
         "application/grpc-web-text+", "application/x-www-form-urlencoded",
     ])
-    func whatIsNone(value: String) {
+    func otherContentTypesAreRefused(value: String) {
         #expect(WebContentType(value) == nil)
     }
 
@@ -37,18 +38,18 @@ import Wire
         ("gzip", [MessageEncoding.gzip]), ("br, deflate ,GZIP;q=0.2", [.gzip, .deflate]), ("gzip;q=0", []), ("", []),
         ("*", []),
     ])
-    func acceptedEncodings(list: String, encodings: [MessageEncoding]) {
+    func acceptedEncodingsAreKnownOnesInOrder(list: String, encodings: [MessageEncoding]) {
         #expect(MessageEncoding.accepted(list) == encodings)
     }
 
-    @Test func trailers() {
+    @Test func trailersAreOneFrame() {
         let frame = GRPCWebTrailers.frame([("grpc-status", [0x30]), ("x", [])])
         #expect(frame == [0x80, 0, 0, 0, 21] + Array("grpc-status: 0\r\nx: \r\n".utf8))
     }
 
     /// In pieces of any size, with padding wherever the client ended a piece of its own.
     @Test(arguments: 1...9)
-    func base64Streams(size: Int) throws {
+    func base64StreamDecodesHoweverItIsCut(size: Int) throws {
         let text = Array("AQI=AwQFBg==".utf8) + Base64Stream.encode([7, 8, 9])
         var stream = Base64Stream()
         var bytes: [UInt8] = []
@@ -60,7 +61,7 @@ import Wire
     }
 
     @Test(arguments: ["AAA?", "====", "A===", "=AAA", "AA=A", "AAAA\n"])
-    func brokenBase64(text: String) throws {
+    func malformedBase64StreamIsRefused(text: String) throws {
         var stream = Base64Stream()
         do {
             _ = try Array(text.utf8).withUnsafeBytes { try stream.decode($0) }

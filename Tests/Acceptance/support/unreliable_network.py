@@ -1,4 +1,4 @@
-"""A network in bad weather: cuts, delays and repetitions, drawn by lot, between a client and a gateway."""
+"""An unreliable network: cuts, delays and repetitions, drawn by lot, between a client and a gateway."""
 
 import random
 import threading
@@ -8,8 +8,8 @@ from .client import Network
 
 
 @dataclass
-class Weather:
-    """As long as it is entered, something happens to one of the proxies every now and then.
+class UnreliableNetwork:
+    """While it is entered, something happens to one of the proxies every now and then.
 
     All of its connections are cut, or nothing passes for a moment, or what its last connection sent comes again.
     """
@@ -22,9 +22,9 @@ class Weather:
     delays: int = 0
     repeats: int = 0
 
-    def __enter__(self) -> "Weather":
+    def __enter__(self) -> "UnreliableNetwork":
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._blow)
+        self._thread = threading.Thread(target=self._disturb)
         self._thread.start()
         return self
 
@@ -32,7 +32,7 @@ class Weather:
         self._ended.set()
         self._thread.join()
 
-    def _blow(self) -> None:
+    def _disturb(self) -> None:
         proxies = [self.network.auth, self.network.rpc, self.network.store, self.network.store]
         while not self._ended.wait(self.chance.uniform(0, self.interval)):
             proxy, event = self.chance.choice(proxies), self.chance.choice(("cut", "delay", "repeat"))

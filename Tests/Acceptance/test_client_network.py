@@ -5,15 +5,15 @@ import random
 
 from support.client import OK, Device, Network
 from support.parties import Fleet
+from support.unreliable_network import UnreliableNetwork
 from support.uploads import content
-from support.weather import Weather
 
 PART = 256 * 1024
 FILES, FULL_FILES = 4, 100
 SEED = 3
 
 
-def test_uploads_in_bad_weather(binary, gateway_with, login, is_full, tmp_path):
+def test_uploads_arrive_over_an_unreliable_network(binary, gateway_with, login, is_full, tmp_path):
     chance = random.Random(SEED)
     network = Network(gateway_with, {"uploads": {"part_size_bytes": PART}})
     user = login(network.gateway)
@@ -29,13 +29,13 @@ def test_uploads_in_bad_weather(binary, gateway_with, login, is_full, tmp_path):
         size = chance.randrange(1, 24 * PART)
         path.write_bytes(content(size, seed=number))
         before = network.store.bodies
-        with Weather(network, chance) as weather:
+        with UnreliableNetwork(network, chance) as unreliable:
             events = device.events_of("upload", path, "--parallel", str(chance.choice((1, 1, 3))))
         assert events[-1]["event"] == "completed"
         assert not any(event["event"] == "restarted" for event in events), f"seed {SEED}, file {number}"
         # A cut costs what was on its way: up to one part for each connection.
-        assert network.store.bodies - before - size <= 3 * weather.cuts * PART, f"seed {SEED}, file {number}"
-        sent[size], cuts, repeats = path.read_bytes(), cuts + weather.cuts, repeats + weather.repeats
+        assert network.store.bodies - before - size <= 3 * unreliable.cuts * PART, f"seed {SEED}, file {number}"
+        sent[size], cuts, repeats = path.read_bytes(), cuts + unreliable.cuts, repeats + unreliable.repeats
         path.unlink()
     found = user.list_all(page_size=1000)
     assert sorted(each.size_bytes for each in found) == sorted(sent), f"seed {SEED}"

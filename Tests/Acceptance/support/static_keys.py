@@ -1,0 +1,29 @@
+"""Static keys of the object store: what a configuration says of them, and the credentials that a client signs with."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from .copies import secret_file
+from .gateway import Gateway
+from .oss import Credentials
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class StaticKey:
+    """A key that a configuration gives to a tool. `access` is `read` or `write`; `prefix` limits the keys of objects."""
+
+    id: str
+    secret: str
+    access: str
+    prefix: str = ""
+
+    def setting(self, secrets: Path) -> dict[str, str]:
+        """The entry of `object_store.static_keys`; the secret is written to a file in that folder."""
+        entry = {"id": self.id, "secret_file": secret_file(secrets, self.secret), "access": self.access}
+        return entry | ({"prefix": self.prefix} if self.prefix else {})
+
+    def credentials(self, gateway: Gateway, key: str = "", part_size: int = MIB) -> Credentials:
+        """What a client signs with that asks for the object `key`."""
+        return Credentials("data", f"http://{gateway.object_store}", key, self.id, self.secret, None, "", part_size)
