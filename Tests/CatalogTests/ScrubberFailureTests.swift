@@ -73,7 +73,7 @@ struct ScrubberFailureTests {
         let scrubber = scrubber()
         try await scrubber.pass()
         #expect(scrubber.metrics.snapshot == .init(bytes: 6, objects: 2, passes: 1, failures: 1, bad: 0))
-        let message = "the object \(objects[0].fileID) was passed over: Invalid argument"
+        let message = "the object \(objects[0].fileID) was skipped: Invalid argument"
         #expect(log.failures.withLock { $0 } == [message])
         #expect(log.scrubbed.withLock { $0 }.isEmpty)
     }

@@ -72,7 +72,10 @@ struct ScrubberTests {
         try await self.scrubber().pass()
         #expect(try await bad().isEmpty)
         #expect(try await scene.sizes() == [2, 3_000_000])
-        #expect(reports.lines.withLock { $0 } == ["\(first.fileID): its bytes differ", "\(first.fileID): right"])
+        #expect(
+            reports.lines.withLock { $0 } == [
+                "\(first.fileID): its bytes do not match its checksum", "\(first.fileID): right",
+            ])
         #expect(
             try scene.audit() == [
                 "gateway organization-1 MarkBad objects/\(first.fileID) 1",
@@ -88,7 +91,7 @@ struct ScrubberTests {
         try await scrubber().pass()
         #expect(
             reports.lines.withLock { $0 } == [
-                "\(gone.fileID): its file is gone", "\(short.fileID): its file has another length",
+                "\(gone.fileID): its file is missing", "\(short.fileID): its file has a different size",
             ])
         // What is bad can be deleted.
         _ = try await scene.management.deleteObject(

@@ -146,9 +146,10 @@ import Testing
             }
         }
         #expect(try await tidy(scene, configure) == 0)
-        #expect(told.withLock { $0 } == ids[..<2].map { "\($0) a too many events waited" })
+        #expect(told.withLock { $0 } == ids[..<2].map { "\($0) a too many events were waiting" })
         #expect(try scene.letters().map(\.eventID) == Array(ids[..<2]))
-        #expect(try scene.letters().map(\.lastError) == ["too many events waited", "too many events waited"])
+        #expect(
+            try scene.letters().map(\.lastError) == ["too many events were waiting", "too many events were waiting"])
         #expect(try scene.due().map(\.eventID) == [ids[2], ids[3]])
         // Dead letters too are the youngest.
         #expect(try await tidy(scene) { $0.maximumDeadLetters = 1 } == 1)

@@ -6,9 +6,9 @@ extension DatabaseError: RPCErrorConvertible {
     package var rpcError: RPCError {
         switch self {
         case .overloaded:
-            RPCError(.overloaded, "too many changes are waiting", retryAfterMilliseconds: 1000)
+            RPCError(.overloaded, "too many writes are waiting: try again later", retryAfterMilliseconds: 1000)
         case .full:
-            RPCError(.overloaded, "there is no room now", retryAfterMilliseconds: 30_000)
+            RPCError(.overloaded, "the gateway's disk is full: try again later", retryAfterMilliseconds: 30_000)
         case .locked:
             RPCError(.overloaded, "the database is in use by another program", retryAfterMilliseconds: 5000)
         case .closed, .writerEnded:

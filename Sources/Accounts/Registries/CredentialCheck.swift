@@ -29,7 +29,9 @@ struct CredentialCheck: Sendable {
         guard let known else { throw Self.invalid }
         guard constantTimeEqual(digest, recorded(known)) else {
             if let wait = wrongSecrets.take(credential.id, at: now) {
-                throw RPCError(bare: .unavailable, "too many wrong credentials", retryAfterMilliseconds: wait)
+                throw RPCError(
+                    bare: .unavailable, "too many wrong credentials were sent: try again later",
+                    retryAfterMilliseconds: wait)
             }
             deferred.noteDenial(action, Self.invalid.code, host: peer, at: now)
             throw Self.invalid

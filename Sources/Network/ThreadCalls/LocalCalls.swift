@@ -41,7 +41,7 @@ package final class LocalCalls: Sendable {
     ) throws(RPCError) -> any LocalMessages {
         guard let progress = CallProgress() else {
             server.metrics.limitReached("descriptors")
-            throw RPCError(bare: .unavailable, "the gateway has too many files open")
+            throw RPCError(bare: .unavailable, "the gateway has too many open files: try again later")
         }
         let loop = loops[turn.add(1, ordering: .relaxed).newValue % loops.count]
         let stream = ThreadCallStream(
