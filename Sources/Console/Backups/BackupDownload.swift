@@ -22,7 +22,7 @@ final class BackupDownload: HTTPBodySource, @unchecked Sendable {  // used by it
         do throws(RPCError) {
             guard try download.takeNext() else {
                 download.close()
-                return refusal("there is no backup")
+                return refusal("the gateway sent no backup")
             }
         } catch {
             download.close()

@@ -23,15 +23,15 @@ extension Configuration {
 
     private static func warn(of organizations: [OrganizationReference], lines: Int64, calls: Int) {
         guard !organizations.isEmpty else {
-            return Log.write("no organization has more lines in the audit log than audit.max_lines any more")
+            return Log.write("no organization exceeds audit.max_lines any more")
         }
         Log.write(
-            "organizations have more lines in the audit log than audit.max_lines, too young to be removed",
+            "organizations exceed audit.max_lines with audit lines that are too young to be deleted",
             [
                 "organizations": organizations.map { $0.name.isEmpty ? "#\($0.id)" : $0.name }.joined(separator: " "),
                 "max_lines": "\(lines)",
                 "consequence":
-                    "with twice as many, each of their callers may make \(calls) calls a minute that write more",
+                    "above twice the limit, each of their callers may make \(calls) calls a minute that write audit lines",
             ], level: .warning)
     }
 }

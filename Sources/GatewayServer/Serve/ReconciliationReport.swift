@@ -11,14 +11,14 @@ struct ReconciliationReport: Sendable {
     func run() async {
         guard !store.isForeign else {
             return Log.write(
-                "store and database differ in age",
+                "the database and the store were not last used together",
                 [
-                    "consequence": "nothing is swept; was an older backup of one restored beside the other?",
-                    "hint": "data-gateway doctor",
+                    "consequence": "nothing is deleted; one of them may have been restored from an older backup",
+                    "hint": "stop the gateway and run data-gateway doctor",
                 ], level: .warning)
         }
         guard store.isReconciled else { return }
-        Log.write("comparing the store with the database", ["why": "there was no clean stop"])
+        Log.write("comparing the store with the database", ["why": "the last shutdown was unclean"])
         let progress = Task {
             while (try? await Task.sleep(for: Self.interval)) != nil {
                 Log.write(
@@ -33,15 +33,15 @@ struct ReconciliationReport: Sendable {
     private func reportFindings() {
         let found = store.reconciliation
         for failure in found.failures {
-            Log.write("part of the store could not be examined", ["error": failure], level: .error)
+            Log.write("a part of the store could not be examined", ["error": failure], level: .error)
         }
         if found.failureCount > found.failures.count {
             let count = found.failureCount - found.failures.count
-            Log.write("more of the store could not be examined", ["count": "\(count)"], level: .error)
+            Log.write("more parts of the store could not be examined", ["count": "\(count)"], level: .error)
         }
         guard found.removed + found.quarantined + found.lost > 0 else { return }
         Log.write(
-            "store put in order",
+            "the store was reconciled with the database",
             ["removed": "\(found.removed)", "quarantined": "\(found.quarantined)", "lost": "\(found.lost)"])
     }
 }

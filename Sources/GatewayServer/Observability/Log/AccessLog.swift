@@ -49,7 +49,7 @@ package struct AccessLog: Interceptor {
 
     package func refused(_ request: RefusedRequest) {
         guard Log.wantsAccess(.info) else { return }
-        var line = LogLine(.info, "no call")
+        var line = LogLine(.info, "a request was not a call")
         line.add("listener", listener)
         line.add("request_id", request.requestID)
         line.add("path", request.path)

@@ -5,7 +5,7 @@ import Glibc
 package enum Log {
     private static let writer = {
         let writer = LogWriter(descriptor: STDERR_FILENO) { dropped in
-            var line = LogLine(.warning, "log lines dropped")
+            var line = LogLine(.warning, "log lines were dropped")
             line.add("count", Int64(dropped))
             return bytes(line, format)
         }

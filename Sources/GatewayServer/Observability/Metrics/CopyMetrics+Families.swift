@@ -6,21 +6,22 @@ extension CopyMetrics: MetricSource {
         let (jobs, items) = (CopyJobState.allCases, CopyItemState.allCases)
         return [
             .counter(
-                "data_gateway_copy_jobs_total", "Copy jobs that came to their end.",
+                "data_gateway_copy_jobs_total", "Finished copy jobs by state.",
                 jobs.filter(\.isFinished).map { ([("outcome", $0.label)], counts.jobs[$0] ?? 0) }),
             .gauge(
-                "data_gateway_copy_jobs", "Copy jobs that have not come to their end.",
+                "data_gateway_copy_jobs", "Unfinished copy jobs by state.",
                 jobs.filter { !$0.isFinished }.map { ([("state", $0.label)], counts.jobs[$0] ?? 0) }),
             .counter(
-                "data_gateway_copy_items_total", "Items of copy jobs that came to their end.",
+                "data_gateway_copy_items_total", "Finished items of copy jobs by state.",
                 items.filter(\.isFinished).map { ([("outcome", $0.label)], counts.items[$0] ?? 0) }),
             .gauge(
-                "data_gateway_copy_items", "Items of copy jobs that have not come to their end.",
+                "data_gateway_copy_items", "Unfinished items of copy jobs by state.",
                 items.filter { !$0.isFinished }.map { ([("state", $0.label)], counts.items[$0] ?? 0) }),
             .counter(
-                "data_gateway_copy_retries_total", "Attempts at items that failed and are made again.",
+                "data_gateway_copy_retries_total", "Failed attempts at items that are retried.",
                 [([], counts.retries)]),
-            .counter("data_gateway_copied_bytes_total", "Bytes that destinations took.", [([], counts.bytes)]),
+            .counter(
+                "data_gateway_copied_bytes_total", "Bytes that were copied to destinations.", [([], counts.bytes)]),
         ]
     }
 }
