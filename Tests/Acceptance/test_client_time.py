@@ -149,5 +149,5 @@ def test_over_tls(binary, gateway_with, login, path, tmp_path):
     device.environment = {"DATA_GATEWAY_CA": str(tmp_path / "nothing.pem")}
     assert "DATA_GATEWAY_CA" in device.refused(USAGE, "upload", path)
     device.environment = {"DATA_GATEWAY_CA": str(Authority(tmp_path, "other").path)}
-    assert "certificate" in device.refused(UNREACHABLE, "upload", path, "--patience", "0")
+    assert "certificate" in device.refused(UNREACHABLE, "upload", path, "--retry-for", "0")
     network.close()

@@ -7,7 +7,9 @@ struct DoctorRecords {
     /// What is wrong with the file itself; at most 100 lines.
     func damages() throws -> [String] {
         let damages = try connection.query("PRAGMA integrity_check(100)") { $0.text(0) }.filter { $0 != "ok" }
-        let dangling = try connection.query("PRAGMA foreign_key_check") { "a row of \($0.text(0)) refers to nothing" }
+        let dangling = try connection.query("PRAGMA foreign_key_check") {
+            "a row of \($0.text(0)) refers to a missing row"
+        }
         return damages + dangling.prefix(100)
     }
 

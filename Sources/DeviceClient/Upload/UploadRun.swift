@@ -111,7 +111,7 @@ struct UploadRun: Sendable {
             CreateLogicalUploadRequest(
                 clientHints: key.map { ["idempotency_key": $0] } ?? [:], restartFromUploadID: former))
         guard let issued = reply.credentials, !reply.uploadID.isEmpty, issued.partSizeBytes > 0 else {
-            throw TransferFailure.unusable("the gateway's answer to CreateLogicalUpload has no credentials")
+            throw TransferFailure.unusable("the gateway's reply to CreateLogicalUpload has no credentials")
         }
         let attempt = UploadAttempt(issued, upload: reply.uploadID)
         try await ledger.record(.created(logical: reply.logicalUploadID, attempt: attempt))

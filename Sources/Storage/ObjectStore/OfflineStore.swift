@@ -21,8 +21,8 @@ package struct OfflineStore: Sendable {
 
         package var description: String {
             switch self {
-            case .isThere: "another copy of it is in its place"
-            case .isDamaged: "its bytes are not those that were stored"
+            case .isThere: "the store already has another copy"
+            case .isDamaged: "its bytes do not match its checksum"
             }
         }
     }

@@ -9,19 +9,20 @@ import Wire
 /// `data-gateway download`
 struct Download: Command {
     static let name = "download"
-    static let summary = "Download objects, as a user who signed in"
+    static let summary = "Download objects as a signed-in user"
     static let discussion = [
         """
-        Each object becomes the file DIR/FILE_ID once it is whole and its checksum is right; until then it is \
-        DIR/FILE_ID.part, from where the same command goes on after an interruption.
+        Each object becomes the file DIR/FILE_ID when it is complete and its checksum matches. Until then it is \
+        DIR/FILE_ID.part, which the same command continues after an interruption.
         """,
-        "With --json, each step is one JSON object on a line: begun, progress, waiting, completed, failed.",
+        "With --json, each event is one JSON object on a line: begun, progress, waiting, completed, failed.",
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "What to download, as ls has it"),
-            .option("--to", "DIR", \.folder, "Where to; made if it is missing (default: here)"),
+            .arguments("FILE_ID", \.fileIDs, "The file ids of the objects to download, as printed by ls"),
+            .option(
+                "--to", "DIR", \.folder, "The target folder, created if it is missing (default: the current folder)"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
 
@@ -49,7 +50,7 @@ struct Download: Command {
             return .success
         } catch {
             reporter.end()
-            let failure = ClientFailure(error, file: file, hint: "the same command goes on")
+            let failure = ClientFailure(error, file: file, hint: "the same command continues the download")
             reporter.event("failed", [("file_id", .string(file)), ("message", .string(failure.message))])
             environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
             return failure.exitCode
@@ -60,7 +61,7 @@ struct Download: Command {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw ClientFailure("cannot make the folder \(folder): \(error.localizedDescription)")
+            throw ClientFailure("cannot create the folder \(folder): \(error.localizedDescription)")
         }
     }
 
@@ -69,7 +70,7 @@ struct Download: Command {
     ) async throws {
         // It becomes a name in a folder: nothing that leads out of it.
         guard !id.isEmpty, id != ".", id != "..", !id.contains("/"), !id.utf8.contains(0) else {
-            throw ClientFailure("'\(id)' is no file id", exitCode: .usage)
+            throw ClientFailure("'\(id)' is not a file id", exitCode: .usage)
         }
         let path = "\(folder)/\(id)"
         reporter.begin(id, total: nil, done: 0)
