@@ -87,7 +87,7 @@ package final class DataDirectory: Sendable {
     package var initialPassword: String { path + "/initial-admin-password" }
     /// Copies of the database while a backup runs; emptied at each start.
     var copies: String { path + "/copies" }
-    /// What a restore gathers; while it is there nobody serves.
+    /// The files that a restore gathers; `serve` refuses a directory that has them.
     var restoring: String { path + "/restoring" }
     var formatFile: String { path + "/format" }
 

@@ -22,7 +22,7 @@ package struct CatalogObject: Sendable, Hashable {
     package let createdAt: UnixTime
     package let uploadedAt: UnixTime
     package let verifiedAt: UnixTime
-    /// Its bytes are no more what was verified.
+    /// Whether the object is corrupted: its bytes no longer match its checksum.
     package let isBad: Bool
 
     package init(

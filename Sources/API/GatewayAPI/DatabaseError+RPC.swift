@@ -2,7 +2,7 @@ import Database
 import RPC
 
 extension DatabaseError: RPCErrorConvertible {
-    /// What a caller hears of the database's troubles: what passes is UNAVAILABLE, the rest ours.
+    /// The error for the caller: transient failures are UNAVAILABLE, all others are internal.
     package var rpcError: RPCError {
         switch self {
         case .overloaded:

@@ -14,7 +14,7 @@ struct CredentialCheck: Sendable {
     let wrongSecrets: Throttle
     let deferred: DeferredRecords
 
-    /// One answer for malformed, unknown and wrong: which it was is nobody's business.
+    /// One answer for malformed, unknown and wrong, so that it does not tell which keys exist.
     static let invalid = RPCError(.authInvalidCredential, "the credential is not valid")
 
     /// - Parameters:

@@ -1,4 +1,4 @@
-/// Why an archive is not taken. Nothing of it was put in place.
+/// The reason why an archive cannot be restored. Nothing of it was put in place.
 package enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
     case unreadable(String)
     case notAnArchive

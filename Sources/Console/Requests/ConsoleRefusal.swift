@@ -1,7 +1,7 @@
 import HTTPTypes
 import Wire
 
-/// Why the console does not answer a request; told as Connect tells a call's failure.
+/// A refusal of a request to the console, sent in the form of a Connect error.
 struct ConsoleRefusal {
     let status: Int
     let error: ConnectError

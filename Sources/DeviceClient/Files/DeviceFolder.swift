@@ -94,7 +94,7 @@ package struct DeviceFolder: Sendable {
 }
 
 extension DecodingError {
-    /// Which member is wrong, and what about it.
+    /// The member that is wrong, and the reason.
     fileprivate var place: String {
         let (context, key): (Context, (any CodingKey)?) =
             switch self {

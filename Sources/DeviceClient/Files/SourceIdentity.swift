@@ -39,7 +39,7 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
     }
 }
 
-/// Why a file is not uploaded: a sentence without a full stop.
+/// The reason why a file cannot be uploaded: a sentence without a full stop.
 package struct SourceFailure: Error, Sendable, Hashable {
     package let message: String
 

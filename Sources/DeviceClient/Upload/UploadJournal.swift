@@ -31,7 +31,7 @@ final class UploadJournal {
         return source
     }
 
-    /// Opens the journal, and makes it where there is none.
+    /// Opens the journal, and creates it if it is missing.
     ///
     /// - Throws: `DeviceFolder.Failure`, also where another process has it.
     init(_ path: String) throws(DeviceFolder.Failure) {

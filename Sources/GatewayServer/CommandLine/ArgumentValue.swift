@@ -1,14 +1,14 @@
 import HTTPTypes
 import Sockets
 
-/// Why a text is no value of its parameter: the rest of a sentence that begins with the parameter's name.
+/// The error of a parameter's text: the rest of a sentence that begins with the parameter's name.
 package struct ArgumentProblem: Error, Hashable {
     let predicate: String
 
     package init(_ predicate: String) { self.predicate = predicate }
 }
 
-/// What a parameter's text can be read as.
+/// A type that a parameter's text can be converted to.
 package protocol ArgumentValue {
     init(argument: String) throws(ArgumentProblem)
 }

@@ -4,7 +4,7 @@ import Dispatch
 /// What a finished object's bytes were found to be when they were read again.
 package enum ObjectCondition: Sendable, Equatable {
     case intact
-    /// Why they are no more what was stored, in words for the log.
+    /// The reason why the bytes no longer match their checksum, in words for the log.
     case bad(String)
     /// It was deleted.
     case gone

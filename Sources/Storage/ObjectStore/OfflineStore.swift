@@ -48,7 +48,7 @@ package struct OfflineStore: Sendable {
         self.data = data
     }
 
-    /// Nil where there is none: a new folder, or a disk that is not mounted.
+    /// Nil without one: a new folder, or a disk that is not mounted.
     package var identity: StoreIdentity? { get throws { try StoreIdentity.read(directory: data.path) } }
 
     /// Makes it the store of a database that says so.

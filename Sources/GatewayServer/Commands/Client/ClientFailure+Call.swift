@@ -16,7 +16,7 @@ extension ClientFailure {
                 "you are not signed in, or the session ended: run data-gateway login (\(said), \(code))"
             case .unimplemented:
                 "\(server) does not have \(method.name): check that the address is the right listener of the gateway (\(code))"
-            // Nobody's answer but of something that is no gateway.
+            // Only a server that is not a gateway answers so.
             case .unknown: "\(server): \(said) (\(code))"
             default: "\(said) (\(code))"
             }

@@ -7,7 +7,7 @@ import StoreClient
 import Wire
 
 extension ClientFailure {
-    /// Why a file did not travel.
+    /// The failure of an upload or download.
     ///
     /// - Parameters:
     ///   - file: as the person named it.
@@ -38,7 +38,7 @@ extension ClientFailure {
         }
     }
 
-    /// Trouble with what is on this machine.
+    /// A failure of this machine's files and settings.
     private init(local error: any Error, file: String) {
         switch error {
         case let failure as DeviceFolder.Failure: self.init(failure.message)
@@ -48,7 +48,7 @@ extension ClientFailure {
         }
     }
 
-    /// How a call of a device ended: it has a key, and nobody signs in.
+    /// The failure of a call of a device, which has a key instead of a session.
     init(device failure: CallFailure) {
         let plain = ClientFailure(failure.status, of: failure.method, at: failure.server)
         guard failure.status.code == .unauthenticated else {
