@@ -66,15 +66,15 @@ package final class AuditPressure: Sendable {
 
     private func report(_ overfull: [OrganizationReference]) {
         guard !overfull.isEmpty else {
-            return log.write("no organization has more lines in the audit log than audit.max_lines any more")
+            return log.write("no organization exceeds audit.max_lines any more")
         }
         log.write(
-            "organizations have more lines in the audit log than audit.max_lines, too young to be removed",
+            "organizations exceed audit.max_lines with audit lines that are too young to be deleted",
             [
                 "organizations": overfull.map { $0.name.isEmpty ? "#\($0.id)" : $0.name }.joined(separator: " "),
                 "max_lines": "\(maximumLines)",
                 "consequence":
-                    "with twice as many, each of their callers may make \(callsPerMinute) calls a minute that write more",
+                    "above twice the limit, each of their callers may make \(callsPerMinute) calls a minute that write audit lines",
             ], level: .warning)
     }
 }

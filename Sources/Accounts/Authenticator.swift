@@ -19,7 +19,7 @@ package struct Authenticator: Interceptor {
 
     package func admit(_ context: CallContext) throws(RPCError) {
         guard let access = AccessTable.access(to: context.method.path) else {
-            throw .permissionDenied("nobody may call \(context.method.path)")
+            throw .permissionDenied("no role may call \(context.method.path)")
         }
         try identify(context, access)
         if let principal = context.principal, !AccessTable.onlyReads(context.method.name) {
@@ -61,7 +61,7 @@ package struct Authenticator: Interceptor {
         context.identity = principal
         context.workOwner = principal.workOwner
         guard mayCall(user) else {
-            let refusal = RPCError.permissionDenied("this needs \(what)")
+            let refusal = RPCError.permissionDenied("this call requires \(what)")
             var entry = try Caller(context).did(to: "")
             entry.result = refusal.code
             deferred.note(entry, at: clock.now())
@@ -72,12 +72,12 @@ package struct Authenticator: Interceptor {
     private func token(_ kinds: Set<TokenKind>, in context: CallContext) throws(RPCError) -> AccessToken {
         let headers = context.metadata.values("authorization")
         guard let header = headers.first, headers.count == 1 else {
-            throw RPCError(.unauthenticated, "one authorization header with a bearer token is needed")
+            throw RPCError(.unauthenticated, "the call requires one authorization header with a bearer token")
         }
         // By bytes: by characters it takes several times as long as all else here.
         let parts = header.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: true)
         guard parts.count == 2, String(Substring(parts[0])).lowercased() == "bearer" else {
-            throw RPCError(.unauthenticated, "the authorization header must be: Bearer TOKEN")
+            throw RPCError(.unauthenticated, "the authorization header must have the form: Bearer TOKEN")
         }
         let now = clock.now()
         guard let token = tokens.verify(String(Substring(parts[1])), at: now) else {
@@ -86,7 +86,7 @@ package struct Authenticator: Interceptor {
             throw RPCError(.unauthenticated, "the token is not valid or has expired")
         }
         guard kinds.contains(token.kind) else {
-            throw RPCError(.unauthenticated, "the token is not of the kind that opens this service")
+            throw RPCError(.unauthenticated, "this service does not accept a token of this kind")
         }
         return token
     }
@@ -115,10 +115,10 @@ package struct Authenticator: Interceptor {
     private func organization(_ name: String, for user: UserPrincipal) throws(RPCError) -> OrganizationReference {
         if name == user.home.name { return user.home }
         guard user.isSystem && user.role >= .admin else {
-            throw .permissionDenied("x-organization needs the role admin in the organization system")
+            throw .permissionDenied("x-organization requires the role admin in the organization system")
         }
         guard let organization = try read({ try OrganizationRecords($0).find(name: name) }) else {
-            throw .notFound("there is no organization \(name)")
+            throw .notFound("organization \(name) does not exist")
         }
         return organization.reference
     }

@@ -105,7 +105,9 @@ final class Passwords: Sendable {
         let code = argon2id_hash_encoded(
             passes, memoryKiB, lanes, bytes, bytes.count, salt, salt.count, 32, &encoded, encoded.count)
         guard code == ARGON2_OK.rawValue else {
-            throw RPCError(bare: .unavailable, "the password cannot be checked now", retryAfterMilliseconds: 1000)
+            throw RPCError(
+                bare: .unavailable, "the gateway cannot hash the password now: try again later",
+                retryAfterMilliseconds: 1000)
         }
         return String(decoding: encoded.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
@@ -131,5 +133,6 @@ final class Passwords: Sendable {
         while let job = waiting.withLock({ $0.next() }) { job.run() }
     }
 
-    private static let tooMany = RPCError(bare: .unavailable, "too many logins at once", retryAfterMilliseconds: 1000)
+    private static let tooMany = RPCError(
+        bare: .unavailable, "too many logins are in progress: try again later", retryAfterMilliseconds: 1000)
 }

@@ -175,7 +175,9 @@ extension CallContext {
     /// - Throws: UNAUTHENTICATED where it is not one; the access table has seen to it before.
     package var user: UserPrincipal {
         get throws(RPCError) {
-            guard case .user(let user) = principal else { throw RPCError(.unauthenticated, "a user's token is needed") }
+            guard case .user(let user) = principal else {
+                throw RPCError(.unauthenticated, "this call requires a user's token")
+            }
             return user
         }
     }
@@ -188,7 +190,7 @@ extension CallContext {
             switch principal {
             case .device(let device): return .device(device)
             case .site(let site): return .site(site)
-            case .user, .certificate, nil: throw RPCError(.unauthenticated, "an API key's token is needed")
+            case .user, .certificate, nil: throw RPCError(.unauthenticated, "this call requires an API key's token")
             }
         }
     }

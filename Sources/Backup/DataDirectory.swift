@@ -55,7 +55,7 @@ package final class DataDirectory: Sendable {
         guard !exists(directory.restoring) else {
             throw Problem(
                 description: """
-                    a restore into \(path) did not finish: run it again, or remove a folder that was to be new
+                    a restore into \(path) did not finish: run it again, or remove the folder if it was new
                     """)
         }
         try directory.checkFormat()
@@ -68,7 +68,7 @@ package final class DataDirectory: Sendable {
     /// - Throws: ``Problem``.
     package static func openForRepair(_ path: String) throws(Problem) -> DataDirectory {
         guard exists(path + "/gateway.db"), exists(path + "/format") else {
-            throw Problem(description: "\(path) holds no gateway: there is no gateway.db and format in it")
+            throw Problem(description: "\(path) is not a data directory: it has no files gateway.db and format")
         }
         let directory = try DataDirectory(locking: path)
         guard !exists(directory.restoring) else {
@@ -87,7 +87,7 @@ package final class DataDirectory: Sendable {
     package var initialPassword: String { path + "/initial-admin-password" }
     /// Copies of the database while a backup runs; emptied at each start.
     var copies: String { path + "/copies" }
-    /// What a restore gathers; while it is there nobody serves.
+    /// The files that a restore gathers; `serve` refuses a directory that has them.
     var restoring: String { path + "/restoring" }
     var formatFile: String { path + "/format" }
 
@@ -108,7 +108,7 @@ package final class DataDirectory: Sendable {
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(path)
         } catch {
-            throw Problem(description: "cannot make the data directory \(path): \(error.reason)")
+            throw Problem(description: "cannot create the data directory \(path): \(error.reason)")
         }
     }
 
@@ -129,7 +129,7 @@ package final class DataDirectory: Sendable {
         guard contents.allSatisfy({ $0.hasPrefix("format.") }) || contents.contains(where: ours.contains) else {
             throw Problem(
                 description: """
-                    \(path) is not empty, and what is in it is no gateway's: name the data directory, or an empty folder
+                    \(path) is not empty and not a data directory: name a data directory or an empty folder
                     """)
         }
     }
@@ -145,7 +145,8 @@ package final class DataDirectory: Sendable {
         }
         guard let found = known else {
             guard isNew else {
-                throw Problem(description: "\(formatFile) is missing: this is no data directory, or a damaged one")
+                throw Problem(
+                    description: "\(formatFile) is missing: the folder is not a data directory, or it is damaged")
             }
             do throws(PrivateFile.Failure) {
                 try PrivateFile.write(Array(Self.format.utf8), to: formatFile)
@@ -156,7 +157,8 @@ package final class DataDirectory: Sendable {
         }
         guard found == Array(Self.format.utf8) else {
             throw Problem(
-                description: "the data directory \(path) was written by a newer data-gateway: start that one instead")
+                description:
+                    "the data directory \(path) was written by a newer data-gateway: start that version instead")
         }
     }
 

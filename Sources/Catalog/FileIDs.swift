@@ -9,7 +9,7 @@ package enum FileIDs {
     /// - Throws: INVALID_ARGUMENT for none or more than `limit`, and for one that is empty, too long or there twice.
     package static func check(_ fileIDs: [String], limit: Int) throws(RPCError) {
         guard (1...limit).contains(fileIDs.count) else {
-            throw .invalidArgument("file_ids must be 1 to \(limit) ids, not \(fileIDs.count)")
+            throw .invalidArgument("file_ids must have 1 to \(limit) entries, not \(fileIDs.count)")
         }
         var seen: Set<String> = []
         for (index, id) in fileIDs.enumerated() {
@@ -32,7 +32,7 @@ extension ObjectRecords {
         var seen: Set<String> = []
         return try ids.enumerated().map { index, id in
             guard let object = try object(id: id, scope: scope) else {
-                throw RPCError.notFound("there is no file \(id)")
+                throw RPCError.notFound("file \(id) does not exist")
             }
             guard seen.insert(object.fileID).inserted else {
                 throw RPCError.invalidArgument("file_ids[\(index)] repeats the file \(object.fileID)")

@@ -20,7 +20,7 @@ struct ObjectListing: Sendable {
     func page(
         size: Int32, token: String, filter: String, for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {
-        guard size >= 0 else { throw RPCError.invalidArgument("page_size must not be below 0") }
+        guard size >= 0 else { throw RPCError.invalidArgument("page_size must be at least 0") }
         let scope = Self.scope(filter: filter, user: user)
         let query = PageQuery(
             scope: user.objectScope, filter: try Self.parse(filter), after: try position(token, scope: scope),
@@ -46,7 +46,7 @@ struct ObjectListing: Sendable {
     private func position(_ token: String, scope: String) throws(RPCError) -> Int64? {
         if token.isEmpty { return nil }
         guard let position = tokens.open(token, scope: scope).flatMap({ Int64($0) }) else {
-            throw .invalidArgument("page_token must be one that the same caller got for the same filter")
+            throw .invalidArgument("page_token was not issued for this filter and caller")
         }
         return position
     }

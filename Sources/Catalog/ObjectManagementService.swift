@@ -26,7 +26,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
 
     func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
         guard (0...Self.mostDays).contains(request.days) else {
-            throw RPCError.invalidArgument("days must be 0 (keep) to \(Self.mostDays)")
+            throw RPCError.invalidArgument("days must be 0 (keep objects) to \(Self.mostDays)")
         }
         let affected = try await removal.setRetention(
             days: request.days, isDryRun: request.dryRun, by: try Caller(context))
@@ -62,7 +62,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let found = try await database.read {
             try ObjectRecords($0).details(id: request.fileID, scope: user.objectScope)
         }
-        guard let found else { throw RPCError.notFound("there is no file \(request.fileID)") }
+        guard let found else { throw RPCError.notFound("file \(request.fileID) does not exist") }
         return ObjectDetails(found)
     }
 

@@ -15,7 +15,7 @@ struct PageQuery: Sendable {
 
 struct ObjectPage: Sendable {
     let objects: [CatalogObject]
-    /// Where the next page goes on; `nil` = there is none.
+    /// The position after which the next page begins; `nil` = this is the last page.
     let next: Int64?
 }
 

@@ -25,7 +25,7 @@ struct ObjectRemoval: Sendable {
             let records = ObjectRecords(connection)
             guard let object = try records.anyObject(id: fileID, scope: organizationID) else {
                 if try records.wasDeleted(id: fileID, organizationID: organizationID) { return }
-                throw RPCError.notFound("the organization \(caller.organization.name) has no file \(fileID)")
+                throw RPCError.notFound("organization \(caller.organization.name) has no file \(fileID)")
             }
             let entry = caller.did(to: "objects/\(object.fileID)")
             try Audit.record(entry, at: now, in: connection)

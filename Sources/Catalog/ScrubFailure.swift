@@ -3,5 +3,5 @@ struct ScrubFailure: Error, CustomStringConvertible {
     let fileID: String
     let cause: any Error
 
-    var description: String { "the object \(fileID) was passed over: \(cause)" }
+    var description: String { "the object \(fileID) was skipped: \(cause)" }
 }

@@ -112,7 +112,7 @@ struct Scrubber: Sendable {
         try Task.checkCancellation()
     }
 
-    /// - Parameter trouble: `nil` = the object is right again.
+    /// - Parameter trouble: `nil` = the object is intact again.
     private func mark(_ object: CatalogObject, because trouble: String?) async throws {
         let now = clock.now()
         let (hasChanged, bad) = try await database.write { connection in
@@ -129,7 +129,7 @@ struct Scrubber: Sendable {
         metrics.update { $0.bad = bad }
         if hasChanged {
             log.write(
-                trouble == nil ? "object is right again" : "object is bad",
+                trouble == nil ? "object is intact again" : "object is corrupted",
                 ["file_id": object.fileID, "why": trouble ?? ""], level: trouble == nil ? .info : .error)
         }
     }
@@ -137,7 +137,7 @@ struct Scrubber: Sendable {
     /// Counts and reports why objects could not be read again; it is tried again after a while.
     private func noteFailure(_ error: any Error) {
         metrics.update { $0.failures += 1 }
-        log.write("scrub failed", ["error": "\(error)"], level: .error)
+        log.write("the scrubber failed", ["error": "\(error)"], level: .error)
     }
 
     private func save(_ state: ScrubState) async throws {

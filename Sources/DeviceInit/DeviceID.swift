@@ -16,7 +16,7 @@ struct DeviceID: Sendable, Hashable {
                 index == 6 ? byte == UInt8(ascii: "-") : (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
             }
         guard isWellFormed else {
-            throw RPCError(.deviceIDInvalid, "a device id must be six digits, a hyphen and six digits: YYMMDD-NNNNNN")
+            throw RPCError(.deviceIDInvalid, "a device id must have the form YYMMDD-NNNNNN (digits)")
         }
         self.text = text
     }

@@ -30,12 +30,12 @@ struct DeviceRegistry: Sendable {
         let now = clock.now()
         return try await database.write { connection in
             guard try keys.siteStatus(siteID, organizationID: caller.organization.id, in: connection) != nil else {
-                throw RPCError.notFound("there is no site \(siteID)")
+                throw RPCError.notFound("site \(siteID) does not exist")
             }
             let suite = try SuiteRecords(connection).insert(
                 organizationID: caller.organization.id, siteID: siteID, displayName: displayName,
                 description: description, at: now)
-            guard let suite else { throw RPCError(.internalError, "the suite could not be stored") }
+            guard let suite else { throw RPCError(.internalError, "the gateway could not store the suite") }
             try Audit.record(caller.did(to: ResourceName.suite(suite.id)), at: now, in: connection)
             return suite
         }
@@ -59,7 +59,7 @@ struct DeviceRegistry: Sendable {
             if let device = try SuiteRecords(connection).someDevice(of: id) {
                 throw RPCError(
                     bare: .failedPrecondition,
-                    "\(ResourceName.device(device)) is bound to \(ResourceName.suite(id))")
+                    "\(ResourceName.suite(id)) still has \(ResourceName.device(device))")
             }
             try SuiteRecords(connection).delete(id)
             try Audit.record(caller.did(to: ResourceName.suite(id)), at: now, in: connection)
@@ -80,7 +80,7 @@ struct DeviceRegistry: Sendable {
             var registered: DeviceID?
             if let requestedID {
                 guard try insert(requestedID) else {
-                    throw RPCError.alreadyExists("there is a device \(requestedID.text)")
+                    throw RPCError.alreadyExists("device \(requestedID.text) already exists")
                 }
                 registered = requestedID
             } else {
@@ -91,7 +91,7 @@ struct DeviceRegistry: Sendable {
             }
             guard let registered else {
                 throw RPCError(
-                    bare: .failedPrecondition, "no free device id was found for today: give one in device_id")
+                    bare: .failedPrecondition, "the gateway found no free device id for today: set device_id")
             }
             return try finish(registered, by: caller, at: now, in: connection)
         }
@@ -156,7 +156,7 @@ struct DeviceRegistry: Sendable {
             if let bound = device.suiteID {
                 throw RPCError(
                     bare: .failedPrecondition,
-                    "\(ResourceName.device(id.text)) is bound to \(ResourceName.suite(bound)): remove it there first")
+                    "\(ResourceName.device(id.text)) is in \(ResourceName.suite(bound)): remove it from there first")
             }
             try DeviceRecords(connection).bind(id, toSuite: suiteID, at: now)
             let place = DeviceKeys.Place(
@@ -172,7 +172,7 @@ struct DeviceRegistry: Sendable {
             guard device.suiteID == suiteID else {
                 throw RPCError(
                     bare: .failedPrecondition,
-                    "\(ResourceName.device(id.text)) is not bound to \(ResourceName.suite(suiteID))")
+                    "\(ResourceName.device(id.text)) is not in \(ResourceName.suite(suiteID))")
             }
             try DeviceRecords(connection).bind(id, toSuite: nil, at: now)
             try keys.hold(id.text, at: now, in: connection)
@@ -187,7 +187,8 @@ struct DeviceRegistry: Sendable {
             guard device.initializedAt == nil else {
                 throw RPCError(
                     bare: .failedPrecondition,
-                    "\(ResourceName.device(id.text)) was given a key, and uploads may refer to it: disable it instead")
+                    "\(ResourceName.device(id.text)) has received a key, and uploads may refer to it: disable it instead"
+                )
             }
             try DeviceRecords(connection).delete(id)
             try Audit.record(caller.did(to: ResourceName.device(id.text)), at: now, in: connection)
@@ -219,13 +220,13 @@ struct DeviceRegistry: Sendable {
 
     private func device(_ id: DeviceID, of caller: Caller, in connection: Connection) throws -> DeviceRecord {
         let device = try DeviceRecords(connection).find(id, organizationID: caller.organization.id)
-        guard let device else { throw RPCError.notFound("there is no device \(id.text)") }
+        guard let device else { throw RPCError.notFound("device \(id.text) does not exist") }
         return device
     }
 
     private func suite(_ id: Int64, of caller: Caller, in connection: Connection) throws -> SuiteRecord {
         let suite = try SuiteRecords(connection).find(id, organizationID: caller.organization.id)
-        guard let suite else { throw RPCError.notFound("there is no \(ResourceName.suite(id))") }
+        guard let suite else { throw RPCError.notFound("\(ResourceName.suite(id)) does not exist") }
         return suite
     }
 }

@@ -51,7 +51,7 @@ struct Initialization: Sendable {
         do {
             // First, so that nothing is learnt from elsewhere: not even which ids there are.
             if request == .reinitialize && !reinitAllow.isEmpty && !reinitAllow.contain(peer) {
-                throw RPCError.permissionDenied("ReinitDevice is not open to this address")
+                throw RPCError.permissionDenied("ReinitDevice is not allowed from this address")
             }
             let id = try DeviceID(deviceID)
             try FieldRules.note(sdkVersion, field: "sdk_version", limit: 256)
@@ -122,22 +122,22 @@ struct Initialization: Sendable {
         let refusal = InitializationRule.refusal(
             of: call.request, device, siteStatus: standing.siteStatus, key: standing.key, policy: policy, at: call.at)
         guard refusal == nil, let place = device.place else {
-            throw refusal ?? RPCError(.deviceNotReady, "device \(device.id) is not ready: it is bound to no suite")
+            throw refusal ?? RPCError(.deviceNotReady, "device \(device.id) is not ready: it is not in a suite")
         }
         do {
             // A client refuses a reply with more, and would be left without a key.
             try TagRules.check(device.tags, field: "tags", maximum: TagRules.maximumOfDevice)
         } catch {
-            throw RPCError.failedPrecondition("the tags of device \(device.id) break a rule: \(error.message)")
+            throw RPCError.failedPrecondition("the tags of device \(device.id) are not valid: \(error.message)")
         }
         return Admission(device: device, place: place, standing: standing)
     }
 
     private static func notFound(_ id: DeviceID) -> RPCError {
-        RPCError(.deviceNotFound, "there is no device \(id.text)")
+        RPCError(.deviceNotFound, "device \(id.text) does not exist")
     }
 
     private static func limited(_ wait: Int) -> RPCError {
-        RPCError(.rateLimited, "too many calls: try again later", retryAfterMilliseconds: wait)
+        RPCError(.rateLimited, "too many calls were made: try again later", retryAfterMilliseconds: wait)
     }
 }

@@ -24,13 +24,13 @@ enum InitializationRule {
         switch (request, device.initializedAt != nil || key != nil) {
         case (.initialize, true):
             return RPCError(
-                .deviceAlreadyInitialized, "device \(device.id) was initialized before: use ReinitDevice for a new key")
+                .deviceAlreadyInitialized, "device \(device.id) is already initialized: use ReinitDevice for a new key")
         case (.reinitialize, false):
             return RPCError(
                 .deviceNotInitialized, "device \(device.id) was never initialized: use InitDevice for its first key")
         case (.reinitialize, true) where policy == .window && key?.lastUsedAt != nil && !isAllowed(device, at: now):
             return .failedPrecondition(
-                "the key of device \(device.id) is in use: an operator can allow a new one for some minutes")
+                "the key of device \(device.id) is in use: an operator can allow a new key for 15 minutes")
         case (.initialize, false), (.reinitialize, true):
             return nil
         }
@@ -43,7 +43,7 @@ enum InitializationRule {
     private static func whyNotReady(
         _ device: DeviceRecord, siteStatus: Availability?, key: KeyUsability?
     ) -> String? {
-        if device.suiteID == nil { return "it is bound to no suite" }
+        if device.suiteID == nil { return "it is not in a suite" }
         if device.isDisabled { return "it is disabled" }
         if siteStatus != .enabled { return "its site is disabled" }
         switch key {

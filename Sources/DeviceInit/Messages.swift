@@ -40,7 +40,7 @@ extension DeviceStatus {
             case .registered: .registered
             case .initialized: .initialized
             case .disabled: .disabled
-            case .unrecognized: throw .invalidArgument("status is not one that devices have")
+            case .unrecognized: throw .invalidArgument("status must be REGISTERED, INITIALIZED or DISABLED")
             }
         }
     }

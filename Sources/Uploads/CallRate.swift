@@ -35,7 +35,7 @@ struct CallRate: Sendable {
             }
         guard let wait else { return }
         throw RPCError(
-            .rateLimited, "too many calls that begin, restart or give up uploads: try again later",
+            .rateLimited, "too many calls start, restart or abort uploads: try again later",
             retryAfterMilliseconds: wait)
     }
 }

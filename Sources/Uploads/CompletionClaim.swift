@@ -35,13 +35,15 @@ struct CompletionClaim: Sendable {
     /// - Parameter issuedPartSize: the one that came with the upload's credentials.
     func disagreement(with object: CompletedObject, issuedPartSize: Int64) -> String? {
         if size != object.size { return "file_size is \(size), but \(object.size) bytes are stored" }
-        if !ETag.matches(etag, object.etag) { return "oss_object_etag is not the stored object's, \(object.etag)" }
+        if !ETag.matches(etag, object.etag) {
+            return "oss_object_etag must be the stored object's ETag, \(object.etag)"
+        }
         // An object that was put whole is one piece or no parts, as one likes.
         let isPartCount = object.partCount == 0 ? (0...1).contains(partCount) : Int(partCount) == object.partCount
         if !isPartCount { return "completed_part_count is \(partCount), but \(object.partCount) parts are stored" }
         if partSize != 0 && partSize != issuedPartSize {
             return "part_size_bytes is \(partSize), but \(issuedPartSize) was issued"
         }
-        return tagsDigest == object.tagsDigest ? nil : "raw_tags are not those that the upload was completed with"
+        return tagsDigest == object.tagsDigest ? nil : "raw_tags differ from the tags of the completed upload"
     }
 }

@@ -36,7 +36,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     let sessionEndsAt: Int64
     let isRestart: Bool
     package let tags: [String: String]
-    /// Of the catalog; `nil` in facts of versions that kept no names.
+    /// The name in the catalog; `nil` in facts of versions that kept no names.
     let name: String?
     var detectedContentType: String?
     let recordedFrom: Int64?
@@ -110,7 +110,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
         recordedTo = object.description.recordedTo?.microseconds
     }
 
-    /// Of the object in the catalog.
+    /// What the catalog knows the content by.
     var description: CatalogObject.Description {
         CatalogObject.Description(
             name: name.map { FileName(verbatim: $0) }, contentType: detectedContentType ?? ContentType.unknown,

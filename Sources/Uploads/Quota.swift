@@ -24,7 +24,7 @@ package struct QuotaLimits: Sendable, Hashable {
         if bytes > 0, usage.bytes > bytes { return "\(bytes) stored bytes" }
         // Every upload may come to be an object.
         if objects > 0, usage.objects + usage.uploads > objects { return "\(objects) objects" }
-        return uploads > 0 && usage.uploads > uploads ? "\(uploads) uploads under way" : nil
+        return uploads > 0 && usage.uploads > uploads ? "\(uploads) uploads in progress" : nil
     }
 }
 
@@ -48,11 +48,11 @@ extension QuotaConfiguration {
         if let deviceID = owner.deviceID, device != QuotaLimits() {
             var usage = try records.usage(device: deviceID)
             change(&usage)
-            if let excess = device.excess(usage) { return "the device may have \(excess)" }
+            if let excess = device.excess(usage) { return "the device may have at most \(excess)" }
         }
         guard site != QuotaLimits() else { return nil }
         var usage = try records.usage(site: owner.siteID)
         change(&usage)
-        return site.excess(usage).map { "the site may have \($0)" }
+        return site.excess(usage).map { "the site may have at most \($0)" }
     }
 }

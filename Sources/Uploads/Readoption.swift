@@ -14,7 +14,7 @@ package struct Readoption: Sendable {
         package var description: String {
             switch self {
             case .unknownOrganization(let id):
-                "its organization (number \(id)) is not in this database, which is older: restore a later backup"
+                "the database does not have its organization (number \(id)): restore a later backup"
             }
         }
     }

@@ -26,7 +26,7 @@ struct UploadListing: Sendable {
 
     /// Off the event loops: a page looks at as many parts as its uploads have.
     ///
-    /// - Returns: the uploads, and after which one the next page goes on; `nil` = there is none.
+    /// - Returns: the uploads, and the one after which the next page begins; `nil` = this is the last page.
     func page(_ page: Page, for user: UserPrincipal) async throws -> (uploads: [Entry], end: String?) {
         try await database.readInBackground { [size = page.size, cursor = page.cursor] connection in
             let visits = max(Self.visits, size)

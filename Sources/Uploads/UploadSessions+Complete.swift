@@ -26,7 +26,7 @@ extension UploadSessions {
                 throw RPCError.failedPrecondition("the upload was \(upload.isSwept ? "swept" : "\(upload.state)")")
             }
             guard let object = try store.object(uploadID: upload.id, in: connection) else {
-                throw RPCError.failedPrecondition("the upload's object is not in the store")
+                throw RPCError.failedPrecondition("the object store does not have the upload's object")
             }
             let completed = claim.completed(object)
             try Self.require(claim, completed, upload)
@@ -92,8 +92,10 @@ extension UploadSessions {
         do {
             try await store.describe(facts.fileID, facts.encoded)
         } catch let error as ObjectStore.Unwritable {
-            throw RPCError(.overloaded, "the object store cannot write now", retryAfterMilliseconds: 30_000)
-                .caused(by: error)
+            throw RPCError(
+                .overloaded, "the object store cannot write now: try again later", retryAfterMilliseconds: 30_000
+            )
+            .caused(by: error)
         }
     }
 
@@ -107,9 +109,9 @@ extension UploadSessions {
 
     /// Tags count together, wherever the client has them from: the device, the user, the file's name.
     private static func check(_ claim: CompletionClaim) throws(RPCError) {
-        guard claim.size >= 0 else { throw .invalidArgument("file_size must not be below 0") }
-        guard claim.partCount >= 0 else { throw .invalidArgument("completed_part_count must not be below 0") }
-        guard claim.partSize >= 0 else { throw .invalidArgument("part_size_bytes must not be below 0") }
+        guard claim.size >= 0 else { throw .invalidArgument("file_size must be at least 0") }
+        guard claim.partCount >= 0 else { throw .invalidArgument("completed_part_count must be at least 0") }
+        guard claim.partSize >= 0 else { throw .invalidArgument("part_size_bytes must be at least 0") }
         try TagRules.check(claim.tags, field: "raw_tags", maximum: TagRules.maximumOfObject)
     }
 }

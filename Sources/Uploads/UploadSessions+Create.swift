@@ -24,7 +24,7 @@ extension UploadSessions {
                 $0.uploads += 1
                 $0.bytes += 1
             }
-            if let excess { throw RPCError.failedPrecondition("no upload can begin: \(excess)") }
+            if let excess { throw RPCError.failedPrecondition("the quota does not allow another upload: \(excess)") }
             let records = UploadRecords(connection)
             try records.insertLogicalUpload(of: upload)
             try records.insert(upload)
@@ -79,7 +79,7 @@ extension UploadSessions {
         else { return nil }
         guard use.restartFrom == restartFrom else {
             throw RPCError.invalidArgument(
-                "\(IdempotencyKey.field) was used for another restart_from_upload_id: give each request a key of its own"
+                "\(IdempotencyKey.field) was already used for another restart_from_upload_id: use a new key for each request"
             )
         }
         try checkRefreshable(use.upload, in: connection)
@@ -87,6 +87,8 @@ extension UploadSessions {
     }
 
     private static var noRoom: RPCError {
-        RPCError(.stsUnavailable, "the object store has no room for new uploads now", retryAfterMilliseconds: 30_000)
+        RPCError(
+            .stsUnavailable, "the object store has no space for new uploads: try again later",
+            retryAfterMilliseconds: 30_000)
     }
 }

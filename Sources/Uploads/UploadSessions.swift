@@ -111,7 +111,7 @@ struct UploadSessions: Sendable {
     /// - Throws: UPLOAD_NOT_REFRESHABLE where the upload gets no credentials any more.
     func checkRefreshable(_ upload: UploadRecord, in connection: Connection) throws {
         guard upload.state != .superseded else {
-            throw RPCError(.uploadNotRefreshable, "the upload was restarted under another upload id")
+            throw RPCError(.uploadNotRefreshable, "the upload was superseded by a restart with another upload id")
         }
         let stored = try store.progress(uploadID: upload.id, in: connection)
         guard RecoveryDecision(facts(upload, stored)).canRefreshCredentials else {
@@ -124,7 +124,7 @@ struct UploadSessions: Sendable {
     /// - Throws: UPLOAD_NOT_FOUND for what is another organization's or nobody's, UPLOAD_NOT_OWNED for a neighbour's.
     static func owned(_ upload: UploadRecord?, by caller: ObjectOwner) throws(RPCError) -> UploadRecord {
         guard let upload, upload.owner.organizationID == caller.organizationID else {
-            throw RPCError(.uploadNotFound, "there is no such upload")
+            throw RPCError(.uploadNotFound, "the upload does not exist")
         }
         guard upload.owner.isSame(as: caller) else {
             throw RPCError(.uploadNotOwned, "the upload belongs to another device or site")

@@ -37,7 +37,7 @@ package enum UploadsConfigurationError: Error, Sendable, CustomStringConvertible
         switch self {
         case .partSize(let size): "the part size must be a multiple of 4096 and at least 65536 bytes, not \(size)"
         case .bucket(let name):
-            "the bucket must be 3 to 63 lower-case letters, digits and hyphens, with no hyphen at an end, not \(name)"
+            "the bucket must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen, not \(name)"
         }
     }
 }

@@ -53,10 +53,10 @@ struct DeadLetters: Sendable {
             let letters = try records.deadLetters(of: eventID, scope: caller.user.objectScope, webhook: webhook)
             guard !letters.isEmpty else {
                 throw RPCError.notFound(
-                    "event \(eventID) is no dead letter" + (webhook.isEmpty ? "" : " of webhook \(webhook)"))
+                    "event \(eventID) is not a dead letter" + (webhook.isEmpty ? "" : " of webhook \(webhook)"))
             }
             if let gone = letters.map(\.webhook).first(where: { !webhooks.contains($0) }) {
-                throw RPCError.failedPrecondition("no webhook \(gone) is configured")
+                throw RPCError.failedPrecondition("webhook \(gone) is not configured")
             }
             for letter in letters { try records.revive(letter, at: now) }
             try Audit.record(caller.did(to: "events/\(eventID)"), at: now, in: connection)

@@ -25,7 +25,7 @@ struct EventRetention: Sendable {
             }
             try await giveUp(
                 pendingFor: webhook, count: max(pending - configuration.maximumPending, large),
-                because: "too many events waited", at: now)
+                because: "too many events were waiting", at: now)
         }
         var removed = 0
         if let permit {
@@ -45,7 +45,7 @@ struct EventRetention: Sendable {
         for webhook in try await database.read({ try EventRecords($0).webhooksWithPending() })
         where !known.contains(webhook) {
             try await giveUp(
-                pendingFor: webhook, count: .max, because: "no webhook of this name is configured", at: now)
+                pendingFor: webhook, count: .max, because: "the configuration has no webhook with this name", at: now)
         }
     }
 

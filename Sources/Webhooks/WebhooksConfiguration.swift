@@ -9,7 +9,7 @@ package struct WebhooksConfiguration: Sendable {
     package var timeout = Duration.seconds(30)
     /// The time between two attempts at most.
     package var longestRetry = Duration.hours(1)
-    /// How long after the first failed attempt another may begin; then the event is a dead letter.
+    /// How long after the first failed attempt another may begin; then the an event could not be delivered and is a dead letter.
     package var patience = Duration.days(1)
     /// Events that may wait for one webhook; of more, the oldest become dead letters.
     package var maximumPending: Int64 = 100_000

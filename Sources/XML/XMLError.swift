@@ -28,7 +28,7 @@ extension XMLError: CustomStringConvertible {
         let problem =
             switch reason {
             case .syntax: "the document is not well-formed XML"
-            case .invalidText: "the document has bytes or references that are no characters of XML"
+            case .invalidText: "the document has bytes or references that are not characters of XML"
             case .unsupported: "the document uses a part of XML that is not supported"
             case .limitExceeded: "the document exceeds a limit of size, depth, attributes or names"
             }

@@ -109,7 +109,7 @@ def test_a_backup_under_load_restores_to_a_gateway_that_serves_all_that_it_lists
 
     copy = restored(binary, tmp_path, archive)
     # What was completed while its data was on its way is there, too, for the doctor to list.
-    assert offline(binary, "doctor", "--data-dir", copy.data, "--checksums", "--take-in", "all")["in_order"]
+    assert offline(binary, "doctor", "--data-dir", copy.data, "--checksums", "--readopt", "all")["in_order"]
     copy.start()
     try:
         admin = login(copy)
@@ -164,7 +164,7 @@ def test_an_older_database_over_the_live_store_loses_nothing(binary, gateway, lo
     report = offline(binary, "doctor", "--data-dir", gateway.data, code=REFUSED)
     assert not report["in_order"]
     assert len(report["quarantined"]) == 100 and all(file["can_be_taken_in"] for file in report["quarantined"])
-    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--take-in", "all")
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--readopt", "all")
     assert treated["in_order"] and len(treated["taken_in"]) == 100
     assert all(file["problem"] is None for file in treated["taken_in"])
 
@@ -198,22 +198,22 @@ def test_a_database_that_was_put_back_by_hand_is_told_and_settled(binary, gatewa
     assert gateway.stop() == 0
     shutil.copy(tmp_path / "older.db", gateway.data / "gateway.db")
     gateway.start()
-    eventually(lambda: "store and database differ in age" in gateway.stderr)
+    eventually(lambda: "the database and the store were not last used together" in gateway.stderr)
     assert gateway.stop() == 0
     report = offline(binary, "doctor", "--data-dir", gateway.data, code=REFUSED)
     assert not report["same_age"] and report["unknown"]["count"] == 1
-    assert "--settle first" in refused(binary, "doctor", "--data-dir", gateway.data, "--take-in", "all")
-    settled = offline(binary, "doctor", "--data-dir", gateway.data, "--settle", code=REFUSED)
+    assert "--reconcile first" in refused(binary, "doctor", "--data-dir", gateway.data, "--readopt", "all")
+    settled = offline(binary, "doctor", "--data-dir", gateway.data, "--reconcile", code=REFUSED)
     assert settled["settled"] == 1 and settled["same_age"] and len(settled["quarantined"]) == 1
     # One whose bytes are not those that were stored is not listed as if they were.
     (file,) = (gateway.data / "store/quarantine").iterdir()
     file.chmod(0o600)
     file.write_bytes(b"x" * 4321)
-    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--take-in", "all", code=REFUSED)
-    assert "not those that were stored" in treated["taken_in"][0]["problem"] and file.exists()
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--readopt", "all", code=REFUSED)
+    assert "do not match its checksum" in treated["taken_in"][0]["problem"] and file.exists()
     file.write_bytes(content(4321))
     file.chmod(0o400)
-    assert offline(binary, "doctor", "--data-dir", gateway.data, "--take-in", file.name)["in_order"]
+    assert offline(binary, "doctor", "--data-dir", gateway.data, "--readopt", file.name)["in_order"]
     gateway.start()
     user = login(gateway)
     (found,) = user.list_all(filter=f"raw_tags.run={run}")
@@ -246,7 +246,7 @@ def test_the_doctor_changes_nothing_unasked_and_deletes_what_it_is_told_to(binar
     assert report["damaged"] == {"count": 1, "file_ids": [by_upload[kept.size]]}
     (found,) = report["quarantined"]
     assert found["file_id"] == stranger.name and found["size_bytes"] == 9 and not found["can_be_taken_in"]
-    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--take-in", stranger.name, code=REFUSED)
+    treated = offline(binary, "doctor", "--data-dir", gateway.data, "--readopt", stranger.name, code=REFUSED)
     assert "never completed" in treated["taken_in"][0]["problem"]
     treated = offline(binary, "doctor", "--data-dir", gateway.data, "--delete", "../../gateway.db", code=REFUSED)
     assert "no such file" in treated["deleted"][0]["problem"]
@@ -295,12 +295,12 @@ def test_an_archive_that_is_cut_off_or_altered_is_refused(binary, gateway, login
     for contents, said in [
         (data[:-1], "cut off"),
         (data[: len(data) // 2], "cut off"),
-        (data[:-40] + bytes([data[-40] ^ 1]) + data[-39:], "altered"),
-        (data.replace(b"SQLite format 3", b"SQLite format 4", 1), "altered"),
-        (data + b"x", "altered"),
-        (b"PK" + data, "is no archive"),
+        (data[:-40] + bytes([data[-40] ^ 1]) + data[-39:], "is damaged"),
+        (data.replace(b"SQLite format 3", b"SQLite format 4", 1), "is damaged"),
+        (data + b"x", "is damaged"),
+        (b"PK" + data, "is not an archive"),
         (data.replace(b"backup 1", b"backup 9", 1), "newer data-gateway"),
-        (b"", "is no archive"),
+        (b"", "is not an archive"),
     ]:
         changed.write_bytes(contents)
         assert said in refused(binary, "restore", "--from", changed, "--data-dir", target), said
@@ -348,7 +348,7 @@ def test_without_objects_it_is_restored_over_its_store(binary, gateway, login, o
     assert operator.json("backup", "--to", str(archive), "--without-objects")["objects"] == 1
     assert content(500_000)[:1000] not in archive.read_bytes()
     assert gateway.stop() == 0
-    assert "none of their data" in refused(binary, "restore", "--from", archive, "--data-dir", tmp_path / "new")
+    assert "objects without their data" in refused(binary, "restore", "--from", archive, "--data-dir", tmp_path / "new")
     outcome = offline(binary, "restore", "--from", archive, "--data-dir", gateway.data)
     assert outcome["already_there"] == 1 and outcome["quarantined"] == 0
     assert offline(binary, "doctor", "--data-dir", gateway.data, "--checksums")["in_order"]
@@ -396,7 +396,7 @@ def test_only_admins_of_system_and_one_at_a_time(binary, gateway, login, operato
     slow.cancel()
     done = eventually(lambda: (run := operator.run("backup", "--to", str(archive))).returncode == OK and run)
     assert re.search(r": \d+ objects?, \d+ bytes of data$", done.stdout.strip())
-    assert "is there already" in operator.refused(REFUSED, "backup", "--to", str(archive))
+    assert "already exists" in operator.refused(REFUSED, "backup", "--to", str(archive))
     assert not (gateway.data / "copies").exists() or not list((gateway.data / "copies").iterdir())
 
 
@@ -475,7 +475,7 @@ def test_restores_over_a_live_store_that_are_killed_anywhere_lose_nothing(binary
         command.wait()
         assert [data for data in before if data not in stored_bytes(gateway)] == []
     offline(*restore)
-    assert offline(binary, "doctor", "--data-dir", gateway.data, "--take-in", "all", "--checksums")["in_order"]
+    assert offline(binary, "doctor", "--data-dir", gateway.data, "--readopt", "all", "--checksums")["in_order"]
     gateway.start()
     user = login(gateway)
     listed = user.list_all(filter=f"raw_tags.run={run}")

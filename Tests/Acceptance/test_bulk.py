@@ -113,14 +113,14 @@ def test_a_file_with_mistakes_changes_nothing_and_names_them_all(operator, suite
     assert good not in exported(operator)
     # What only the gateway knows is told when the file itself is right.
     message = operator.refused(REFUSED, "device", "import", table(f"device_id,suite\n{other},999999\n"))
-    assert f"{path}:2: suite: there is no deviceSuites/999999" in message
+    assert f"{path}:2: suite: deviceSuites/999999 does not exist" in message
 
 
 def test_refused_lines_are_named_and_the_rest_imported(operator, table, fleet):
     # A device of another organization is not seen, and its id is taken.
     taken, free = fleet.register().device_id, unique_device_id()
     message = operator.refused(REFUSED, "device", "import", table(f"device_id\n{taken}\n{free}\n"))
-    assert f":2: device_id: there is a device {taken}" in message
+    assert f":2: device_id: device {taken} already exists" in message
     assert "1 of 2 lines were refused" in message
     assert free in exported(operator)
 
@@ -134,9 +134,9 @@ def test_long_file_is_imported_whole(operator, suites, table):
 
 
 def test_file_that_is_no_table_is_refused(operator, table, tmp_path):
-    assert "is not UTF-8" in operator.refused(REFUSED, "device", "import", table(b"\xff\xfed\x00"))
+    assert "is not valid UTF-8" in operator.refused(REFUSED, "device", "import", table(b"\xff\xfed\x00"))
     assert "cannot read" in operator.refused(REFUSED, "device", "import", str(tmp_path / "nothing.csv"))
-    assert "needs FILE" in operator.refused(USAGE, "device", "import")
+    assert "requires FILE" in operator.refused(USAGE, "device", "import")
     operator.refused(UNREACHABLE, "device", "import", table("device_id\n"), "--server", "127.0.0.1:1")
 
 
@@ -155,7 +155,7 @@ def test_config_is_what_the_device_needs(operator, suites, gateway):
     assert "\n" not in shown["configuration"]
     text = operator.run("device", "config", device_id, *places).stdout
     assert shown["configuration"] in text.splitlines()
-    assert "only this machine reaches itself" in text
+    assert "only this machine can reach the address" in text
 
 
 def test_config_is_drawn_as_a_qr_code(operator, suites):
@@ -182,5 +182,5 @@ def test_config_takes_a_host(operator, suites):
     operator.json("device", "register", device_id)
     done = operator.run("device", "config", device_id, "--host", "https://gateway.example.com")
     assert '"scheme":"https"' in done.stdout and '"port":50057' in done.stdout
-    assert "in no suite" in done.stdout and "only this machine" not in done.stdout
+    assert "is not in a suite" in done.stdout and "only this machine" not in done.stdout
     assert "991231-999999" in operator.refused(REFUSED, "device", "config", "991231-999999")

@@ -58,14 +58,14 @@ def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, 
     first.process.send_signal(signal.SIGINT)
     half.let_go()
     assert first.wait() == REFUSED
-    assert first.terminal.left[-2].endswith("data-gateway upload --resume goes on"), first.terminal.left
+    assert first.terminal.left[-2].endswith("data-gateway upload --resume continues the upload"), first.terminal.left
     assert_readable(first.terminal)
 
     second = run(device, "upload", "--resume")
     assert second.wait() == OK, second.terminal.left
     assert_readable(second.terminal)
     # It goes on where it was, and says so.
-    assert re.match(rf"going on with {path}: [\d.]+ [MG]B of [\d.]+ [MG]B arrived before$", second.terminal.left[0])
+    assert re.match(rf"continuing {path}: [\d.]+ [MG]B of [\d.]+ [MG]B already stored$", second.terminal.left[0])
     assert second.terminal.percents[0] >= 35
     assert re.match(rf"uploaded {path}: [\d.]+ [MG]B in [\d:]+, upload [0-9a-f-]+$", second.terminal.left[-2])
     assert network.store.cuts_to_come == 0
@@ -100,4 +100,4 @@ def assert_readable(terminal: Terminal) -> None:
     bars = [line for line in terminal.drawn if "[" in line and "%" in line]
     assert bars and all(BAR.search(line) and len(line) <= 79 for line in bars), [b for b in bars if not BAR.search(b)]
     sentences = [line for line in terminal.drawn if line not in bars]
-    assert all(line.startswith(("data-gateway: ", "uploaded ", "going on with ")) for line in sentences), sentences
+    assert all(line.startswith(("data-gateway: ", "uploaded ", "continuing ")) for line in sentences), sentences

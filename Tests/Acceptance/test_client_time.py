@@ -156,5 +156,5 @@ def test_upload_over_tls_needs_the_authority(binary, gateway_with, login, path, 
     device.environment = {"DATA_GATEWAY_CA": str(tmp_path / "nothing.pem")}
     assert "DATA_GATEWAY_CA" in device.refused(USAGE, "upload", path)
     device.environment = {"DATA_GATEWAY_CA": str(Authority(tmp_path, "other").path)}
-    assert "certificate" in device.refused(UNREACHABLE, "upload", path, "--patience", "0")
+    assert "certificate" in device.refused(UNREACHABLE, "upload", path, "--retry-for", "0")
     network.close()

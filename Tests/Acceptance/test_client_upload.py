@@ -94,7 +94,7 @@ def test_a_device_that_lost_its_key_replaces_it(binary, network, home, tmp_path)
     assert device.init(device_id, "--reinit").returncode == OK
     first = device.config["api_key"]
     again = device.init(device_id)
-    assert again.returncode == REFUSED and "there is a key already" in again.stderr
+    assert again.returncode == REFUSED and "already has a key" in again.stderr
     assert device.init(device_id, "--reinit").returncode == OK
     assert device.config["api_key"] != first
     device.done("upload", file_with(tmp_path, 100))
@@ -147,9 +147,9 @@ def test_the_command_line_is_checked(device, tmp_path):
     for arguments in (
         [],
         [path, "--parallel", "0"],
-        [path, "--resume", "--afresh"],
+        [path, "--resume", "--restart"],
         [path, "--tag", "a=1", "--tag", "a=2"],
-        [path, "--patience", "-1"],
+        [path, "--retry-for", "-1"],
     ):
         device.refused(USAGE, "upload", *arguments)
     assert device.journals == []
@@ -158,7 +158,7 @@ def test_the_command_line_is_checked(device, tmp_path):
 def test_missing_file_is_refused_and_the_others_are_uploaded(device, user, run, tmp_path):
     path = file_with(tmp_path, 10)
     message = device.refused(REFUSED, "upload", tmp_path / "nothing", tmp_path, path, "--tag", f"run={run}")
-    assert "No such file" in message and "is no regular file" in message
+    assert "No such file" in message and "is not a regular file" in message
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
     assert device.journals == []
 
@@ -191,7 +191,7 @@ def test_a_gateway_that_is_not_there_is_exit_code_3(device, tmp_path):
     endpoints = json.loads((device.folder / "archebase-endpoints.json").read_text())
     endpoints["auth"]["port"] = 1
     (device.folder / "archebase-endpoints.json").write_text(json.dumps(endpoints))
-    client = device.start("upload", file_with(tmp_path, 10), "--patience", "0")
+    client = device.start("upload", file_with(tmp_path, 10), "--retry-for", "0")
     output, errors = client.communicate(timeout=120)
     assert client.returncode == UNREACHABLE, (output, errors)
     assert "--resume" in errors
@@ -315,13 +315,13 @@ def test_interrupted_by_a_person(device, network, user, run, tmp_path):
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
 
 
-def test_afresh_gives_up_what_was_stored(device, network, user, run, tmp_path, home):
+def test_restart_aborts_the_earlier_upload(device, network, user, run, tmp_path, home):
     path = file_with(tmp_path, SIZE)
     stage = Stage()
     network.store.before("partNumber=2&", stage)
     stage.kill(device.start("upload", path, "--tag", f"run={run}"), network)
     path.write_bytes(content(SIZE + 7, seed=2))
-    device.done("upload", path, "--afresh", "--tag", f"run={run}")
+    device.done("upload", path, "--restart", "--tag", f"run={run}")
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
 
 

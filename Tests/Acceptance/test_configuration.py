@@ -22,7 +22,7 @@ def test_a_secret_that_others_reach_is_warned_about(config, tmp_path, mode, is_w
     shop = {"url": "http://127.0.0.1:1/", "secret_file": str(secret)}
     done = config("check", text=json.dumps({"webhooks": {"shop": shop}}))
     assert done.returncode == 0
-    assert ("a secret is open to other users" in done.stderr) == is_warned_about
+    assert ("other users can read a secret" in done.stderr) == is_warned_about
     assert (str(secret) in done.stderr) == is_warned_about
 
 
@@ -50,11 +50,14 @@ def test_valid_configuration_passes_the_check(config):
 @pytest.mark.parametrize(
     "text, says",
     [
-        ("{\n  uploads: {\n    part_size_bytes: oops\n  }\n}", "line 3, column 22: oops is no value"),
-        ("{uploads: {part_size: 1}}", "there is no key uploads.part_size"),
-        ("{log: {levle: 'info'}}", "there is no key log.levle; did you mean log.level?"),
+        (
+            "{\n  uploads: {\n    part_size_bytes: oops\n  }\n}",
+            "line 3, column 22: unexpected oops: strings must be in quotation marks",
+        ),
+        ("{uploads: {part_size: 1}}", "unknown key uploads.part_size"),
+        ("{log: {levle: 'info'}}", "unknown key log.levle; did you mean log.level?"),
         ("{log: {level: 'loud'}}", "log.level must be debug, info, warning or error, not loud"),
-        ("{rpc: 1}", "rpc is a section"),
+        ("{rpc: 1}", "rpc must be a section"),
         ("{tls: {certificate: '/nowhere/chain.pem', key: '/nowhere/key.pem'}}", "/nowhere/chain.pem cannot be used"),
         ("{listeners: {auth: '0.0.0.0:1'}}", "reachable from other machines"),
     ],
@@ -117,7 +120,7 @@ def test_sighup_takes_what_it_can_and_names_the_rest(gateway_with, login):
     Upload.create(uploader)
     with pytest.raises(grpc.RpcError) as refused:
         Upload.create(uploader)
-    assert "1 uploads under way" in refused.value.details()
+    assert "1 uploads in progress" in refused.value.details()
 
     reload(gateway, {"log": LOG_KEYS, "quota": {"device_uploads": 2}, "web": {"max_connections": 7}})
     line = logged(gateway, event="reloaded")
@@ -126,7 +129,7 @@ def test_sighup_takes_what_it_can_and_names_the_rest(gateway_with, login):
     Upload.create(uploader)
     with pytest.raises(grpc.RpcError) as refused:
         Upload.create(uploader)
-    assert "2 uploads under way" in refused.value.details()
+    assert "2 uploads in progress" in refused.value.details()
 
 
 def test_sighup_names_what_is_said_no_more(gateway_with, tmp_path):
@@ -161,7 +164,7 @@ def test_sighup_changes_how_the_log_is_written(gateway_with, stubs):
 def test_a_configuration_that_breaks_a_rule_changes_nothing(gateway_with, login, config):
     gateway = gateway_with({"quota": {"device_uploads": 1}})
     reload(gateway, config)
-    assert logged(gateway, event="reload failed")["consequence"] == "everything stays as it was"
+    assert logged(gateway, event="the reload failed")["consequence"] == "the current configuration stays in use"
     uploader = Fleet.create(login(gateway)).uploader()
     Upload.create(uploader)
     with pytest.raises(grpc.RpcError):

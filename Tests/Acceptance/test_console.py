@@ -188,7 +188,7 @@ def test_invalid_address_shows_a_page_with_an_error(console, gateway):
     assert console.alert()
     console.go("Devices")
     console.open(f"http://{gateway.listeners['web']}/console/#/devices/991231-000000")
-    assert console.alert() == "there is no device 991231-000000"
+    assert console.alert() == "device 991231-000000 does not exist"
     console.heading("Devices")
 
 
@@ -555,10 +555,10 @@ def test_viewer_sees_only_what_the_role_allows(page, gateway, viewer, admin, upl
         ],
     )
     assert refusals == [
-        "this needs the role admin",
-        "this needs the role operator",
-        "this needs the role admin",
-        "this needs the role admin",
+        "this call requires the role admin",
+        "this call requires the role operator",
+        "this call requires the role admin",
+        "this call requires the role admin",
     ]
 
 

@@ -243,7 +243,7 @@ def test_organizations_share_no_destination_without_a_word(gateway_with, login, 
     assert "copy.destinations" in refusal.message
     gateway.stop()
     gateway.start()
-    line = logged(gateway, event="a destination of copies is shared by organizations")
+    line = logged(gateway, event="several organizations share a copy destination")
     assert line["destination"] == f"file://{shared}"
 
 

@@ -105,9 +105,9 @@ def test_unauthenticated_call_is_refused_as_over_grpc(curl, options):
     [
         ("", "{}"),
         ("{", "not valid JSON"),
-        ('{"pageSize": "ten"}', "pageSize: not a value that it can have"),
-        ('{"pageSise": 1}', "pageSise: there is no such field"),
-        ('{"pageSize": 1, "page_size": 2}', "page_size: given twice"),
+        ('{"pageSize": "ten"}', "pageSize: the value is not valid for the field"),
+        ('{"pageSise": 1}', "pageSise: the field is unknown"),
+        ('{"pageSize": 1, "page_size": 2}', "page_size: the field is given twice"),
         ("[" * 100_000, "not valid JSON"),
     ],
 )

@@ -241,10 +241,10 @@ def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
     first = letters[0]
     assert first["event_id"] < letters[1]["event_id"]
     assert (first["webhook"], first["type"], first["organization"]) == ("all", "device.initialized", "system")
-    assert first["attempts"] >= 2 and first["last_error"] == "the answer's status is 500"
+    assert first["attempts"] >= 2 and first["last_error"] == "the webhook answered with HTTP status 500"
     assert json.loads(first["payload"]) == receiver.events[0]
     shown = command.run("events", "dead-letters", "--webhook", "all").stdout
-    assert first["event_id"] in shown and "the answer's status is 500" in shown
+    assert first["event_id"] in shown and "the webhook answered with HTTP status 500" in shown
     assert command.json("events", "dead-letters", "--webhook", "another") == {"dead_letters": []}
 
     receiver.answer = lambda event: 204
@@ -254,7 +254,7 @@ def test_a_dead_letter_is_listed_and_redelivered(told, binary, stubs, tmp_path):
     headers, body = receiver.requests[-1]
     assert verify(KEY, headers, body)
     eventually(lambda: metrics(gateway, "dead") == {"all": 1})
-    assert "is no dead letter" in command.refused(1, "events", "redeliver", first["event_id"])
+    assert "is not a dead letter" in command.refused(1, "events", "redeliver", first["event_id"])
     service = stubs.events.EventServiceStub(gateway.channel("admin"))
     page = call(service.ListDeadLetters, stubs.events.ListDeadLettersRequest(page_size=1), fleet.user.token)
     assert [letter.event_id for letter in page.dead_letters] == [letters[1]["event_id"]]
@@ -321,7 +321,7 @@ def test_a_webhook_that_is_configured_no_more_leaves_dead_letters(told, stubs):
             call(service.ListDeadLetters, stubs.events.ListDeadLettersRequest(), fleet.user.token).dead_letters
         )
     )
-    assert [letter.last_error for letter in letters] == ["no webhook of this name is configured"]
+    assert [letter.last_error for letter in letters] == ["the configuration has no webhook with this name"]
     with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION"):
         request = stubs.events.RedeliverEventRequest(event_id=letters[0].event_id)
         call(service.RedeliverEvent, request, fleet.user.token)

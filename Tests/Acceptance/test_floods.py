@@ -212,7 +212,7 @@ def test_connections_leave_descriptors_to_the_rest(binary, login, tmp_path, is_f
             if is_full:
                 with measured(bystanders, f"connections at {hard} descriptors"):
                     pass
-            assert logged(gateway, event="connection limits lowered")["descriptors"] == str(hard)
+            assert logged(gateway, event="the connection limits were lowered")["descriptors"] == str(hard)
         assert gateway.stop() == 0
     finally:
         gateway.close()
@@ -230,7 +230,7 @@ def test_a_gateway_without_descriptors_recovers(scene, is_full):
         # Whoever is connected is served.
         listed = bystanders.user.objects("ListObjects", page_size=10)
         assert listed.objects
-        eventually(lambda: "out of file descriptors" in gateway.stderr)
+        eventually(lambda: "the process has no free file descriptors" in gateway.stderr)
         if is_full:
             before = cpu_seconds(gateway)
             time.sleep(5)
@@ -239,7 +239,7 @@ def test_a_gateway_without_descriptors_recovers(scene, is_full):
     bystanders.reconnect()
     bystanders.serve()
     assert reached(gateway, "auth", "descriptors") + reached(gateway, "gateway", "descriptors") > 0
-    logged(gateway, event="out of file descriptors")
+    logged(gateway, event="the process has no free file descriptors")
 
 
 def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
@@ -250,7 +250,7 @@ def test_a_gateway_without_descriptors_ends_at_sigterm(scene, is_full):
         resource.prlimit(gateway.process.pid, resource.RLIMIT_NOFILE, (open_descriptors(gateway) + 2, hard))
         for listener in ("auth", "gateway"):
             connect(gateway.listeners[listener], 50, stack)
-        eventually(lambda: "out of file descriptors" in gateway.stderr)
+        eventually(lambda: "the process has no free file descriptors" in gateway.stderr)
         gateway.process.send_signal(signal.SIGTERM)
         # Where they stay, the gateway waits for them for as long as it waits for calls.
         if not is_full:
@@ -453,7 +453,7 @@ def test_wrong_passwords_of_strangers_keep_no_owner_out(scene, login, is_full, s
     with ThreadPoolExecutor(len(attackers)) as pool:
         try:
             guesses = [pool.submit(guess, attacker) for attacker in attackers]
-            eventually(lambda: (503, "too many failed logins") in seen, seconds=60)
+            eventually(lambda: (503, "too many logins failed: try again later") in seen, seconds=60)
             for _ in range(10):
                 assert sign_in(gateway, ADMIN_PASSWORD, source) == (200, "")
             # Who never was there is as the attackers are.

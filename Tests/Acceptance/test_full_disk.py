@@ -127,7 +127,7 @@ class Filler:
             self.uploader.create()
         except grpc.RpcError as error:
             assert error.code() == grpc.StatusCode.UNAVAILABLE
-            assert "no room for new uploads" in error.details()
+            assert "no space for new uploads" in error.details()
             return True
         return False
 
@@ -170,8 +170,8 @@ def test_a_full_disk_is_emptied_through_the_gateway(gateway, disk, login, end):
         assert not is_released(gateway)
         filler.check()
     log = gateway.stderr
-    assert log.count("its reserve is released") == 3
-    assert log.count("there is space on the disk again") == 3
+    assert log.count("the gateway released its reserve") == 3
+    assert log.count("the disk has free space again") == 3
 
 
 @pytest.mark.parametrize("end", ["stop", "kill"])

@@ -104,7 +104,7 @@ def test_calls_over_http1_have_the_same_line_and_no_other(boss, chatty):
 
 
 def test_request_that_is_no_call_has_a_log_line(chatty):
-    for listener, event in (("web", "no call"), ("ops", "request")):
+    for listener, event in (("web", "a request was not a call"), ("ops", "request")):
         name = unique("request")
         url = f"http://{chatty.listeners[listener]}/nothing?token=hush"
         with pytest.raises(urllib.error.HTTPError) as refused:
@@ -148,7 +148,7 @@ def test_mistake_of_a_client_is_not_logged_as_an_error(chatty, device):
     assert raw.request("GET", [("acl", "")]).status == 501
     line = eventually(lambda: [line for line in log(chatty) if line.get("status") == 501])[-1]
     assert line["level"] == "info"
-    assert not [line for line in log(chatty) if line["event"] == "store request failed"]
+    assert not [line for line in log(chatty) if line["event"] == "a request to the object store failed"]
 
 
 def test_no_secret_is_in_the_log_of_a_whole_flow(chatty, stubs, login, binary, tmp_path):
@@ -243,7 +243,7 @@ def test_without_access_lines_there_is_what_matters_only(gateway_with, login):
     gateway = gateway_with({"log": {"access": False, "level": "debug"}})
     login(gateway).admin("ListSites")
     gateway.stop()
-    assert not [line for line in log(gateway) if line["event"] in ("call", "request", "no call")]
+    assert not [line for line in log(gateway) if line["event"] in ("call", "request", "a request was not a call")]
 
 
 def test_lines_for_people(gateway_with, login):

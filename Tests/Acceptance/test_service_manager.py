@@ -76,7 +76,7 @@ def test_no_sign_of_life_once_the_database_takes_no_writes(binary, tmp_path, man
             told.append(fields(end))
         assert {"WATCHDOG": "1"} in told
         # The log says why.
-        assert eventually(lambda: "the database takes no more writes" in gateway.stderr)
+        assert eventually(lambda: "the database accepts no more writes" in gateway.stderr)
         gateway.stop()
         assert "STOPPING" in fields(end)
     finally:
@@ -89,6 +89,6 @@ def test_a_service_manager_that_is_gone_ends_nothing(binary, tmp_path):
     try:
         gateway.start()
         assert gateway.stop() == 0
-        assert "the service manager was not told" in gateway.stderr
+        assert "the service manager could not be notified" in gateway.stderr
     finally:
         gateway.close()

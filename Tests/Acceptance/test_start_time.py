@@ -87,7 +87,7 @@ def seconds_to_start(gateway: Gateway) -> float:
 
 def comparisons(gateway: Gateway) -> int:
     """How often a start began to compare the store with the database."""
-    return gateway.stderr.count('"why":"there was no clean stop"')
+    return gateway.stderr.count('"why":"the last shutdown was unclean"')
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_only_a_start_after_no_clean_stop_looks_at_files(stopped):
     assert comparisons(gateway) == 2
     agree(gateway)
     assert comparisons(gateway) == 3
-    assert "store put in order" not in gateway.stderr
+    assert "the store was reconciled with the database" not in gateway.stderr
 
 
 def test_a_killed_gateway_serves_while_it_compares(stopped, login):
@@ -126,7 +126,7 @@ def test_a_killed_gateway_serves_while_it_compares(stopped, login):
     eventually(lambda: metric(gateway, "data_gateway_store_folders_to_reconcile") == 0)
     for seed, upload in enumerate(uploads):
         assert upload.store.get() == content(100, seed=seed)
-    assert "store put in order" not in gateway.stderr
+    assert "the store was reconciled with the database" not in gateway.stderr
 
 
 @pytest.mark.parametrize("rows", ["objects", "uploads"])

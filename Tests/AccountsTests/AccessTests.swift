@@ -104,7 +104,7 @@ import Wire
         }
         let viewer = try await world.login("the-viewer", password: "long enough").accessToken
         let error = await refusal { _ = try world.call(methods[1], token: viewer) }
-        #expect(error?.message == "this needs the role operator")
+        #expect(error?.message == "this call requires the role operator")
     }
 
     @Test func organizationsAreForTheSystemsAdmins() async throws {

@@ -204,7 +204,7 @@ import Wire
         #expect(said.count == 2)
         #expect(said.first?.hasPrefix("warning organizations have more lines in the audit log") == true)
         #expect(said.first?.contains("organizations=#1000 max_lines=1000") == true)
-        #expect(said.last == "info    no organization has more lines in the audit log than audit.max_lines any more")
+        #expect(said.last == "info    no organization exceeds audit.max_lines any more")
         #expect(try world.audit().count <= 1000)
     }
 

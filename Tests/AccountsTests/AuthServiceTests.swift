@@ -185,7 +185,7 @@ import Wire
             for _ in 0..<40 {
                 group.addTask {
                     let error = await refusal { _ = try await world.login(host: "192.0.2.9") }
-                    return error?.message == "too many logins at once"
+                    return error?.message == "too many logins are in progress: try again later"
                 }
             }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }

@@ -116,7 +116,7 @@ final class MemorySink: ArchiveSink {
         let head = ArchiveRecord(kind: .manifest, name: "", length: .max).encoded
         let reader = try ArchiveReader(MemorySource(ArchiveRecord.magic + head + [1, 2, 3]))
         #expect(try reader.next()?.length == .max)
-        #expect(throws: ArchiveError.altered("a record is longer than it can be")) { try reader.bytes(limit: 4096) }
+        #expect(throws: ArchiveError.altered("a record exceeds its maximum length")) { try reader.bytes(limit: 4096) }
         #expect(throws: ArchiveError.truncated) { try reader.next() }
     }
 

@@ -60,7 +60,7 @@ import Testing
         try await scrubber.pass()
         #expect(scrubber.metrics.snapshot == .init(bytes: 6, objects: 3, passes: 1, bad: 1))
         let reason = "the disk cannot read it (\(String(cString: strerror(error))))"
-        let line = "error   object is bad file_id=\(objects[1].fileID) why=\"\(reason)\""
+        let line = "error   object is corrupted file_id=\(objects[1].fileID) why=\"\(reason)\""
         #expect(lines.texts.withLock { $0 } == [line])
     }
 
@@ -70,8 +70,8 @@ import Testing
         let scrubber = scrubber()
         try await scrubber.pass()
         #expect(scrubber.metrics.snapshot == .init(bytes: 6, objects: 2, passes: 1, failures: 1, bad: 0))
-        let message = "the object \(objects[0].fileID) was passed over: Invalid argument"
-        #expect(lines.texts.withLock { $0 } == ["error   scrub failed error=\"\(message)\""])
+        let message = "the object \(objects[0].fileID) was skipped: Invalid argument"
+        #expect(lines.texts.withLock { $0 } == ["error   the scrubber failed error=\"\(message)\""])
     }
 
     @Test func manyFailuresInARowPauseThePassBehindThem() async throws {

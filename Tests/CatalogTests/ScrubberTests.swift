@@ -72,8 +72,8 @@ import Testing
         #expect(try await scene.sizes() == [2, 3_000_000])
         #expect(
             reports.lines.withLock { $0 } == [
-                "error   object is bad file_id=\(first.fileID) why=\"its bytes differ\"",
-                "info    object is right again file_id=\(first.fileID) why=\"\"",
+                "error   object is corrupted file_id=\(first.fileID) why=\"its bytes do not match its checksum\"",
+                "info    object is intact again file_id=\(first.fileID) why=\"\"",
             ])
         #expect(
             try scene.audit() == [
@@ -90,8 +90,8 @@ import Testing
         try await scrubber().pass()
         #expect(
             reports.lines.withLock { $0 } == [
-                "error   object is bad file_id=\(gone.fileID) why=\"its file is gone\"",
-                "error   object is bad file_id=\(short.fileID) why=\"its file has another length\"",
+                "error   object is corrupted file_id=\(gone.fileID) why=\"its file is missing\"",
+                "error   object is corrupted file_id=\(short.fileID) why=\"its file has a different size\"",
             ])
         // What is bad can be deleted.
         _ = try await scene.management.deleteObject(

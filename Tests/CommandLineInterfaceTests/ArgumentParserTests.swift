@@ -24,7 +24,7 @@ private struct Sample: Command {
             .option("--address", "HOST:PORT", \.address, "An address"),
             .option("--state", "STATE", \.state, "A choice"),
             .repeated("--tag", "KEY=VALUE", \.tags, "Tags"),
-            .flag("--loud", \.isLoud, "A flag"),
+            .flag("--loud", \.isLoud, "A flag").formerly("--noisy"),
         ]
     }
 
@@ -68,6 +68,14 @@ private struct Sample: Command {
         #expect(!sample.isLoud)
     }
 
+    @Test func formerNamesAreAcceptedAndNotShown() throws {
+        #expect(try parse("one --count 3 --noisy").isLoud)
+        #expect(throws: UsageError("--noisy is given twice", path: ["sample"])) {
+            try parse("one --count 3 --loud --noisy")
+        }
+        #expect(!HelpText.of(Sample.self, path: ["sample"]).contains("--noisy"))
+    }
+
     @Test func optionsEndAtTwoHyphens() throws {
         let sample = try parse("--count 3 -- --one -")
         #expect(sample.first == "--one")
@@ -79,23 +87,23 @@ private struct Sample: Command {
     }
 
     @Test(arguments: [
-        ("", "sample needs FIRST and --count N"),
-        ("one", "sample needs --count N"),
-        ("--count 3", "sample needs FIRST"),
-        ("one two three --count 3", "sample does not know what to do with 'three'"),
-        ("one --count", "--count needs a value: --count N"),
-        ("one --count --loud", "--count needs a value: --count N"),
-        ("one --count=", "--count takes a whole number, not ''"),
-        ("one --count 3x", "--count takes a whole number, not '3x'"),
-        ("one --count 9223372036854775808", "--count takes a whole number, not '9223372036854775808'"),
+        ("", "sample requires FIRST and --count N"),
+        ("one", "sample requires --count N"),
+        ("--count 3", "sample requires FIRST"),
+        ("one two three --count 3", "sample does not accept the argument 'three'"),
+        ("one --count", "--count requires a value: --count N"),
+        ("one --count --loud", "--count requires a value: --count N"),
+        ("one --count=", "--count must be a whole number, not ''"),
+        ("one --count 3x", "--count must be a whole number, not '3x'"),
+        ("one --count 9223372036854775808", "--count must be a whole number, not '9223372036854775808'"),
         ("one --count 3 --count 4", "--count is given twice"),
         ("one --count 3 --loud --loud", "--loud is given twice"),
-        ("one --count 3 --loud=yes", "--loud takes no value"),
-        ("one --count 3 --address host", "--address takes HOST:PORT (IPv6: [HOST]:PORT), not 'host'"),
-        ("one --count 3 --address h:65536", "--address takes HOST:PORT (IPv6: [HOST]:PORT), not 'h:65536'"),
-        ("one --count 3 --state off", "--state takes one of registered, initialized, disabled, not 'off'"),
-        ("one --count 3 --tag key", "--tag takes KEY=VALUE, not 'key'"),
-        ("one --count 3 --tag =value", "--tag takes KEY=VALUE, not '=value'"),
+        ("one --count 3 --loud=yes", "--loud does not accept a value"),
+        ("one --count 3 --address host", "--address must be HOST:PORT (IPv6: [HOST]:PORT), not 'host'"),
+        ("one --count 3 --address h:65536", "--address must be HOST:PORT (IPv6: [HOST]:PORT), not 'h:65536'"),
+        ("one --count 3 --state off", "--state must be one of registered, initialized, disabled, not 'off'"),
+        ("one --count 3 --tag key", "--tag must be KEY=VALUE, not 'key'"),
+        ("one --count 3 --tag =value", "--tag must be KEY=VALUE, not '=value'"),
         ("one --cuont 3", "sample has no option --cuont; did you mean --count?"),
         ("one --Loud", "sample has no option --Loud; did you mean --loud?"),
         ("one --quite-another", "sample has no option --quite-another"),

@@ -28,8 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a\n\"b\nc\nd", 2, "a quote is opened"),
-        ("a\n\"b\"c", 2, "a closing quote is followed"),
+        ("a\n\"b\nc\nd", 2, "the closing quote is missing"),
+        ("a\n\"b\"c", 2, "a closing quote must be followed"),
         ("a\rb", 1, "a carriage return"),
     ])
     func malformedCSVIsRefusedWithItsLine(text: String, line: Int, message: String) {
@@ -39,11 +39,11 @@ import Testing
     }
 
     @Test func bytesThatAreNotUTF8AreRefused() {
-        #expect(throws: CSVError(line: 2, message: "is not UTF-8")) {
+        #expect(throws: CSVError(line: 2, message: "is not valid UTF-8")) {
             try Self.records(Array("a\n".utf8) + [0x62, 0xE4])
         }
         // As a spreadsheet's "Unicode text" begins.
-        #expect(throws: CSVError(line: 1, message: "is not UTF-8")) { try Self.records([0xFF, 0xFE, 0x61, 0]) }
+        #expect(throws: CSVError(line: 1, message: "is not valid UTF-8")) { try Self.records([0xFF, 0xFE, 0x61, 0]) }
     }
 
     @Test func writtenRowsAreReadBack() throws {

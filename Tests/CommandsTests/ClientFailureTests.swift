@@ -20,8 +20,8 @@ import Wire
     }
 
     @Test func messageAndDetailCodeAreShown() {
-        let refused = failure(.notFound, "there is no device 1", detail: "DATA_GATEWAY_DEVICE_NOT_FOUND")
-        #expect(refused.message == "there is no device 1 (DATA_GATEWAY_DEVICE_NOT_FOUND)")
+        let refused = failure(.notFound, "device 1 does not exist", detail: "DATA_GATEWAY_DEVICE_NOT_FOUND")
+        #expect(refused.message == "device 1 does not exist (DATA_GATEWAY_DEVICE_NOT_FOUND)")
         #expect(refused.exitCode == .refused)
         #expect(failure(.permissionDenied, "needs admin").message == "needs admin (PERMISSION_DENIED)")
         #expect(failure(.internalError).message == "GetDevice failed (INTERNAL)")
@@ -46,7 +46,7 @@ import Wire
 
     @Test func wrongListenerIsNamedInTheFailure() {
         let message = failure(.unimplemented, "no such method").message
-        #expect(message.hasPrefix("gateway.example:50054 does not offer GetDevice"))
+        #expect(message.hasPrefix("gateway.example:50054 does not have GetDevice"))
     }
 
     @Test func malformedDetailsAreIgnored() {

@@ -34,22 +34,22 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", ["f:1: has no header: device_id,suite,display_name,description,tags"]),
-        ("device_id,suit\n", ["f:1: suit: there is no such column; did you mean suite?"]),
-        ("device_id,tag:\n", ["f:1: tag:: has no key behind it"]),
-        ("suite,suite\n", ["f:1: suite: is there 2 times", "f:1: device_id: is missing"]),
-        ("device_id\n\"x", ["f:2: a quote is opened and never closed"]),
-        ("device_id,suite\n\(id)\n", ["f:2: has 1 fields, and the header 2"]),
+        ("", ["f:1: must have a header: device_id,suite,display_name,description,tags"]),
+        ("device_id,suit\n", ["f:1: suit: the column is unknown; did you mean suite?"]),
+        ("device_id,tag:\n", ["f:1: tag:: must be followed by a key"]),
+        ("suite,suite\n", ["f:1: suite: is given 2 times", "f:1: device_id: is missing"]),
+        ("device_id\n\"x", ["f:2: the closing quote is missing"]),
+        ("device_id,suite\n\(id)\n", ["f:2: has 1 fields, but the header has 2"]),
         (
             "device_id,suite,tags\nx,1,a\n",
             [
-                "f:2: device_id: a device id must be six digits, a hyphen and six digits: YYMMDD-NNNNNN",
-                "f:2: tags: takes KEY=VALUE;KEY=VALUE, not 'a'",
+                "f:2: device_id: a device id must have the form YYMMDD-NNNNNN (digits)",
+                "f:2: tags: must be KEY=VALUE;KEY=VALUE, not 'a'",
             ]
         ),
         ("device_id,suite\n\(id),x\n", ["f:2: suite: suite must be deviceSuites/NUMBER"]),
         (
-            "device_id\n\(id)\n\n\(id)\n", ["f:4: device_id: \(id) is in line 2 already"]
+            "device_id\n\(id)\n\n\(id)\n", ["f:4: device_id: \(id) is already in line 2"]
         ),
         (
             "device_id,display_name\n\(id),\(String(repeating: "x", count: 129))\n",
@@ -63,12 +63,12 @@ import Testing
     @Test func aFileIsReadToABoundOnly() {
         let wrong = DeviceTable(csv: Array(("device_id\n" + String(repeating: "x\n", count: 1500)).utf8))
         #expect(wrong.problems.count == 1001)
-        #expect(wrong.problems.last?.text(in: "f") == "f:1002: after 1000 problems, the rest was not read")
+        #expect(wrong.problems.last?.text(in: "f") == "f:1002: the rest was not read after 1000 problems")
         let ids = (0...100_000).map { number in "260427-\(String(1_000_000 + number).dropFirst())" }
         let many = DeviceTable(csv: Array((["device_id"] + ids).joined(separator: "\n").utf8))
         #expect(many.lines.count == 100_000)
         let problem = many.problems.first?.text(in: "f")
-        #expect(problem == "f:100002: a file has 100000 devices at most: import them in parts")
+        #expect(problem == "f:100002: a file can have at most 100000 devices: split the file")
     }
 
     @Test func exportedCellsAreNoFormulas() {
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func unknownSuiteIsAProblem() {
-        #expect(throws: TableProblem(line: 2, column: "suite", message: "there is no deviceSuites/9")) {
+        #expect(throws: TableProblem(line: 2, column: "suite", message: "deviceSuites/9 does not exist")) {
             try change("device_id,suite\n\(Self.id),9\n", over: nil)
         }
     }

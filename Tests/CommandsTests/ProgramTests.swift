@@ -80,6 +80,33 @@ final class Recorder: Sendable {
         }
     }
 
+    @Test(arguments: [
+        (["upload", "--afresh", "--patience", "5"], ["upload", "--restart", "--retry-for", "5"]),
+        (
+            ["doctor", "--data-dir", "d", "--settle", "--take-in", "all"],
+            ["doctor", "--data-dir", "d", "--reconcile", "--readopt", "all"]
+        ),
+        (["object", "list-bad"], ["object", "list-corrupted"]),
+    ])
+    func formerSpellingsAreAcceptedAndNotShown(former: [String], current: [String]) throws {
+        guard case .perform(let old) = try Program.request(former),
+            case .perform(let new) = try Program.request(current)
+        else {
+            Issue.record("the command was not found")
+            return
+        }
+        #expect("\(old)" == "\(new)")
+        guard case .print(let page) = try Program.request(current + ["--help"]),
+            case .print(let group) = try Program.request(["help", current[0]])
+        else {
+            Issue.record("the help was not found")
+            return
+        }
+        for word in former where !current.contains(word) {
+            #expect(!page.contains(word) && !group.contains(word), "\(word)")
+        }
+    }
+
     @Test func helpIsNotTakenFromBehindTheOptions() async {
         #expect(await Recorder().run("site create -- --help") == .refused)
     }
@@ -101,18 +128,18 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is needed: serve, login, logout, init, upload, ls, download, site, device, user, object, copy, "
+            "a command is required: serve, login, logout, init, upload, ls, download, site, device, user, object, copy, "
                 + "config, clock, keys, events, audit, backup, restore, doctor",
             "data-gateway --help"
         ),
-        ("device suite", "device suite needs a command: create, list, add, remove", "device suite --help"),
-        ("devcie list", "there is no command devcie; did you mean device?", "data-gateway --help"),
+        ("device suite", "device suite requires a command: create, list, add, remove", "device suite --help"),
+        ("devcie list", "unknown command devcie; did you mean device?", "data-gateway --help"),
         ("device regsiter", "device has no command regsiter; did you mean register?", "data-gateway device --help"),
-        ("--verison", "there is no option --verison; did you mean --version?", "data-gateway --help"),
-        ("help nonsense", "there is no command nonsense", "data-gateway --help"),
-        ("device show", "device show needs DEVICE_ID", "data-gateway device show --help"),
+        ("--verison", "unknown option --verison; did you mean --version?", "data-gateway --help"),
+        ("help nonsense", "unknown command nonsense", "data-gateway --help"),
+        ("device show", "device show requires DEVICE_ID", "data-gateway device show --help"),
         ("device list --suit s", "device list has no option --suit; did you mean --suite?", "device list --help"),
-        ("serve", "serve needs --data-dir DIR", "data-gateway serve --help"),
+        ("serve", "serve requires --data-dir DIR", "data-gateway serve --help"),
     ])
     func usageErrorExplainsAndPointsToHelp(line: String, message: String, hint: String) async {
         let recorder = Recorder()

@@ -66,7 +66,7 @@ private final class Folder {
         try file.write(session)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
         let message = refusal { _ = try file.read() }
-        #expect(message.contains("others can read the session in \(file.path) (mode \(String(mode, radix: 8)))"))
+        #expect(message.contains("other users can read the session in \(file.path) (mode \(String(mode, radix: 8)))"))
         #expect(message.contains("data-gateway login"))
     }
 
@@ -75,12 +75,12 @@ private final class Folder {
         try file.write(session)
         try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        #expect(refusal { _ = try file.read() }.contains("holds no session"))
+        #expect(refusal { _ = try file.read() }.contains("is not a session file"))
     }
 
     @Test func uncreatableFolderIsNamedInTheFailure() throws {
         try Data().write(to: URL(fileURLWithPath: folder.path + "/new"))
-        #expect(refusal { try file.write(session) }.hasPrefix("cannot keep the session in \(file.path): "))
+        #expect(refusal { try file.write(session) }.hasPrefix("cannot write the session in \(file.path): "))
     }
 
     @Test func removedSessionIsNotReadAgain() throws {
@@ -100,7 +100,9 @@ private final class Folder {
     }
 
     @Test func missingHomeAndVariableAreRefused() {
-        #expect(throws: ClientFailure("neither HOME nor DATA_GATEWAY_SESSION says where the session is kept")) {
+        #expect(
+            throws: ClientFailure("set HOME or DATA_GATEWAY_SESSION: one of them defines where the session is kept")
+        ) {
             try SessionFile(in: Recorder().environment())
         }
     }
@@ -108,9 +110,9 @@ private final class Folder {
     @Test func commandsSayWhatToDoAboutIt() async throws {
         let recorder = Recorder()
         #expect(await recorder.run("site list", ["DATA_GATEWAY_SESSION": file.path]) == .refused)
-        #expect(recorder.errors == "data-gateway: not signed in: run data-gateway login --user NAME")
+        #expect(recorder.errors == "data-gateway: you are not signed in: run data-gateway login --user NAME")
         #expect(await recorder.run("logout", ["DATA_GATEWAY_SESSION": file.path]) == .success)
-        #expect(recorder.output == "nobody was signed in")
+        #expect(recorder.output == "you were not signed in")
     }
 
     @Test func serverAddressPrefersOptionThenVariableThenSession() throws {

@@ -61,7 +61,7 @@ import Testing
         }
         let lines = failures.withLock { $0 }
         #expect(lines.count >= 2)
-        #expect(lines.allSatisfy { $0.hasPrefix("error   copying failed error=") && $0.contains("full") })
+        #expect(lines.allSatisfy { $0.hasPrefix("error   a copy failed error=") && $0.contains("full") })
     }
 
     /// Another millisecond each time that somebody looks.

@@ -61,7 +61,7 @@ import Testing
             let file = try #require(FileHandle(forWritingAtPath: path))
             try file.seekToEnd()
             try file.write(contentsOf: Data("{\"nonsense\":{}}\n".utf8))
-            #expect(throws: DeviceFolder.Failure("line 2 of \(path) is not understood: delete the file")) {
+            #expect(throws: DeviceFolder.Failure("line 2 of \(path) cannot be read: delete the file")) {
                 try UploadJournal(path)
             }
         }
@@ -82,8 +82,8 @@ import Testing
             file.change(to: SourceIdentity(path: "/f", size: size, modified: modified, device: 3, inode: inode))
         }
         #expect(changed() == nil)
-        #expect(changed(size: 9) == "had 7 bytes and has 9 now")
-        #expect(changed(modified: 3) == "was written to")
-        #expect(changed(inode: 5) == "is another file now")
+        #expect(changed(size: 9) == "changed from 7 to 9 bytes")
+        #expect(changed(modified: 3) == "was modified")
+        #expect(changed(inode: 5) == "was replaced by another file")
     }
 }

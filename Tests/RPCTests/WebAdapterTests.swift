@@ -98,9 +98,10 @@ import Wire
     }
 
     @Test(arguments: [
-        ("", "{}"), ("{", "not valid JSON"), (#"{"service":1}"#, "service: not a value that it can have"),
-        (#"{"servise":"hi"}"#, "servise: there is no such field"), ("{}{}", "not valid JSON, at byte 2"),
-        (#"{"service":"\#(String(repeating: "a", count: 1000))"}"#, "over the limit of 1000 bytes"),
+        ("", "{}"), ("{", "the text is not valid JSON"),
+        (#"{"service":1}"#, "service: the value is not valid for the field"),
+        (#"{"servise":"hi"}"#, "servise: the field is unknown"), ("{}{}", "the text is not valid JSON, at byte 2"),
+        (#"{"service":"\#(String(repeating: "a", count: 1000))"}"#, "exceeds the limit of 1000 bytes"),
     ])
     func brokenJSONIsExplained(body: String, explanation: String) throws {
         let reply = try call("Echo", "application/json", Array(body.utf8))
@@ -154,7 +155,7 @@ import Wire
 
     @Test(arguments: [
         ("", "encoding="), ("encoding=json", "message"), ("encoding=xml&message=x", "encoding=json"),
-        ("encoding=json&message=%7", "percent"), ("encoding=json&message=a&message=b", "twice"),
+        ("encoding=json&message=%7", "percent"), ("encoding=json&message=a&message=b", "more than once"),
         ("encoding=json&message=a&base64=1", "base64"), ("encoding=json&message=a&connect=2", "v1"),
         ("encoding=json&message=a&compression=br", "compression"),
     ])

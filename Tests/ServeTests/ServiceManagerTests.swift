@@ -56,7 +56,7 @@ import Testing
         // What cannot go on gives no more signs, without being told to end.
         answer.yield(false)
         await watch.value
-        #expect(socket.receive() == "STATUS=waiting to be started again")
+        #expect(socket.receive() == "STATUS=waiting for a restart")
         #expect(socket.isEmpty)
     }
 }

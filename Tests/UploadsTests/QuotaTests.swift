@@ -168,7 +168,7 @@ import Testing
         _ = try await site.create()
         let error = await #expect(throws: RPCError.self) { _ = try await device.create() }
         #expect(error?.detail == .failedPrecondition)
-        #expect(error?.message == "no upload can begin: the site may have 2 objects")
+        #expect(error?.message == "the quota does not allow another upload: the site may have at most 2 objects")
         _ = try await scene.site(2).create()
     }
 
@@ -185,7 +185,7 @@ import Testing
             return try scene.database.readBlocking { try scene.policy.excess(claims, bytes: bytes, in: $0) }
         }
         #expect(try excess(1) == nil)
-        #expect(try excess(2) == "the device may have 1000 stored bytes")
+        #expect(try excess(2) == "the device may have at most 1000 stored bytes")
         try scene.store(second.uploadID, size: 1)
         await expectRefusal(.failedPrecondition) { try await device.create() }
     }

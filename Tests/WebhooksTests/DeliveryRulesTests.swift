@@ -60,7 +60,9 @@ import Testing
 
     @Test func givesUpWhenTheTimeIsOver() {
         #expect(delay(outcome(500, attempts: 20, failingSeconds: 540)) == 60)
-        #expect(outcome(500, attempts: 20, failingSeconds: 541) == .dead(reason: "the answer's status is 500"))
+        #expect(
+            outcome(500, attempts: 20, failingSeconds: 541)
+                == .dead(reason: "the webhook answered with HTTP status 500"))
         // However long it was under way, the first failure is followed by another attempt.
         #expect(delay(outcome(500, attempts: 0, failingSeconds: nil)) == 1)
     }
@@ -73,7 +75,7 @@ import Testing
             Issue.record("\(redirect), \(long)")
             return
         }
-        #expect(first == "the answer is a redirect, which is not followed")
+        #expect(first == "the webhook answered with a redirect, which the gateway does not follow")
         #expect(second.count == 256)
     }
 }

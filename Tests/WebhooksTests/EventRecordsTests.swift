@@ -145,11 +145,12 @@ import Testing
         let log = Logger { line in told.withLock { $0.append(line) } }
         #expect(try await tidy(scene, log: log) { $0.maximumPending = 3 } == 0)
         let said = ids[..<2].map {
-            "warning event is a dead letter event_id=\"\($0)\" webhook=a why=\"too many events waited\""
+            "warning an event could not be delivered and is a dead letter event_id=\"\($0)\" webhook=a why=\"too many events were waiting\""
         }
         #expect(told.withLock { $0 } == said)
         #expect(try scene.letters().map(\.eventID) == Array(ids[..<2]))
-        #expect(try scene.letters().map(\.lastError) == ["too many events waited", "too many events waited"])
+        #expect(
+            try scene.letters().map(\.lastError) == ["too many events were waiting", "too many events were waiting"])
         #expect(try scene.due().map(\.eventID) == [ids[2], ids[3]])
         // Dead letters too are the youngest.
         #expect(try await tidy(scene) { $0.maximumDeadLetters = 1 } == 1)

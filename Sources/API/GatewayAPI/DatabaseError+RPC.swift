@@ -2,13 +2,13 @@ import Database
 import RPC
 
 extension DatabaseError: RPCErrorConvertible {
-    /// What a caller hears of the database's troubles: what passes is UNAVAILABLE, the rest ours.
+    /// The error for the caller: transient failures are UNAVAILABLE, all others are internal.
     package var rpcError: RPCError {
         switch self {
         case .overloaded:
-            RPCError(.overloaded, "too many changes are waiting", retryAfterMilliseconds: 1000)
+            RPCError(.overloaded, "too many writes are waiting: try again later", retryAfterMilliseconds: 1000)
         case .full:
-            RPCError(.overloaded, "there is no room now", retryAfterMilliseconds: 30_000)
+            RPCError(.overloaded, "the gateway's disk is full: try again later", retryAfterMilliseconds: 30_000)
         case .locked:
             RPCError(.overloaded, "the database is in use by another program", retryAfterMilliseconds: 5000)
         case .closed, .writerEnded:

@@ -12,7 +12,7 @@ package struct Page {
     /// - Parameter size: 0 means 50, above 1000 means 1000.
     /// - Throws: INVALID_ARGUMENT for a size below 0, and for a token that was not issued for `scope`.
     package init(size: Int32, token: String, tokens: PageTokens, scope: String) throws(RPCError) {
-        guard size >= 0 else { throw .invalidArgument("page_size must not be below 0") }
+        guard size >= 0 else { throw .invalidArgument("page_size must be at least 0") }
         self.size = size == 0 ? 50 : min(Int(size), 1000)
         self.tokens = tokens
         self.scope = scope

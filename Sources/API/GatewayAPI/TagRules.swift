@@ -14,7 +14,7 @@ package enum TagRules {
     /// - Throws: INVALID_ARGUMENT that names the field and the rule.
     package static func check(_ tags: [String: String], field: String, maximum: Int) throws(RPCError) {
         guard tags.count <= maximum else {
-            throw .invalidArgument("\(field) must be at most \(maximum) entries, not \(tags.count)")
+            throw .invalidArgument("\(field) must have at most \(maximum) entries, not \(tags.count)")
         }
         for (key, value) in tags {
             guard keyLength.contains(key.utf8.count) else {

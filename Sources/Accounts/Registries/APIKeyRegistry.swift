@@ -107,10 +107,10 @@ struct APIKeyRegistry: Sendable {
             let device = try devices.device(deviceID, organizationID: caller.organization.id, in: connection)
                 .orNotFound("device \(deviceID)")
             guard let place = device.place else {
-                throw RPCError(bare: .failedPrecondition, "device \(deviceID) is bound to no suite")
+                throw RPCError(bare: .failedPrecondition, "device \(deviceID) is not in a suite: add it to one first")
             }
             switch (mode, try APIKeyRecords(connection).find(deviceID: deviceID)) {
-            case (.createOnly, .some): throw RPCError.alreadyExists("device \(deviceID) has a key")
+            case (.createOnly, .some): throw RPCError.alreadyExists("device \(deviceID) already has a key")
             case (.rotateOnly, nil): throw RPCError.notFound("device \(deviceID) has no key")
             default: try APIKeyRecords(connection).delete(deviceID: deviceID)
             }

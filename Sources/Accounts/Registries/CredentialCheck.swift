@@ -14,7 +14,7 @@ struct CredentialCheck: Sendable {
     let wrongSecrets: Throttle
     let deferred: DeferredRecords
 
-    /// One answer for malformed, unknown and wrong: which it was is nobody's business.
+    /// One answer for malformed, unknown and wrong, so that it does not tell which keys exist.
     static let invalid = RPCError(.authInvalidCredential, "the credential is not valid")
 
     /// - Parameters:
@@ -29,7 +29,9 @@ struct CredentialCheck: Sendable {
         guard let known else { throw Self.invalid }
         guard constantTimeEqual(digest, recorded(known)) else {
             if let wait = wrongSecrets.take(credential.id, at: now) {
-                throw RPCError(bare: .unavailable, "too many wrong credentials", retryAfterMilliseconds: wait)
+                throw RPCError(
+                    bare: .unavailable, "too many wrong credentials were sent: try again later",
+                    retryAfterMilliseconds: wait)
             }
             deferred.noteDenial(action, Self.invalid.code, host: peer, at: now)
             throw Self.invalid

@@ -45,7 +45,7 @@ struct Sessions: Sendable {
         // Counted before the password is looked at and given back when it was right: otherwise many attempts at once
         // would all find the count low.
         if let wait = failures.count(attempt, at: now) {
-            throw RPCError(bare: .unavailable, "too many failed logins", retryAfterMilliseconds: wait)
+            throw RPCError(bare: .unavailable, "too many logins failed: try again later", retryAfterMilliseconds: wait)
         }
         // A service account has no password, and looks from here as if it did not exist.
         let user = found?.role == .service ? nil : found

@@ -12,7 +12,7 @@ struct SiteRegistry: Sendable {
         return try await database.write { connection in
             let site = try SiteRecords(connection).insert(
                 organizationID: caller.organization.id, name: name, status: status, at: now)
-            guard let site else { throw RPCError.alreadyExists("there is a site of the name \(name)") }
+            guard let site else { throw RPCError.alreadyExists("a site named \"\(name)\" already exists") }
             try Audit.record(caller.did(to: "sites/\(site.id)"), at: now, in: connection)
             return site
         }
@@ -44,7 +44,7 @@ struct SiteRegistry: Sendable {
                 try Audit.record(caller.did(to: "sites/\(id)"), at: now, in: connection)
                 return updated
             } catch DatabaseError.constraint(.unique, _) {
-                throw RPCError.alreadyExists("there is a site of the name \(name)")
+                throw RPCError.alreadyExists("a site named \"\(name)\" already exists")
             }
         }
     }
@@ -55,12 +55,12 @@ struct SiteRegistry: Sendable {
             _ = try SiteRecords(connection).find(id: id, organizationID: caller.organization.id)
                 .orNotFound("site \(id)")
             if let key = try APIKeyRecords(connection).someKey(ofSite: id) {
-                throw RPCError(bare: .failedPrecondition, "the API key \(key) belongs to site \(id)")
+                throw RPCError(bare: .failedPrecondition, "site \(id) still has the API key \(key)")
             }
             do {
                 try SiteRecords(connection).delete(id: id)
             } catch DatabaseError.constraint(.foreignKey, _) {
-                throw RPCError(bare: .failedPrecondition, "a device suite belongs to site \(id)")
+                throw RPCError(bare: .failedPrecondition, "site \(id) still has a device suite")
             }
             try Audit.record(caller.did(to: "sites/\(id)"), at: now, in: connection)
         }
@@ -70,7 +70,7 @@ struct SiteRegistry: Sendable {
 extension Optional {
     /// - Parameter what: e.g. `site 3`.
     func orNotFound(_ what: String) throws(RPCError) -> Wrapped {
-        guard let self else { throw .notFound("there is no \(what)") }
+        guard let self else { throw .notFound("\(what) does not exist") }
         return self
     }
 }

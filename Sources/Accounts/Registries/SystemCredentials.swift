@@ -21,7 +21,7 @@ struct SystemCredentials: Sendable {
             let user = try UserRecords(connection).find(organizationID: caller.organization.id, name: userName)
                 .orNotFound("user \(userName)")
             guard user.role == .service else {
-                throw RPCError(bare: .failedPrecondition, "\(userName) is no service account")
+                throw RPCError(bare: .failedPrecondition, "user \(userName) is not a service account")
             }
             try UserRecords(connection).update(id: user.id, role: .service, passwordHash: nil, at: now)
             try SystemCredentialRecords(connection).replace(

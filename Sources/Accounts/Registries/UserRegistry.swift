@@ -12,7 +12,7 @@ struct UserRegistry: Sendable {
     /// - Parameter password: `nil` for a service account, which has none.
     func createUser(name: String, password: Secret?, role: Role, by caller: Caller) async throws -> UserRecord {
         if role == .service && !caller.isSystem {
-            throw RPCError.permissionDenied("service accounts belong to the organization system alone")
+            throw RPCError.permissionDenied("only the organization system can have service accounts")
         }
         var hash = ""
         if let password { hash = try await passwords.hash(password, for: .organization(caller.organization.id)) }
@@ -20,7 +20,7 @@ struct UserRegistry: Sendable {
         return try await database.write { [hash] connection in
             let user = try UserRecords(connection).insert(
                 organizationID: caller.organization.id, name: name, role: role, passwordHash: hash, at: now)
-            guard let user else { throw RPCError.alreadyExists("there is a user of the name \(name)") }
+            guard let user else { throw RPCError.alreadyExists("a user named \"\(name)\" already exists") }
             try Audit.record(caller.did(to: "users/\(user.id)"), at: now, in: connection)
             return user
         }
@@ -45,10 +45,10 @@ struct UserRegistry: Sendable {
             let user = try user(name, of: caller, in: connection)
             let role = role ?? user.role
             if user.role == .service && hash != nil {
-                throw RPCError(bare: .failedPrecondition, "\(name) is a service account, which has no password")
+                throw RPCError(bare: .failedPrecondition, "\(name) is a service account and cannot have a password")
             }
             if (role == .service) != (user.role == .service) {
-                throw RPCError(bare: .failedPrecondition, "an account is a service's from its creation, or never")
+                throw RPCError(bare: .failedPrecondition, "the role cannot be changed to or from service")
             }
             if role != .admin { try checkAnotherAdmin(than: user, in: connection) }
             if hash != nil || role != user.role {
@@ -93,7 +93,7 @@ struct UserRegistry: Sendable {
             let organization = try OrganizationRecords(connection).insert(
                 name: name, displayName: displayName, kind: .business, at: now)
             guard let organization else {
-                throw RPCError.alreadyExists("there is an organization of the name \(name)")
+                throw RPCError.alreadyExists("an organization named \"\(name)\" already exists")
             }
             let admin = try UserRecords(connection).insert(
                 organizationID: organization.id, name: adminName, role: .admin, passwordHash: hash, at: now
@@ -122,16 +122,16 @@ struct UserRegistry: Sendable {
             let organization = try OrganizationRecords(connection).find(name: name)
                 .orNotFound("organization \(name)")
             guard organization.kind != .system else {
-                throw RPCError(bare: .failedPrecondition, "the organization \(name) is the gateway's own")
+                throw RPCError(bare: .failedPrecondition, "the organization \(name) cannot be deleted")
             }
             let users = try UserRecords(connection).all(organizationID: organization.id)
             if users.count > 1, let user = users.last {
-                throw RPCError(bare: .failedPrecondition, "the user \(user.name) belongs to \(name)")
+                throw RPCError(bare: .failedPrecondition, "organization \(name) still has the user \(user.name)")
             }
             do {
                 try OrganizationRecords(connection).delete(id: organization.id)
             } catch DatabaseError.constraint(.foreignKey, _) {
-                throw RPCError(bare: .failedPrecondition, "sites or devices belong to \(name)")
+                throw RPCError(bare: .failedPrecondition, "organization \(name) still has sites or devices")
             }
             try Audit.record(caller.did(to: "organizations/\(name)"), at: now, in: connection)
         }

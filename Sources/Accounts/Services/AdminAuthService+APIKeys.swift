@@ -24,7 +24,7 @@ extension AdminAuthService {
         case .unspecified: mode = .createOrRotate
         case .createOnly: mode = .createOnly
         case .rotateOnly: mode = .rotateOnly
-        case .unrecognized: throw RPCError.invalidArgument("mutation_mode is not one that there is")
+        case .unrecognized: throw RPCError.invalidArgument("mutation_mode must be CREATE_ONLY or ROTATE_ONLY")
         }
         let (key, credential) = try await accounts.keys.createOrRotateDeviceKey(
             of: request.deviceID, name: name, status: try FieldRules.status(request.status),
@@ -42,7 +42,7 @@ extension AdminAuthService {
         case .unspecified: isDevices = nil
         case .site: isDevices = false
         case .device: isDevices = true
-        case .unrecognized: throw RPCError.invalidArgument("owner_kind is not one that there is")
+        case .unrecognized: throw RPCError.invalidArgument("owner_kind must be SITE or DEVICE")
         }
         let keys = try await accounts.keys.list(
             siteID: request.siteID == 0 ? nil : request.siteID, isDevices: isDevices,
@@ -59,7 +59,7 @@ extension AdminAuthService {
         case (nil, false): expiry = .asItWas
         case (nil, true): expiry = .never
         case (let end?, false): expiry = .at(try end.expiry)
-        case (_?, true): throw RPCError.invalidArgument("expired_at and clear_expired_at contradict each other")
+        case (_?, true): throw RPCError.invalidArgument("expired_at and clear_expired_at must not both be set")
         }
         let key = try await accounts.keys.update(
             request.apiKeyID, name: request.keyName, status: try request.status.map(FieldRules.newStatus),
@@ -100,7 +100,7 @@ extension Timestamp {
     /// The value of the field `expired_at`.
     fileprivate var expiry: UnixTime {
         get throws(RPCError) {
-            guard let time else { throw .invalidArgument("expired_at is no point in time") }
+            guard let time else { throw .invalidArgument("expired_at is not a valid time") }
             return time
         }
     }

@@ -13,7 +13,7 @@ package struct AuditService: AuditServiceHandler {
     ) async throws -> ListAuditLinesResponse {
         let caller = try Caller(context)
         let since = try request.since.map { since throws(RPCError) in
-            guard let time = since.time else { throw .invalidArgument("since is no point in time") }
+            guard let time = since.time else { throw .invalidArgument("since is not a valid time") }
             return time
         }
         let page = try Page(

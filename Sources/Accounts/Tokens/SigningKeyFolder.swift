@@ -123,8 +123,8 @@ struct SigningKeyError: Error, CustomStringConvertible {
 
     var description: String {
         """
-        \(path) is not a P-256 private key that can be read: restore it from a backup, or remove it \
-        (tokens that it signed are then refused, and clients sign in again)
+        the signing key \(path) is not a readable P-256 private key: restore it from a backup, or remove it \
+        (the gateway then refuses the tokens that it signed, and clients have to sign in again)
         """
     }
 }

@@ -19,7 +19,7 @@ package final class ArchiveDestination: @unchecked Sendable {  // used by one ta
     /// - Throws: `DataDirectory.Problem` where the file is there already, or another backup writes it.
     package init(_ path: String, passphrase: Secret?) throws {
         guard !DataDirectory.exists(path) else {
-            throw DataDirectory.Problem(description: "\(path) is there already: name another file")
+            throw DataDirectory.Problem(description: "\(path) already exists: name another file")
         }
         self.path = path
         partial = path + ".partial"
@@ -31,7 +31,8 @@ package final class ArchiveDestination: @unchecked Sendable {  // used by one ta
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fchmod(descriptor, 0o600) == 0, ftruncate(descriptor, 0) == 0
         else {
             close(descriptor)
-            throw DataDirectory.Problem(description: "\(partial) is being written by another backup, or is not yours")
+            throw DataDirectory.Problem(
+                description: "\(partial) is locked by another backup, or belongs to another user")
         }
         let file = FileSink(descriptor)
         do {

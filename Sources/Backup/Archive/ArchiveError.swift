@@ -1,4 +1,4 @@
-/// Why an archive is not taken. Nothing of it was put in place.
+/// The reason why an archive cannot be restored. Nothing of it was put in place.
 package enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
     case unreadable(String)
     case notAnArchive
@@ -15,13 +15,13 @@ package enum ArchiveError: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let reason): "the archive cannot be read: \(reason)"
-        case .notAnArchive: "the file is no archive of data-gateway backup"
-        case .newer: "the archive was written by a newer data-gateway: restore it with that one"
+        case .notAnArchive: "the file is not an archive of data-gateway backup"
+        case .newer: "the archive was written by a newer data-gateway: restore it with that version"
         case .truncated: "the archive is cut off: its end is missing"
-        case .altered(let what): "the archive was altered: \(what)"
-        case .passphraseMissing: "the archive is encrypted: name the file of its passphrase with --passphrase-file"
-        case .passphraseUnexpected: "the archive is not encrypted: leave --passphrase-file out"
-        case .wrongPassphrase: "the passphrase is wrong, or the first bytes of the archive were altered"
+        case .altered(let what): "the archive is damaged: \(what)"
+        case .passphraseMissing: "the archive is encrypted: set --passphrase-file to the file with its passphrase"
+        case .passphraseUnexpected: "the archive is not encrypted: remove --passphrase-file"
+        case .wrongPassphrase: "the passphrase is wrong, or the first bytes of the archive are damaged"
         }
     }
 }

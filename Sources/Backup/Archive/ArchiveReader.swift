@@ -29,15 +29,15 @@ final class ArchiveReader {
         let head = try source.readExactly(ArchiveRecord.headCount)
         guard let kind = ArchiveRecord.Kind(rawValue: head[0]), let length = Int64(exactly: bigEndian(head[2...]))
         else {
-            throw ArchiveError.altered("a record's head is none")
+            throw ArchiveError.altered("malformed record header")
         }
         if kind == .end {
-            guard length == 32, head[1] == 0 else { throw ArchiveError.altered("its end is none") }
+            guard length == 32, head[1] == 0 else { throw ArchiveError.altered("malformed end record") }
             update(head)
             guard try source.readExactly(32) == digest.finalize() else {
-                throw ArchiveError.altered("its checksum does not fit")
+                throw ArchiveError.altered("its bytes do not match its checksum")
             }
-            guard try source.read(1).isEmpty else { throw ArchiveError.altered("there is something behind its end") }
+            guard try source.read(1).isEmpty else { throw ArchiveError.altered("it has bytes after its end record") }
             return nil
         }
         let name = try source.readExactly(Int(head[1]))
@@ -61,7 +61,7 @@ final class ArchiveReader {
     ///
     /// - Parameter limit: a longer one is refused before it is read.
     func bytes(limit: Int) throws -> [UInt8] {
-        guard unread <= limit else { throw ArchiveError.altered("a record is longer than it can be") }
+        guard unread <= limit else { throw ArchiveError.altered("a record exceeds its maximum length") }
         var all: [UInt8] = []
         try forEachPiece { all += $0 }
         return all

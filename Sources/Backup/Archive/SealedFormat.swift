@@ -20,7 +20,9 @@ struct SealedFormat {
 
     init(_ passphrase: Secret, salt: [UInt8]) throws {
         guard let derived = Scrypt.derive(passphrase, salt: salt, count: 64) else {
-            throw DataDirectory.Problem(description: "there is no memory (128 MiB) to make a key of the passphrase")
+            throw DataDirectory.Problem(
+                description:
+                    "deriving the key from the passphrase needs 128 MiB of memory, which the system does not have")
         }
         self.salt = salt
         key = Array(derived[..<32])

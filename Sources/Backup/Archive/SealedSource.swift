@@ -50,7 +50,7 @@ final class SealedSource: ArchiveSource {
             // Whole chunks are missing where the one in the last place is in order but not the last; where it is a
             // stump, the two cannot be told apart.
             let isCutOff = isAtEnd && format.open(sealed, number: number, isLast: false) != nil
-            throw isCutOff ? ArchiveError.truncated : ArchiveError.altered("or cut off, at its chunk \(number)")
+            throw isCutOff ? ArchiveError.truncated : ArchiveError.altered("chunk \(number) is altered or cut off")
         }
         number += 1
         return plain

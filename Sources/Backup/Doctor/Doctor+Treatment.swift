@@ -17,14 +17,14 @@ extension Doctor {
     /// quarantine, nothing is removed.
     ///
     /// - Returns: how many files went there.
-    package func settle() throws -> Int {
+    package func reconcile() throws -> Int {
         try writing { database in
             let store = OfflineStore(directory: directory.store)
-            let quarantined = try store.settle(database) { try DoctorRecords(connection: $0).isListed($1) }
+            let quarantined = try store.reconcile(database) { try DoctorRecords(connection: $0).isListed($1) }
             guard let quarantined else {
                 throw DataDirectory.Problem(
                     description: """
-                        \(directory.store) is not the store of this database, or is not there: is its disk mounted?
+                        \(directory.store) is missing, or is not the store of this database: check that its disk is mounted
                         """)
             }
             return quarantined
@@ -38,7 +38,8 @@ extension Doctor {
         try writing { database in
             guard try matchesStoreGeneration(database) else {
                 throw DataDirectory.Problem(
-                    description: "database and store are not of the same age: run doctor with --settle first")
+                    description:
+                        "the database and the store were not last used together: run doctor with --reconcile first")
             }
             let store = OfflineStore(directory: directory.store)
             let quarantined = try quarantined()
@@ -72,7 +73,7 @@ extension Doctor {
             let known = Set(all.map(\.fileID))
             return treated
                 + (fileIDs ?? []).subtracting(known).sorted().map {
-                    RepairResult(fileID: $0, problem: "there is no such file to take in")
+                    RepairResult(fileID: $0, problem: "the store has no such file to re-adopt")
                 }
         }
     }
@@ -82,7 +83,7 @@ extension Doctor {
         let store = OfflineStore(directory: directory.store)
         return try fileIDs.sorted().map {
             RepairResult(
-                fileID: $0, problem: try store.deleteQuarantined($0) ? nil : "there is no such file in quarantine")
+                fileID: $0, problem: try store.deleteQuarantined($0) ? nil : "the quarantine has no such file")
         }
     }
 

@@ -65,7 +65,9 @@ package struct Doctor: Sendable {
         try Database.inspect(path: directory.database) { connection in
             guard try connection.pending(migrations).isEmpty else {
                 throw DataDirectory.Problem(
-                    description: "an older data-gateway wrote the database: start this one once, then ask again")
+                    description:
+                        "the database was written by an older data-gateway: start this version once, then run doctor again"
+                )
             }
             var report = Report()
             let records = DoctorRecords(connection: connection)

@@ -10,7 +10,7 @@ struct DoctorRecords {
             $0 != "ok"
         }
         let dangling = try connection.query("PRAGMA foreign_key_check") {
-            "a row of \($0.text("table")) refers to nothing"
+            "a row of \($0.text("table")) refers to a missing row"
         }
         return damages + dangling.prefix(100)
     }

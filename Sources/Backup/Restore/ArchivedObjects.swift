@@ -11,7 +11,7 @@ final class ArchivedObjects {
     func next() throws -> StoredFile? {
         let entry = try source.read(StoredFile.entryCount)
         if entry.isEmpty { return nil }
-        guard let file = StoredFile(listEntry: entry) else { throw ArchiveError.altered("its list of objects is none") }
+        guard let file = StoredFile(listEntry: entry) else { throw ArchiveError.altered("malformed object list") }
         return file
     }
 
@@ -22,12 +22,12 @@ final class ArchivedObjects {
         while let file = try next() {
             if file.fileID == record.name {
                 guard file.size == record.length else {
-                    throw ArchiveError.altered("the object \(file.fileID) has another size than its list says")
+                    throw ArchiveError.altered("the object \(file.fileID) does not have the size in the object list")
                 }
                 return file
             }
             try passOver(file)
         }
-        throw ArchiveError.altered("the object \(record.name) is not in its list, or not in its place there")
+        throw ArchiveError.altered("the object \(record.name) is missing from the object list or out of order")
     }
 }

@@ -42,7 +42,7 @@ package struct Restore {
     ) throws -> Outcome {
         let archive = try ArchiveReader(try ArchiveFile.open(file, passphrase: passphrase))
         guard try archive.next()?.kind == .manifest, let manifest = Manifest(try archive.bytes(limit: Manifest.limit))
-        else { throw ArchiveError.altered("it does not begin with what it is of") }
+        else { throw ArchiveError.altered("it does not begin with its manifest") }
         guard manifest.format == DataDirectory.format else { throw ArchiveError.newer }
         let target = try RestoreTarget(path, for: manifest)
         let restore = Restore(archive: archive, manifest: manifest, migrations: migrations, now: now)
@@ -68,9 +68,10 @@ package struct Restore {
         if try store.identity == nil, let identity = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }) {
             try store.setIdentity(identity)
         }
-        let quarantined = try store.settle(database) { try DoctorRecords(connection: $0).isListed($1) }
+        let quarantined = try store.reconcile(database) { try DoctorRecords(connection: $0).isListed($1) }
         guard let quarantined else {
-            throw DataDirectory.Problem(description: "the store in \(target.directory.store) is another gateway's")
+            throw DataDirectory.Problem(
+                description: "the store in \(target.directory.store) belongs to another gateway")
         }
         outcome.quarantined = quarantined
         try target.finish()
@@ -88,7 +89,7 @@ package struct Restore {
             record = try archive.next()
         }
         guard record?.kind == .list, record?.length == Int64(manifest.objects * StoredFile.entryCount) else {
-            throw ArchiveError.altered("its list of objects is missing")
+            throw ArchiveError.altered("its object list is missing")
         }
         try stage.write("list", archive.forEachPiece)
         let list = try stage.list()
@@ -102,7 +103,7 @@ package struct Restore {
                 try restore(file, facts, stage, live, &outcome)
                 facts = nil
             case .manifest, .database, .key, .list, .end:
-                throw ArchiveError.altered("a record is out of its place")
+                throw ArchiveError.altered("a record is out of order")
             }
         }
         while let file = try list.next() { try absent(file, live, &outcome) }
@@ -146,7 +147,7 @@ package struct Restore {
             throw ArchiveError.altered("its database is damaged: \(problems.first ?? "")")
         }
         guard identity?.id == manifest.storeID, identity?.generation == manifest.generation else {
-            throw ArchiveError.altered("its database is another store's")
+            throw ArchiveError.altered("its database belongs to another store")
         }
         _ = try Keyring.open(directory: stage.keys, create: false)
     }

@@ -20,28 +20,29 @@ struct RestoreTarget {
             guard restoring.storeID == manifest.storeID else {
                 throw DataDirectory.Problem(
                     description: """
-                        a restore of another gateway's archive into \(path) did not finish: run that one again, or remove \
+                        a restore of another gateway's archive into \(path) did not finish: run that restore again, or remove \
                         the folder
                         """)
             }
         } else if let store {
             guard store == manifest.storeID else {
                 throw DataDirectory.Problem(
-                    description: "\(path) holds another gateway than the archive is of: name an empty folder")
+                    description:
+                        "\(path) is the data directory of another gateway than the archive's: name an empty folder")
             }
         } else {
             guard try DataDirectory.contents(path).allSatisfy({ $0 == "restoring" }) else {
                 throw DataDirectory.Problem(
                     description: """
-                        \(path) is not empty, and no store of the archive's gateway is in it: name an empty folder, or \
-                        the data directory that the archive is of
+                        \(path) is not empty and does not have the store of the archive's gateway: name an empty folder or \
+                        the data directory of that gateway
                         """)
             }
             guard manifest.hasObjects || manifest.objects == 0 else {
                 throw DataDirectory.Problem(
                     description: """
-                        the archive lists \(manifest.objects) objects and holds none of their data: name the data \
-                        directory that it is of, with its store
+                        the archive lists \(manifest.objects) objects without their data: name the data \
+                        directory of its gateway, with its store
                         """)
             }
         }

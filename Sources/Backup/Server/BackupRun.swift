@@ -24,7 +24,7 @@ struct BackupRun: Sendable {
         try Database.inspect(path: copy) { connection in
             var summary = Summary()
             guard let identity = try StoreIdentity.recorded(in: connection) else {
-                throw DataDirectory.Problem(description: "the database does not say which store it goes with")
+                throw DataDirectory.Problem(description: "the database does not name its store")
             }
             summary.objects = try StoredFile.count(in: connection)
             let archive = try ArchiveWriter(sink)
@@ -41,7 +41,8 @@ struct BackupRun: Sendable {
             try archive.begin(.list, length: Int64(summary.objects * StoredFile.entryCount))
             try StoredFile.forEach(in: connection) { file in
                 guard let entry = file.listEntry else {
-                    throw DataDirectory.Problem(description: "the database has an object file of the id \(file.fileID)")
+                    throw DataDirectory.Problem(
+                        description: "the database names an object file with the invalid id \(file.fileID)")
                 }
                 try archive.append(entry)
             }
@@ -79,7 +80,9 @@ struct BackupRun: Sendable {
             try archive.append(bytes)
             written += Int64(bytes.count)
         }
-        guard written == size else { throw ArchiveError.unreadable("the copy of the database changed") }
+        guard written == size else {
+            throw ArchiveError.unreadable("the copy of the database changed during the backup")
+        }
     }
 
     /// RFC 3339, UTC.

@@ -66,7 +66,7 @@ package final class BackupService: BackupServiceHandler {
         do throws(PrivateFile.Failure) {
             try PrivateFile.makeFolder(directory.copies)
         } catch {
-            throw DataDirectory.Problem(description: "cannot make \(directory.copies): \(error.reason)")
+            throw DataDirectory.Problem(description: "cannot create \(directory.copies): \(error.reason)")
         }
         return "\(directory.copies)/\(Hex.lower(Random.bytes(8))).db"
     }

@@ -26,10 +26,11 @@ struct FilterParser {
 
     private mutating func terms() throws(FilterError) -> [ObjectFilter.Term] {
         guard bytes.count <= Self.maximumBytes else {
-            throw FilterError(position: Self.maximumBytes, reason: "a filter must end")
+            throw FilterError(
+                position: Self.maximumBytes, reason: "a filter can have at most \(Self.maximumBytes) bytes")
         }
         if let control = bytes.firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
-            throw FilterError(position: control, reason: "a filter has no control characters; one stands")
+            throw FilterError(position: control, reason: "control characters are not allowed")
         }
         if bytes.isEmpty { return [] }
         var terms = [try term()]
@@ -40,7 +41,7 @@ struct FilterParser {
                 skipSpaces()
             }
             guard terms.count < Self.maximumTerms else {
-                throw failure("a filter has at most \(Self.maximumTerms) terms; one more begins")
+                throw failure("a filter can have at most \(Self.maximumTerms) terms")
             }
             terms.append(try term())
         }
@@ -54,7 +55,7 @@ struct FilterParser {
             try equality()
             let (value, at) = try value()
             guard value == "verified" else {
-                throw FilterError(position: at, reason: "status is verified always, not as")
+                throw FilterError(position: at, reason: "\"status\" only accepts \"verified\"")
             }
             return .isVerified
         case "raw_tags":
@@ -69,24 +70,24 @@ struct FilterParser {
             return .objectID(try value().text)
         case "site":
             try equality()
-            return .site(try number("site is the number of a site, not as"))
+            return .site(try number("expected the number of a site"))
         case "size":
             let comparison = try comparison()
-            let size = try number("size is a number of bytes, not as")
+            let size = try number("expected a size in bytes such as 1048576")
             return .size(comparison.interval(first: size, next: size + 1))
         case "created":
             let comparison = try comparison()
             let (value, at) = try value()
             guard let time = RFC3339.parse(value) else {
-                throw FilterError(position: at, reason: "created is a time such as 2026-01-31T08:00:00Z, not as")
+                throw FilterError(position: at, reason: "expected a time such as 2026-01-31T08:00:00Z")
             }
             // Times are shown in whole seconds: an object is of every instant of its second.
             return .created(comparison.interval(first: time.roundedUp.microseconds, next: time.nextSecond.microseconds))
         default:
             throw FilterError(
                 position: start,
-                reason: "status, raw_tags.KEY, device, site, object_id, size or created must begin a term "
-                    + "(OR, NOT and parentheses are not known)")
+                reason: "expected a term with status, raw_tags.KEY, device, site, object_id, size or created "
+                    + "(OR, NOT and parentheses are not supported)")
         }
     }
 
@@ -99,7 +100,7 @@ struct FilterParser {
     }
 
     private mutating func tagKey() throws(FilterError) -> String {
-        guard byte == UInt8(ascii: ".") else { throw failure("raw_tags is followed by a dot and a key, not as") }
+        guard byte == UInt8(ascii: ".") else { throw failure("expected a dot and a key after raw_tags") }
         position += 1
         let start = position
         let key: String
@@ -108,13 +109,13 @@ struct FilterParser {
         } else {
             while let byte, !":=<>".utf8.contains(byte) {
                 guard byte != UInt8(ascii: " "), byte != UInt8(ascii: "\"") else {
-                    throw failure("a key with a space or a quote is written in quotes, not as")
+                    throw failure("a key that contains a space or a quote must be in double quotes")
                 }
                 position += 1
             }
             key = text(start..<position)
         }
-        guard !key.isEmpty else { throw FilterError(position: start, reason: "the key of a tag is missing") }
+        guard !key.isEmpty else { throw FilterError(position: start, reason: "expected the key of a tag") }
         return key
     }
 
@@ -128,7 +129,7 @@ struct FilterParser {
             return .equal
         case UInt8(ascii: "<"): comparison = isOrEqual ? .lessOrEqual : .less
         case UInt8(ascii: ">"): comparison = isOrEqual ? .greaterOrEqual : .greater
-        default: throw failure("one of : = < <= > >= is missing")
+        default: throw failure("expected one of the operators : = < <= > >=")
         }
         position += isOrEqual ? 2 : 1
         return comparison
@@ -137,7 +138,7 @@ struct FilterParser {
     private mutating func equality() throws(FilterError) {
         let start = position
         guard try comparison() == .equal else {
-            throw FilterError(position: start, reason: "only size and created have an order; : or = must stand")
+            throw FilterError(position: start, reason: "expected : or = (only size and created can be ordered)")
         }
     }
 
@@ -155,14 +156,18 @@ struct FilterParser {
         let start = position
         if byte == UInt8(ascii: "\"") {
             let value = try quoted()
-            guard byte == nil || byte == UInt8(ascii: " ") else { throw failure("a space must follow a quoted value") }
+            guard byte == nil || byte == UInt8(ascii: " ") else {
+                throw failure("expected a space after the quoted value")
+            }
             return (value, start)
         }
         while let byte, byte != UInt8(ascii: " ") {
-            guard byte != UInt8(ascii: "\"") else { throw failure("a value with a quote is written in quotes, not as") }
+            guard byte != UInt8(ascii: "\"") else {
+                throw failure("a value that contains a quote must be in double quotes")
+            }
             position += 1
         }
-        guard position > start else { throw failure("a value is missing") }
+        guard position > start else { throw failure("expected a value") }
         return (text(start..<position), start)
     }
 
@@ -176,14 +181,14 @@ struct FilterParser {
             case UInt8(ascii: "\""): return String(decoding: content, as: UTF8.self)
             case UInt8(ascii: "\\"):
                 guard let escaped = self.byte, escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\") else {
-                    throw failure("a backslash in quotes stands before a quote or a backslash, not as")
+                    throw failure("expected a quote or a backslash after the backslash")
                 }
                 content.append(escaped)
                 position += 1
             default: content.append(byte)
             }
         }
-        throw FilterError(position: start, reason: "no quote closes the one")
+        throw FilterError(position: start, reason: "the closing quote is missing")
     }
 
     private mutating func skipSpaces() {

@@ -38,11 +38,11 @@ struct ObjectFilter: Sendable, Hashable {
     let terms: [Term]
 }
 
-/// Why a filter is none.
+/// The first byte of a filter that breaks its grammar, and what was expected there.
 struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
     /// In bytes of UTF-8, counted from 0.
     let position: Int
     let reason: String
 
-    var description: String { "\(reason) at byte \(position)" }
+    var description: String { "byte \(position): \(reason)" }
 }

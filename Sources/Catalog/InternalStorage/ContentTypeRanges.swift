@@ -12,7 +12,7 @@ struct ContentTypeRanges: Sendable, Hashable {
     /// - Throws: INVALID_ARGUMENT for what is no `type/subtype`, `type/*` or `*/*`.
     init(_ texts: [String]) throws(RPCError) {
         guard texts.count <= Self.most else {
-            throw .invalidArgument("allowed_content_types must be \(Self.most) at most, not \(texts.count)")
+            throw .invalidArgument("allowed_content_types must have at most \(Self.most) entries, not \(texts.count)")
         }
         for (index, text) in texts.enumerated() where !Self.isRange(text) {
             throw .invalidArgument("allowed_content_types[\(index)] must be like text/plain, text/* or */*")

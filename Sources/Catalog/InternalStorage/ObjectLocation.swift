@@ -11,15 +11,15 @@ struct ObjectLocation: Sendable, Hashable {
 
     /// - Throws: INVALID_ARGUMENT for what no object can be called.
     init(_ object: StorageObject?) throws(RPCError) {
-        guard let object else { throw .invalidArgument("object must be given") }
+        guard let object else { throw .invalidArgument("object must be set") }
         guard ObjectName.isBucket(object.bucket) else {
             throw .invalidArgument(
-                "object.bucket must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
+                "object.bucket must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
         }
         guard ObjectName.isKey(object.objectKey) else {
             throw .invalidArgument(
-                "object.object_key must be 1 to 1023 bytes, without a / at its beginning, backslashes, control characters,"
-                    + " and segments . or ..")
+                "object.object_key must be 1 to 1023 bytes, must not begin with / and must not contain backslashes,"
+                    + " control characters or the segments . and ..")
         }
         bucket = object.bucket
         key = object.objectKey

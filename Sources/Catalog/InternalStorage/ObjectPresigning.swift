@@ -62,15 +62,15 @@ struct ObjectPresigning: Sendable {
         _ access: Access, _ location: ObjectLocation, exists: Bool, _ decision: AccessDecision
     ) throws(RPCError) {
         if access == .read {
-            guard exists else { throw .notFound("there is no object \(location.key) in \(location.bucket)") }
+            guard exists else { throw .notFound("object \(location.key) does not exist in bucket \(location.bucket)") }
             guard case .noSuchUpload = decision else { return }
-            throw .failedPrecondition("the object's bytes are no more what was verified")
+            throw .failedPrecondition("the object is corrupted: its bytes no longer match its checksum")
         }
         guard !exists else {
-            throw .failedPrecondition("\(location.key) holds a finished object, which is not written over")
+            throw .failedPrecondition("\(location.key) is a finished object and cannot be overwritten")
         }
         guard case .allowed = decision else {
-            throw .failedPrecondition("\(location.key) belongs to an upload that takes nothing any more")
+            throw .failedPrecondition("\(location.key) belongs to an upload that no longer accepts data")
         }
     }
 }

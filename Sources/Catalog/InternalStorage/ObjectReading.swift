@@ -27,14 +27,14 @@ struct ObjectReading: Sendable {
         let now = clock.now()
         let (object, type) = try await database.write(mayUseReserve: true) { connection in
             guard let object = try store.object(bucket: location.bucket, key: location.key, in: connection) else {
-                throw RPCError.notFound("there is no object \(location.key) in \(location.bucket)")
+                throw RPCError.notFound("object \(location.key) does not exist in bucket \(location.bucket)")
             }
             guard try ObjectRecords(connection).object(uploadID: object.uploadID)?.isBad != true else {
                 throw Self.bad
             }
             guard object.size <= limit else {
-                let rule = limit == maximumBytes ? "max_bytes is" : "one answer holds at most"
-                throw RPCError.failedPrecondition("the object has \(object.size) bytes, and \(rule) \(limit)")
+                let rule = limit == maximumBytes ? "max_bytes is" : "a response can hold at most"
+                throw RPCError.failedPrecondition("the object has \(object.size) bytes, and \(rule) \(limit) bytes")
             }
             let type = object.contentType ?? "application/octet-stream"
             guard types.contain(type) else {
@@ -48,6 +48,6 @@ struct ObjectReading: Sendable {
     }
 
     private static var bad: RPCError {
-        .failedPrecondition("the object's bytes are no more what was verified")
+        .failedPrecondition("the object is corrupted: its bytes no longer match its checksum")
     }
 }

@@ -16,13 +16,13 @@ final class BackupDownload: HTTPBodySource, @unchecked Sendable {  // used by it
         self.messages = messages
     }
 
-    /// The answer to the browser: the archive as it is made, or why there is none.
+    /// The answer to the browser: the archive as it is made, or the error.
     static func response(to call: any LocalMessages, named name: String) -> HTTPResponse {
         let download = BackupDownload(call)
         do throws(RPCError) {
             guard try download.takeNext() else {
                 download.close()
-                return refusal("there is no backup")
+                return refusal("the gateway sent no backup")
             }
         } catch {
             download.close()
@@ -34,7 +34,7 @@ final class BackupDownload: HTTPBodySource, @unchecked Sendable {  // used by it
         return .console(200, fields, body: .stream(download))
     }
 
-    /// Why there is no archive, for the person who asked for it.
+    /// The answer without an archive: the reason, in words for the user.
     static func refusal(_ reason: String) -> HTTPResponse {
         .console(409, ["Content-Type": "text/plain; charset=utf-8"], body: .bytes(Array("\(reason)\n".utf8)))
     }

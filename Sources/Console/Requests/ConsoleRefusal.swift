@@ -1,21 +1,21 @@
 import HTTPTypes
 import Wire
 
-/// Why the console does not answer a request; told as Connect tells a call's failure.
+/// A refusal of a request to the console, sent in the form of a Connect error.
 struct ConsoleRefusal {
     let status: Int
     let error: ConnectError
     var fields: HTTPFields = [:]
 
-    static let notFound = ConsoleRefusal(404, .notFound, "there is nothing of that name at the console")
+    static let notFound = ConsoleRefusal(404, .notFound, "the console has no such resource")
     static let crossSite = ConsoleRefusal(
-        403, .permissionDenied, "only the console's own pages may ask for this (Sec-Fetch-Site: same-origin)")
+        403, .permissionDenied, "only the console's own pages may make this request (Sec-Fetch-Site: same-origin)")
     static let signedOut = ConsoleRefusal(401, .unauthenticated, "the session has ended")
     static let token = ConsoleRefusal(
         403, .permissionDenied, "the session's token is missing or wrong (X-Console-Token)")
-    static let ticket = ConsoleRefusal(404, .notFound, "this address of a backup was used, or has expired")
+    static let ticket = ConsoleRefusal(404, .notFound, "the backup's address was already used, or has expired")
     static let tooManySessions = ConsoleRefusal(
-        503, .unavailable, "as many are signed in to the console as may be (console.max_sessions)")
+        503, .unavailable, "the console has the maximum number of sessions (console.max_sessions): try again later")
     static let failure = ConsoleRefusal(500, .internalError, "the gateway failed")
 
     static func malformed(_ form: String) -> ConsoleRefusal {

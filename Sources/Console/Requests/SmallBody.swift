@@ -21,7 +21,7 @@ final class SmallBody: HTTPBodySink {
     var isAnswered: Bool { isTooLong }
 
     func finish() -> HTTPResponse {
-        isTooLong ? .refusal(.malformed("at most \(Self.limit) bytes")) : answer(bytes)
+        isTooLong ? .refusal(.malformed("at most \(Self.limit) bytes long")) : answer(bytes)
     }
 
     func abandon() {}

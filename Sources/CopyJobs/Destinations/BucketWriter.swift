@@ -125,5 +125,6 @@ struct BucketWriter: DestinationWriter {
         return piece
     }
 
-    private static let damaged = CopyFailure(.sourceDamaged, "the bytes are no more what was stored", .permanent)
+    private static let damaged = CopyFailure(
+        .sourceDamaged, "the object is corrupted: its bytes no longer match its checksum", .permanent)
 }

@@ -17,7 +17,7 @@ struct CopyPlace: Sendable, Hashable {
         region = request.region
         for (field, value) in [("account_id", request.accountID), ("kms_key_id", request.kmsKeyID)]
         where !value.isEmpty {
-            throw .invalidArgument("destination.\(field) must be empty: the gateway's configuration says how it copies")
+            throw .invalidArgument("destination.\(field) must be empty: the gateway's configuration sets it")
         }
         guard endpoint.hasPrefix(Self.fileScheme) else { return }
         guard bucket.isEmpty, region.isEmpty else {

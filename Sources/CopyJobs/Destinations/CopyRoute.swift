@@ -8,6 +8,6 @@ struct CopyRoute: Sendable {
     func objection(to key: String) -> String? {
         if let objection = writer.objection(to: key) { return objection }
         guard let prefix, !writer.path(of: key).hasPrefix(prefix) else { return nil }
-        return "organizations share this destination, and the files of this one go below \(prefix)"
+        return "organizations share this destination, and files of this organization must go below \(prefix)"
     }
 }

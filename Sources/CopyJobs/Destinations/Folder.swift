@@ -34,7 +34,7 @@ final class Folder: Sendable {
     ) throws -> Folder? {
         let first = Foundation.open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A disk that is not mounted yet may be so later.
-        guard first >= 0 else { throw failure("open the destination's root", .transient) }
+        guard first >= 0 else { throw failure("open the destination's root folder", .transient) }
         var folder = Folder(first)
         for name in names {
             var next = folder.openChild(name)
@@ -47,7 +47,7 @@ final class Folder: Sendable {
             }
             guard next >= 0 else { throw failure("open a folder") }
             // Also one that is there: whoever made it may have been killed before its name was durable.
-            if makes, fsync(folder.descriptor) != 0 { throw failure("keep the names in a folder") }
+            if makes, fsync(folder.descriptor) != 0 { throw failure("sync a folder") }
             let child = Folder(next)
             try visit(folder)
             folder = child
@@ -59,7 +59,7 @@ final class Folder: Sendable {
     ///
     /// - Throws: `CopyFailure`.
     func synchronize(_ fsync: (Int32) -> Int32) throws {
-        guard fsync(descriptor) == 0 else { throw Self.failure("keep the names in a folder") }
+        guard fsync(descriptor) == 0 else { throw Self.failure("sync a folder") }
     }
 
     private func openChild(_ name: String) -> Int32 {

@@ -21,8 +21,8 @@ struct FolderWriter: DestinationWriter {
 
     func objection(to key: String) -> String? {
         let names = Self.names(of: key)
-        guard names.allSatisfy(Self.isName) else { return "names of files have 1 to 255 bytes between the slashes" }
-        return names.last?.hasPrefix(CopyItem.partialPrefix) == true ? "that name is for files that are not whole" : nil
+        guard names.allSatisfy(Self.isName) else { return "each segment between slashes must be 1 to 255 bytes" }
+        return names.last?.hasPrefix(CopyItem.partialPrefix) == true ? "the name is reserved for unfinished files" : nil
     }
 
     /// What is there may be what a process wrote that was killed before it had made it durable: it counts once it is,
@@ -56,7 +56,7 @@ struct FolderWriter: DestinationWriter {
         let names = Self.names(of: item.key)
         let (folder, partial) = try await DiskWork.run {
             guard let folder = try Folder.open(root, folders + names.dropLast(), makes: true) else {
-                throw CopyFailure(.destinationFailed, "the folder is gone", .transient)
+                throw CopyFailure(.destinationFailed, "the destination's folder does not exist any more", .transient)
             }
             return (folder, try PartialFile(folder.path(of: item.partialName), synchronize: synchronize))
         }
@@ -74,7 +74,10 @@ struct FolderWriter: DestinationWriter {
                 return true
             }
             if isWhole { return }
-            if isLast { throw CopyFailure(.sourceDamaged, "the bytes are no more what was stored", .permanent) }
+            if isLast {
+                throw CopyFailure(
+                    .sourceDamaged, "the object is corrupted: its bytes no longer match its checksum", .permanent)
+            }
         }
     }
 
@@ -86,7 +89,7 @@ struct FolderWriter: DestinationWriter {
                 try source.file.forEachBlock(of: partial.size..<end) { try partial.append($0) }
             }
             guard partial.size == end else {
-                throw CopyFailure(.sourceDamaged, "its file is shorter than it was", .permanent)
+                throw CopyFailure(.sourceDamaged, "the object's file became shorter", .permanent)
             }
             try await progress.reached(end)
         }

@@ -32,14 +32,15 @@ struct CopyJobRegistry: Sendable {
             if let known {
                 guard known.digest == order.digest else {
                     throw RPCError.invalidArgument(
-                        "idempotency_key was used for another request: give each request a key of its own")
+                        "idempotency_key was already used for another request: use a new key for each request")
                 }
                 return known.job
             }
             try check(asked, at: place, of: caller.organization, in: connection)
             guard try records.countUnfinished(organizationID: caller.organization.id) < configuration.jobs else {
                 throw RPCError(
-                    .overloaded, "the organization has \(configuration.jobs) copy jobs that have not finished",
+                    .overloaded,
+                    "the organization already has \(configuration.jobs) unfinished copy jobs: wait until one finishes",
                     retryAfterMilliseconds: 30_000)
             }
             let objects = try ObjectRecords(connection).objects(ids: order.fileIDs, scope: user.objectScope)
@@ -67,12 +68,13 @@ struct CopyJobRegistry: Sendable {
     ) throws {
         guard let route = try workers.route(to: place, of: organization.id, in: connection) else {
             throw RPCError.invalidArgument(
-                "destination must be one that the gateway's configuration lists (copy.destinations) for the organization"
+                "destination must be listed for the organization in the gateway's configuration (copy.destinations)"
             )
         }
         for key in keys {
             guard let objection = route.objection(to: key) else { continue }
-            throw RPCError.invalidArgument("\(KeyTemplate.field) makes \(key), which cannot be there: \(objection)")
+            throw RPCError.invalidArgument(
+                "\(KeyTemplate.field) makes the key \(key), which the destination does not accept: \(objection)")
         }
     }
 
@@ -142,7 +144,7 @@ struct CopyJobRegistry: Sendable {
 
     private static func find(_ id: String, for user: UserPrincipal, _ records: CopyRecords) throws -> CopyJob {
         guard let job = try records.job(id, scope: user.objectScope) else {
-            throw RPCError.notFound("there is no copy job \(id)")
+            throw RPCError.notFound("copy job \(id) does not exist")
         }
         return job
     }

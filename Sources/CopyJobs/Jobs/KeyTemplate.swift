@@ -34,12 +34,13 @@ struct KeyTemplate: Sendable, Hashable {
             guard ObjectName.isKey(key) else {
                 throw .invalidArgument(
                     """
-                    \(Self.field) makes of \(fileID) what is no key: 1 to 1023 bytes, no / first, no segment . or .., \
-                    neither \\ nor control characters
+                    \(Self.field) makes an invalid key from \(fileID): a key must be 1 to 1023 bytes, must not begin with / and must \
+                    not contain the segments . and .., backslashes or control characters
                     """)
             }
             guard seen.insert(key).inserted else {
-                throw .invalidArgument("\(Self.field) makes the same key of two files: it must hold \(Self.variable)")
+                throw .invalidArgument(
+                    "\(Self.field) makes the same key for two files: it must contain \(Self.variable)")
             }
             keys.append(key)
         }

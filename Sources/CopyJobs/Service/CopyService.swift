@@ -28,7 +28,7 @@ struct CopyService: DataGatewayCopyServiceHandler {
         let user = try context.user
         let states = try request.statuses.map { status throws(RPCError) in
             guard let state = CopyItemState(status) else {
-                throw .invalidArgument("statuses must be states of items, not \(status.rawValue)")
+                throw .invalidArgument("statuses must hold states of copy items, not \(status.rawValue)")
             }
             return state
         }

@@ -37,7 +37,7 @@ struct CopyAttempt: Sendable {
     private func copy() async throws -> CopyItemState {
         guard let route else {
             throw CopyFailure(
-                .destinationNotConfigured, "the gateway's configuration lists the destination no more", .permanent)
+                .destinationNotConfigured, "the gateway's configuration no longer lists the destination", .permanent)
         }
         if let objection = route.objection(to: item.key) {
             throw CopyFailure(.destinationNotConfigured, objection, .permanent)
@@ -100,7 +100,8 @@ struct CopyAttempt: Sendable {
         }
         guard let object else { throw CopyFailure(.sourceNotFound, "the object was deleted", .permanent) }
         guard let stored, !object.isBad else {
-            throw CopyFailure(.sourceDamaged, "the object's bytes are no more what was verified", .permanent)
+            throw CopyFailure(
+                .sourceDamaged, "the object is corrupted: its bytes no longer match its checksum", .permanent)
         }
         return CopySource(file: try FileReader(store.path(of: stored)), size: stored.size, crc64: stored.crc64)
     }

@@ -55,7 +55,8 @@ struct CopyFailure: Error, Sendable, Hashable {
     }
 
     static let occupied = CopyFailure(
-        .destinationOccupied, "there is something that no copy of this organization wrote: use another key", .permanent)
+        .destinationOccupied,
+        "the destination already has an object that this organization did not copy: use another key", .permanent)
 
     private init(_ refusal: StoreRefusal) {
         if ["PreconditionFailed", "FileAlreadyExists"].contains(refusal.code) {

@@ -93,7 +93,7 @@ final class CopyWorkers: Sendable {
 
     /// Says why no item could be taken, or nothing be written of one; it is tried again after a while.
     private func report(_ error: any Error) {
-        log.write("copying failed", ["error": "\(error)"], level: .error)
+        log.write("a copy failed", ["error": "\(error)"], level: .error)
     }
 
     /// Waits until it is notified, or the next item that waits is due.

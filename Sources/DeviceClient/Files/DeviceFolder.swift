@@ -33,7 +33,7 @@ package struct DeviceFolder: Sendable {
         guard let endpoints: Endpoints = try read(endpointsPath) else { return nil }
         for endpoint in [endpoints.auth, endpoints.gateway, endpoints.deviceInit] {
             guard !endpoint.host.isEmpty, (1...65_535).contains(endpoint.port) else {
-                throw Failure("\(endpointsPath): \(endpoint) is no place to connect to")
+                throw Failure("\(endpointsPath): \(endpoint) is not a valid endpoint")
             }
         }
         return endpoints
@@ -52,7 +52,7 @@ package struct DeviceFolder: Sendable {
         do {
             try PrivateFile.makeFolder(uploadsPath)
         } catch {
-            throw Failure("cannot make \(uploadsPath): \(error.reason)")
+            throw Failure("cannot create \(uploadsPath): \(error.reason)")
         }
     }
 
@@ -69,7 +69,7 @@ package struct DeviceFolder: Sendable {
         } catch let error as DecodingError {
             throw Failure("\(file): \(error.place)")
         } catch {
-            throw Failure("\(file) is no JSON")
+            throw Failure("\(file) is not valid JSON")
         }
     }
 
@@ -94,17 +94,17 @@ package struct DeviceFolder: Sendable {
 }
 
 extension DecodingError {
-    /// Which member is wrong, and what about it.
+    /// The member that is wrong, and the reason.
     fileprivate var place: String {
         let (context, key): (Context, (any CodingKey)?) =
             switch self {
             case .keyNotFound(let key, let context): (context, key)
             case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
                 (context, nil)
-            @unknown default: (Context(codingPath: [], debugDescription: "is not understood"), nil)
+            @unknown default: (Context(codingPath: [], debugDescription: "the value cannot be decoded"), nil)
             }
         let path = (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue).joined(separator: ".")
-        if path.isEmpty { return "is no JSON object of the expected form" }
-        return key == nil ? "the member \(path) has a value that is not taken" : "the member \(path) is missing"
+        if path.isEmpty { return "the file is not a JSON object of the expected form" }
+        return key == nil ? "the member \(path) has an invalid value" : "the member \(path) is missing"
     }
 }

@@ -24,7 +24,7 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
     /// - Throws: `SourceFailure` for what is no file.
     package init(_ file: FileReader) throws {
         let status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG else { throw SourceFailure("\(file.path) is no regular file") }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SourceFailure("\(file.path) is not a regular file") }
         self.init(
             path: file.path, size: Int64(status.st_size),
             modified: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
@@ -33,13 +33,13 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
 
     /// How `later` differs, as the end of a sentence that begins with the file; `nil` where it does not.
     package func change(to later: SourceIdentity) -> String? {
-        if (device, inode) != (later.device, later.inode) { return "is another file now" }
-        if size != later.size { return "had \(size) bytes and has \(later.size) now" }
-        return modified == later.modified ? nil : "was written to"
+        if (device, inode) != (later.device, later.inode) { return "was replaced by another file" }
+        if size != later.size { return "changed from \(size) to \(later.size) bytes" }
+        return modified == later.modified ? nil : "was modified"
     }
 }
 
-/// Why a file is not uploaded: a sentence without a full stop.
+/// The reason why a file cannot be uploaded: a sentence without a full stop.
 package struct SourceFailure: Error, Sendable, Hashable {
     package let message: String
 

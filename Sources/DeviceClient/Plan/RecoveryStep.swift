@@ -39,7 +39,7 @@ extension UploadState {
         case .abort:
             return .end(reason: answer.terminalReason)
         default:
-            return .refuse(reason: "the gateway's next action \(answer.nextAction) is not known here")
+            return .refuse(reason: "the gateway's next action \(answer.nextAction) is unknown to this version")
         }
     }
 }

@@ -31,7 +31,7 @@ final class UploadJournal {
         return source
     }
 
-    /// Opens the journal, and makes it where there is none.
+    /// Opens the journal, and creates it if it is missing.
     ///
     /// - Throws: `DeviceFolder.Failure`, also where another process has it.
     init(_ path: String) throws(DeviceFolder.Failure) {
@@ -70,7 +70,7 @@ final class UploadJournal {
         var events: [UploadEvent] = []
         for line in bytes[..<whole].split(separator: 0x0A) {
             guard let event = try? JSONDecoder().decode(UploadEvent.self, from: Data(line)) else {
-                throw DeviceFolder.Failure("line \(events.count + 1) of \(path) is not understood: delete the file")
+                throw DeviceFolder.Failure("line \(events.count + 1) of \(path) cannot be read: delete the file")
             }
             events.append(event)
         }
@@ -81,10 +81,12 @@ final class UploadJournal {
     func append(_ event: UploadEvent) throws(DeviceFolder.Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let line = try? encoder.encode(event) else { throw DeviceFolder.Failure("\(event) cannot be written") }
+        guard let line = try? encoder.encode(event) else {
+            throw DeviceFolder.Failure("the event \(event) cannot be written")
+        }
         // In one write: two halves of a line could be torn apart by a crash.
         let bytes = [UInt8](line) + [0x0A]
-        guard !isBroken else { throw DeviceFolder.Failure("\(path) could not be written before") }
+        guard !isBroken else { throw DeviceFolder.Failure("\(path) could not be written earlier") }
         guard write(descriptor, bytes, bytes.count) == bytes.count, fdatasync(descriptor) == 0 else {
             isBroken = true
             throw .last("write", path)
@@ -102,7 +104,7 @@ final class UploadJournal {
         do {
             try PrivateFile.synchronizeFolder(Path.folder(of: path))
         } catch {
-            throw DeviceFolder.Failure("cannot keep \(path): \(error.reason)")
+            throw DeviceFolder.Failure("cannot write \(path): \(error.reason)")
         }
     }
 }

@@ -133,7 +133,7 @@ struct UploadRun: Sendable {
             CreateLogicalUploadRequest(
                 clientHints: hints(key, of: await ledger.state.source), restartFromUploadID: former))
         guard let issued = reply.credentials, !reply.uploadID.isEmpty, issued.partSizeBytes > 0 else {
-            throw TransferFailure.unusable("the gateway's answer to CreateLogicalUpload has no credentials")
+            throw TransferFailure.unusable("the gateway's reply to CreateLogicalUpload has no credentials")
         }
         let attempt = UploadAttempt(issued, upload: reply.uploadID)
         try await ledger.record(.created(logical: reply.logicalUploadID, attempt: attempt))

@@ -28,8 +28,8 @@ package struct Uploader: Sendable {
         case new
         /// It goes on where that stopped.
         case resuming
-        /// The upload that is there is given up.
-        case afresh
+        /// The earlier upload is aborted.
+        case restarting
     }
 
     /// What became of a file.
@@ -103,7 +103,7 @@ package struct Uploader: Sendable {
     package func upload(_ path: String, tags: [String: String], _ beginning: Beginning) async throws -> Outcome {
         let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
         try folder.makeUploads()
-        if case .afresh = beginning { try await giveUp(absolute) }
+        if case .restarting = beginning { try await giveUp(absolute) }
         let ledger = try open(absolute, tags, beginning)
         let state = await ledger.state
         notice(.began(state, acknowledged: state.acknowledgedBytes))
@@ -143,7 +143,7 @@ package struct Uploader: Sendable {
         guard let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder), begin: { nil }) else {
             return
         }
-        try await abandon(ledger, "begun afresh")
+        try await abandon(ledger, "restarted by the client")
     }
 
     /// Tells the gateway, and forgets the upload.

@@ -39,7 +39,7 @@ package struct ArgumentParser<Target> {
         guard let parameter = isMore ? arguments.last : arguments[argumentCount],
             !isMore || parameter.label.isRepeated
         else {
-            throw error("\(title) does not know what to do with '\(word)'")
+            throw error("\(title) does not accept the argument '\(word)'")
         }
         argumentCount += 1
         given.insert(parameter.label.name)
@@ -50,15 +50,15 @@ package struct ArgumentParser<Target> {
         let name = String(word.prefix { $0 != "=" })
         let attached = word.count > name.count ? String(word.dropFirst(name.count + 1)) : nil
         let options = parameters.filter { $0.label.kind != .argument }
-        guard let parameter = options.first(where: { $0.label.name == name }) else {
+        guard let parameter = options.first(where: { $0.label.name == name || $0.label.formerName == name }) else {
             let names = options.map(\.label.name) + ["--help"]
             throw error("\(title) has no option \(name)\(Suggestion.text(for: name, among: names))")
         }
-        guard given.insert(name).inserted || parameter.label.isRepeated else {
+        guard given.insert(parameter.label.name).inserted || parameter.label.isRepeated else {
             throw error("\(name) is given twice")
         }
         if parameter.label.kind == .flag {
-            guard attached == nil else { throw error("\(name) takes no value") }
+            guard attached == nil else { throw error("\(name) does not accept a value") }
             try accept("", for: parameter, into: &target)
         } else if let attached {
             try accept(attached, for: parameter, into: &target)
@@ -69,7 +69,7 @@ package struct ArgumentParser<Target> {
 
     private mutating func nextValue(of option: ParameterLabel) throws(UsageError) -> String {
         guard let next = unread.first, !next.hasPrefix("--") else {
-            throw error("\(option.name) needs a value: \(option.spelling)")
+            throw error("\(option.name) requires a value: \(option.spelling)")
         }
         unread.removeFirst()
         return next
@@ -87,7 +87,7 @@ package struct ArgumentParser<Target> {
     private func checkComplete() throws(UsageError) {
         let missing = parameters.map(\.label).filter { $0.isRequired && !given.contains($0.name) }
         guard missing.isEmpty else {
-            throw error("\(title) needs \(missing.map(\.spelling).joined(separator: " and "))")
+            throw error("\(title) requires \(missing.map(\.spelling).joined(separator: " and "))")
         }
     }
 

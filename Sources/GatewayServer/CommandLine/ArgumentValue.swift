@@ -1,14 +1,14 @@
 import HTTPTypes
 import Sockets
 
-/// Why a text is no value of its parameter: the rest of a sentence that begins with the parameter's name.
+/// The error of a parameter's text: the rest of a sentence that begins with the parameter's name.
 package struct ArgumentProblem: Error, Hashable {
     let predicate: String
 
     package init(_ predicate: String) { self.predicate = predicate }
 }
 
-/// What a parameter's text can be read as.
+/// A type that a parameter's text can be converted to.
 package protocol ArgumentValue {
     init(argument: String) throws(ArgumentProblem)
 }
@@ -22,7 +22,7 @@ extension String: ArgumentValue {
 extension Int64: ArgumentValue {
     package init(argument: String) throws(ArgumentProblem) {
         guard let number = Int64(argument) else {
-            throw ArgumentProblem("takes a whole number, not '\(argument)'")
+            throw ArgumentProblem("must be a whole number, not '\(argument)'")
         }
         self = number
     }
@@ -31,7 +31,7 @@ extension Int64: ArgumentValue {
 extension PeerAddress: ArgumentValue {
     package init(argument: String) throws(ArgumentProblem) {
         guard let address = PeerAddress(argument) else {
-            throw ArgumentProblem("takes HOST:PORT (IPv6: [HOST]:PORT), not '\(argument)'")
+            throw ArgumentProblem("must be HOST:PORT (IPv6: [HOST]:PORT), not '\(argument)'")
         }
         self = address
     }
@@ -50,7 +50,7 @@ extension ArgumentChoice {
     package init(argument: String) throws(ArgumentProblem) {
         guard let choice = Self(rawValue: argument) else {
             let words = Self.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ArgumentProblem("takes one of \(words), not '\(argument)'")
+            throw ArgumentProblem("must be one of \(words), not '\(argument)'")
         }
         self = choice
     }

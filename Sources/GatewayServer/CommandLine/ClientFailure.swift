@@ -15,5 +15,5 @@ package struct ClientFailure: Error, Hashable {
     }
 
     /// The reader of the output has closed it, as `head` does when it has what it wants.
-    package static let readerLeft = ClientFailure("nobody reads the output any more", exitCode: .success)
+    package static let readerLeft = ClientFailure("the program that reads the output has ended", exitCode: .success)
 }

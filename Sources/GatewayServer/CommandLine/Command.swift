@@ -13,6 +13,8 @@
 package protocol Command: Sendable {
     /// The last word of its path, e.g. `create` for `site create`.
     static var name: String { get }
+    /// An earlier name, which is accepted for one release and not shown; default: none.
+    static var formerName: String? { get }
     /// What it does: one line that begins with a verb, without a full stop.
     static var summary: String { get }
     /// What else a person should know, a paragraph each; default: nothing.
@@ -28,4 +30,5 @@ package protocol Command: Sendable {
 
 extension Command {
     package static var discussion: [String] { [] }
+    package static var formerName: String? { nil }
 }

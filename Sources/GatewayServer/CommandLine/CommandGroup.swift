@@ -32,4 +32,11 @@ package enum CommandNode: Sendable {
         case .group(let group): group.name
         }
     }
+
+    package var formerName: String? {
+        switch self {
+        case .command(let command): command.formerName
+        case .group: nil
+        }
+    }
 }

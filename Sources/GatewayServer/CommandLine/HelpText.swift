@@ -2,7 +2,7 @@
 package enum HelpText {
     private static let width = 80
     private static let helpOption = ParameterLabel(
-        kind: .flag, name: "--help", placeholder: "", help: "Print this text")
+        kind: .flag, name: "--help", placeholder: "", help: "Print this help")
 
     /// A command's page.
     package static func of<C: Command>(_ command: C.Type, path: [String]) -> String {
@@ -28,7 +28,7 @@ package enum HelpText {
             "Usage: \(title) COMMAND [OPTION]…",
             section("Commands", group.leaves.map { ($0.path.joined(separator: " "), $0.command.summary) }),
             section("Options", options),
-            "'\(title) COMMAND --help' tells more about a command.",
+            "'\(title) COMMAND --help' shows the help of a command.",
         ].joined(separator: "\n\n")
     }
 

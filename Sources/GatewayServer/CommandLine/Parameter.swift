@@ -63,6 +63,13 @@ package struct Parameter<Target> {
         }
     }
 
+    /// Accepts an earlier name as well, for one release; help and messages do not show it.
+    package func formerly(_ name: String) -> Parameter {
+        var label = label
+        label.formerName = name
+        return Parameter(label: label, accept: accept)
+    }
+
     /// The same for something that has a `Target`.
     package func at<Whole>(_ part: WritableKeyPath<Whole, Target>) -> Parameter<Whole> {
         Parameter<Whole>(label: label) { [accept] (whole, text) throws(ArgumentProblem) in

@@ -9,6 +9,8 @@ struct ParameterLabel: Sendable {
     let kind: Kind
     /// `--site`, or the placeholder of an argument.
     let name: String
+    /// An earlier name, which is accepted and not shown.
+    var formerName: String?
     /// What stands for the value, e.g. `SITE_ID`; empty for a flag.
     let placeholder: String
     let help: String

@@ -13,7 +13,8 @@ package enum PastTime: ArgumentValue, Hashable {
         } else if let time = RFC3339.parse(argument) {
             self = .at(time.second)
         } else {
-            throw ArgumentProblem("takes 30m, 24h, 7d or a time like 2026-01-31T08:00:00Z, not '\(argument)'")
+            throw ArgumentProblem(
+                "must be an age like 30m, 24h, 7d or a time like 2026-01-31T08:00:00Z, not '\(argument)'")
         }
     }
 

@@ -5,7 +5,7 @@ package struct TagArgument: ArgumentValue, Hashable, Sendable {
 
     package init(argument: String) throws(ArgumentProblem) {
         guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else {
-            throw ArgumentProblem("takes KEY=VALUE, not '\(argument)'")
+            throw ArgumentProblem("must be KEY=VALUE, not '\(argument)'")
         }
         key = String(argument[..<equals])
         value = String(argument[argument.index(after: equals)...])

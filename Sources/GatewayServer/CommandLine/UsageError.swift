@@ -1,4 +1,4 @@
-/// What is wrong with a command line.
+/// An error of the command line.
 package struct UsageError: Error, Hashable, CustomStringConvertible {
     /// One sentence without a full stop.
     package let message: String

@@ -5,7 +5,7 @@ import Observability
 /// The program `data-gateway`: finds what a command line asks for, and does it.
 package enum Program {
     static let commands = CommandGroup(
-        "data-gateway", "Take files from devices in the field, keep them, and hand them to their users",
+        "data-gateway", "Receive files from devices, store them, and deliver them to users",
         [
             .command(ServeCommand.self),
             .command(Login.self),
@@ -16,15 +16,15 @@ package enum Program {
             .command(Download.self),
             .group(
                 CommandGroup(
-                    "site", "Manage sites, the places where devices are",
+                    "site", "Manage sites, the places of devices",
                     [.command(SiteCreate.self), .command(SiteList.self)])),
             .group(
                 CommandGroup(
-                    "device", "Manage devices and the suites that they belong to",
+                    "device", "Manage devices and their suites",
                     [
                         .group(
                             CommandGroup(
-                                "suite", "Manage suites: devices of one site that work together",
+                                "suite", "Manage suites, groups of devices at one site",
                                 [
                                     .command(DeviceSuiteCreate.self),
                                     .command(DeviceSuiteList.self),
@@ -51,15 +51,15 @@ package enum Program {
                     "object", "Manage stored objects",
                     [
                         .command(ObjectDelete.self),
-                        .command(ObjectListBad.self),
+                        .command(ObjectListCorrupted.self),
                         .group(
                             CommandGroup(
-                                "retention", "Manage how long objects are kept",
+                                "retention", "Manage the retention of objects",
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
                     ])),
             .group(
                 CommandGroup(
-                    "copy", "Copy objects to folders and buckets that the gateway's configuration lists",
+                    "copy", "Copy objects to the folders and buckets in the gateway's configuration",
                     [
                         .command(CopyCreate.self),
                         .command(CopyShow.self),
@@ -68,16 +68,16 @@ package enum Program {
                     ])),
             .group(
                 CommandGroup(
-                    "config", "Look at a gateway's configuration",
+                    "config", "Show and check a gateway's configuration",
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
                 CommandGroup(
-                    "clock", "Look at the clock that a gateway deletes by, and confirm it",
+                    "clock", "Show and confirm the clock for deletions by age",
                     [.command(ClockShow.self), .command(ClockConfirm.self)])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
             .group(
                 CommandGroup(
-                    "events", "See what webhooks did not take",
+                    "events", "Show and redeliver events that could not be delivered",
                     [.command(EventsDeadLetters.self), .command(EventsRedeliver.self)])),
             .command(AuditLog.self),
             .command(BackUp.self),
@@ -121,10 +121,10 @@ package enum Program {
         var path: [String] = []
         var words = words
         while let word = words.popFirst() {
-            guard let member = group.members.first(where: { $0.name == word }) else {
+            guard let member = group.members.first(where: { $0.name == word || $0.formerName == word }) else {
                 throw unknown(word, in: group, path: path)
             }
-            path.append(word)
+            path.append(member.name)
             switch member {
             case .group(let inner): group = inner
             case .command(let command):
@@ -134,7 +134,7 @@ package enum Program {
         }
         guard wantsHelp else {
             let names = group.members.map(\.name).joined(separator: ", ")
-            let lead = path.isEmpty ? "a command is needed" : "\(path.joined(separator: " ")) needs a command"
+            let lead = path.isEmpty ? "a command is required" : "\(path.joined(separator: " ")) requires a command"
             throw UsageError("\(lead): \(names)", path: path)
         }
         return .print(HelpText.of(group, path: path))
@@ -144,7 +144,7 @@ package enum Program {
         let kind = word.hasPrefix("-") ? "option" : "command"
         let names =
             kind == "option" ? ["--help", "--version"] : group.members.map(\.name) + (path.isEmpty ? ["help"] : [])
-        let lead = path.isEmpty ? "there is no" : "\(path.joined(separator: " ")) has no"
+        let lead = path.isEmpty ? "unknown" : "\(path.joined(separator: " ")) has no"
         return UsageError("\(lead) \(kind) \(word)\(Suggestion.text(for: word, among: names))", path: path)
     }
 

@@ -6,12 +6,12 @@ import Serve
 /// `data-gateway serve`
 struct ServeCommand: Command {
     static let name = "serve"
-    static let summary = "Run the gateway until SIGTERM or SIGINT ends it"
+    static let summary = "Run the gateway until SIGTERM or SIGINT"
     static let discussion = [
         """
-        When every listener accepts, one line of JSON on standard output names their addresses (port 0 takes a free \
-        one); logs go to standard error. On an empty data directory it creates the organization 'system' with the user \
-        'admin', whose password is DATA_GATEWAY_ADMIN_PASSWORD if that is set, else one that it writes to \
+        When every listener accepts connections, one line of JSON on standard output names their addresses (port 0 = any \
+        free port); logs go to standard error. In an empty data directory it creates the organization 'system' with the user \
+        'admin', whose password is DATA_GATEWAY_ADMIN_PASSWORD if that is set; otherwise it writes a new password to \
         DIR/initial-admin-password.
         """
     ]
@@ -19,7 +19,7 @@ struct ServeCommand: Command {
     static var parameters: [Parameter<Self>] {
         [
             .option(
-                "--data-dir", "DIR", \.options.dataDirectory, "Where everything is kept; made if it is missing",
+                "--data-dir", "DIR", \.options.dataDirectory, "The data directory, created if it is missing",
                 isRequired: true)
         ] + ServeOptions.configurationParameters.map { $0.at(\.options) }
     }
@@ -34,11 +34,11 @@ struct ServeCommand: Command {
 extension ServeOptions {
     /// The parameters that say how the gateway is configured.
     static var configurationParameters: [Parameter<Self>] {
-        [.option("--config", "FILE", \.configurationPath, "The configuration, JSON5")]
+        [.option("--config", "FILE", \.configurationPath, "The configuration file (JSON5)")]
             + ListenerName.allCases.map { listener in
                 .option(
                     listener.option, "HOST:PORT", \.[listen: listener.rawValue],
-                    "Where \(listener.offer) (default: \(listener.standardAddress))")
+                    "The listener \(listener.offer) (default: \(listener.standardAddress))")
             }
     }
 }
@@ -47,14 +47,14 @@ extension ListenerName {
     /// What can be had there, as the rest of a sentence that begins with "where".
     fileprivate var offer: String {
         switch self {
-        case .auth: "keys and passwords are exchanged for tokens"
-        case .gateway: "uploads are opened and objects listed"
-        case .admin: "operators manage sites, devices and users"
-        case .internalStorage: "trusted programs reach any object"
-        case .deviceInit: "devices fetch their keys"
-        case .objectStore: "parts and objects are sent and read"
-        case .web: "the public keys of access tokens are published"
-        case .ops: "/healthz and /readyz answer"
+        case .auth: "that exchanges keys and passwords for tokens"
+        case .gateway: "for uploads and lists of objects"
+        case .admin: "for managing sites, devices and users"
+        case .internalStorage: "that gives trusted programs access to any object"
+        case .deviceInit: "that issues keys to devices"
+        case .objectStore: "for the bytes of parts and objects"
+        case .web: "for the console, all calls over HTTP and the public keys of access tokens"
+        case .ops: "for /healthz, /readyz and /metrics"
         }
     }
 }

@@ -31,7 +31,7 @@ extension Configuration {
 
     private static func destination(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> CopyTarget {
         let organizations = try entry.texts("organizations")
-        if organizations?.isEmpty == true { throw entry.wrong("organizations", "must name one organization at least") }
+        if organizations?.isEmpty == true { throw entry.wrong("organizations", "must name at least one organization") }
         switch try entry.choice("kind", as: DestinationKind.self) {
         case .directory: return .folder(try folder(&entry), organizations: organizations)
         case .oss: return .bucket(try bucket(&entry, .oss), organizations: organizations)
@@ -42,7 +42,7 @@ extension Configuration {
     private static func folder(_ entry: inout ConfigurationEntry) throws(ConfigurationError) -> FolderTarget {
         let root = try entry.text("root")
         guard root.hasPrefix("/"), !root.hasSuffix("/") else {
-            throw entry.wrong("root", "must be an absolute path without a slash at its end")
+            throw entry.wrong("root", "must be an absolute path that does not end with a slash")
         }
         return FolderTarget(root: root)
     }
@@ -55,11 +55,11 @@ extension Configuration {
         do {
             endpoint = try StoreEndpoint(text)
         } catch {
-            throw entry.wrong("endpoint", "is not usable: \(error)")
+            throw entry.wrong("endpoint", "is not valid: \(error)")
         }
         let bucket = try entry.text("bucket")
         guard ObjectName.isBucket(bucket) else {
-            throw entry.wrong("bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
+            throw entry.wrong("bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
         }
         let authorities = try entry.text("authorities", default: "")
         return BucketTarget(

@@ -28,7 +28,7 @@ extension Configuration {
             "events.dead_letter_days", default: events.deadLetterRetention, in: 1...400, unit: .days)
         let names = try reader.names(in: "webhooks")
         guard names.count <= mostWebhooks else {
-            throw ConfigurationError("webhooks must be \(mostWebhooks) at most, not \(names.count)")
+            throw ConfigurationError("webhooks must have at most \(mostWebhooks) entries, not \(names.count)")
         }
         for name in names { events.webhooks.append(try webhook(name, &reader)) }
         return events
@@ -61,7 +61,7 @@ extension Configuration {
         let authorities = try reader.text("\(section).authorities", default: "")
         let source = try reader.secretSource(of: section)
         guard let keys = Webhook.keys(String(decoding: try source.bytes(), as: UTF8.self)) else {
-            throw source.wrong("1 to 4 lines, each with 16 bytes at least, or whsec_ and so many in base64")
+            throw source.wrong("1 to 4 lines, each with at least 16 bytes, or whsec_ and at least 16 bytes in base64")
         }
         return Webhook(
             name: name, url: url, keys: keys, types: types,

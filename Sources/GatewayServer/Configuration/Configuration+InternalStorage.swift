@@ -9,8 +9,8 @@ extension Configuration {
         guard !authorities.isEmpty else { return }
         guard isSecure(.internalStorage) else {
             throw ConfigurationError(
-                "internal.client_authorities needs TLS at the internal listener: set tls.certificate and tls.key,"
-                    + " and leave internal in tls.listeners")
+                "internal.client_authorities requires TLS for the internal listener: set tls.certificate and tls.key,"
+                    + " and keep internal in tls.listeners")
         }
         internalAuthorities = authorities
     }

@@ -15,12 +15,15 @@ extension Configuration {
             guard (3...128).contains(key.id.utf8.count), key.id.utf8.allSatisfy(isOfID) else {
                 throw entry.wrong("id", "must be 3 to 128 letters, digits or . _ -")
             }
-            guard !keys.contains(where: { $0.id == key.id }) else { throw entry.wrong("id", "is another key's, too") }
+            guard !keys.contains(where: { $0.id == key.id }) else {
+                throw entry.wrong("id", "must be unique, but another key has the same")
+            }
             guard key.prefix.isEmpty || ObjectName.isKey(key.prefix + "x") else {
-                throw entry.wrong("prefix", "must be what keys of objects begin with: no / first, no segment . or ..")
+                throw entry.wrong(
+                    "prefix", "must be a prefix of object keys: it must not begin with / or have the segments . and ..")
             }
             guard key.access == .read || !ObjectKey.isOfUpload(key.prefix) else {
-                throw entry.wrong("prefix", "must not be below uploads/: what devices upload is only read")
+                throw entry.wrong("prefix", "must not be below uploads/, because devices' uploads are read-only")
             }
             try entry.finish()
             keys.append(key)

@@ -12,7 +12,8 @@ extension Configuration {
             ?? securable
         guard certificate.isEmpty == key.isEmpty else {
             throw ConfigurationError(
-                "tls.certificate and tls.key belong together: PEM files, the chain and its private key")
+                "tls.certificate and tls.key must both be set: the PEM files of the certificate chain and its private key"
+            )
         }
         guard !certificate.isEmpty else { return nil }
         var listeners: Set<ListenerName> = []

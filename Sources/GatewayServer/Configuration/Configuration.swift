@@ -155,7 +155,7 @@ package struct Configuration: Sendable {
             "object_store.bucket", default: uploads.bucket, unit: "name", bounds: "3–63 of `a-z 0-9 -`")
         guard ObjectName.isBucket(uploads.bucket) else {
             throw reader.wrong(
-                "object_store.bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, neither first nor last a hyphen")
+                "object_store.bucket", "must be 3 to 63 of a-z, 0-9 and hyphens, and not begin or end with a hyphen")
         }
         return uploads
     }
@@ -221,24 +221,24 @@ package struct Configuration: Sendable {
         for (name, address) in listeners.sorted(by: { $0.key.rawValue < $1.key.rawValue })
         where !address.isLoopback && !allowsCleartext && !isSecure(name) {
             throw ConfigurationError(
-                "the \(name.rawValue) listener \(address) is reachable from other machines, and what it carries is secret:"
-                    + " give it TLS (tls.certificate), listen on 127.0.0.1 behind a proxy that has it,"
+                "the \(name.rawValue) listener \(address) is reachable from other machines and carries secrets:"
+                    + " configure TLS (tls.certificate), listen on 127.0.0.1 behind a proxy with TLS,"
                     + " or set listeners.allow_cleartext to true")
         }
         if let address = listeners[.deviceInit], !address.isLoopback, !isReinitSet {
             throw ConfigurationError(
                 "the device-init listener \(address) is reachable from other machines:"
-                    + " say who may call ReinitDevice by device_init.reinit (open or window)")
+                    + " set device_init.reinit (open or window) to define who may call ReinitDevice")
         }
         if let address = listeners[.objectStore], address.isWildcard, publicEndpoint == nil {
             throw ConfigurationError(
-                "the object-store listener \(address) has no one address that clients could be told:"
-                    + " set object_store.public_endpoint, e.g. http://192.0.2.7:\(address.port)")
+                "the object-store listener \(address) does not have a single address for clients:"
+                    + " set object_store.public_endpoint, for example to http://192.0.2.7:\(address.port)")
         }
         if let publicEndpoint, isSecure(.objectStore), !publicEndpoint.isSecure {
             throw ConfigurationError(
-                "object_store.public_endpoint begins with http://, and the object-store listener speaks TLS:"
-                    + " begin it with https://, or leave object-store out of tls.listeners")
+                "object_store.public_endpoint begins with http://, but the object-store listener uses TLS:"
+                    + " begin it with https://, or remove object-store from tls.listeners")
         }
     }
 }

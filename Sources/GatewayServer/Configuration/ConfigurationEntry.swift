@@ -37,7 +37,7 @@ struct ConfigurationEntry {
             return standard
         }
         guard case .text(let text) = value, standard != nil || !text.isEmpty else {
-            throw wrong(name, "must be a text\(standard == nil ? " that is not empty" : "")")
+            throw wrong(name, "must be a string\(standard == nil ? " that is not empty" : "")")
         }
         return text
     }
@@ -46,10 +46,10 @@ struct ConfigurationEntry {
     mutating func texts(_ name: String) throws(ConfigurationError) -> [String]? {
         known.insert(name)
         guard let value = members[name] else { return nil }
-        guard case .list(let elements) = value else { throw wrong(name, "must be a list of texts") }
+        guard case .list(let elements) = value else { throw wrong(name, "must be a list of strings") }
         var texts: [String] = []
         for element in elements {
-            guard case .text(let text) = element, !text.isEmpty else { throw wrong(name, "must be a list of texts") }
+            guard case .text(let text) = element, !text.isEmpty else { throw wrong(name, "must be a list of strings") }
             texts.append(text)
         }
         return texts
@@ -89,6 +89,6 @@ struct ConfigurationEntry {
     func finish() throws(ConfigurationError) {
         guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
         throw ConfigurationError(
-            "there is no key \(place).\(unknown)\(Suggestion.text(for: unknown, among: known.sorted()))")
+            "unknown key \(place).\(unknown)\(Suggestion.text(for: unknown, among: known.sorted()))")
     }
 }

@@ -9,7 +9,9 @@ struct ConfigurationFile {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError("cannot read the configuration file \(path)")
         }
-        guard let text = String(data: data, encoding: .utf8) else { throw ConfigurationError("\(path) is no UTF-8") }
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw ConfigurationError("\(path) is not valid UTF-8")
+        }
         let content: ConfigurationValue
         do {
             content = try JSON5Reader.value(of: text)

@@ -40,7 +40,8 @@ struct ConfigurationReader {
         for (variable, text) in variables where !text.isEmpty {
             guard let key = ConfigurationVariable.key(of: variable) else { continue }
             guard variable == ConfigurationVariable.name(of: key) else {
-                throw ConfigurationError("the variable \(variable) must be \(ConfigurationVariable.name(of: key))")
+                throw ConfigurationError(
+                    "the environment variable \(variable) must be named \(ConfigurationVariable.name(of: key))")
             }
             given[key] = Given(value: .text(text), source: .environment(variable))
         }
@@ -74,7 +75,7 @@ struct ConfigurationReader {
         let rule = ConfigurationSetting.Rule(
             unit: unit, standard: standard.isEmpty ? "none" : standard, bounds: bounds)
         guard let value = take(key, rule) else { return standard }
-        guard case .text(let text) = value else { throw wrong(key, "must be a text") }
+        guard case .text(let text) = value else { throw wrong(key, "must be a string") }
         return text
     }
 
@@ -124,7 +125,7 @@ struct ConfigurationReader {
         var ranges: [AddressRange] = []
         for text in try list(key, rule, of: "addresses and blocks like 192.0.2.0/24") ?? [] {
             guard let range = AddressRange(text) else {
-                throw wrong(key, "must hold addresses and blocks like 192.0.2.0/24, with no bit set behind the prefix")
+                throw wrong(key, "must hold addresses and blocks like 192.0.2.0/24, without bits set after the prefix")
             }
             ranges.append(range)
         }
@@ -214,11 +215,12 @@ struct ConfigurationReader {
         else { return }
         if case .environment(let variable) = source {
             let names = known.map(ConfigurationVariable.name)
-            throw ConfigurationError("there is no variable \(variable)\(Suggestion.text(for: variable, among: names))")
+            throw ConfigurationError(
+                "unknown environment variable \(variable)\(Suggestion.text(for: variable, among: names))")
         }
         if known.contains(where: { $0.hasPrefix("\(unknown).") }) {
-            throw ConfigurationError("\(unknown) is a section: { … }")
+            throw ConfigurationError("\(unknown) must be a section: { … }")
         }
-        throw ConfigurationError("there is no key \(unknown)\(Suggestion.text(for: unknown, among: known))")
+        throw ConfigurationError("unknown key \(unknown)\(Suggestion.text(for: unknown, among: known))")
     }
 }

@@ -21,7 +21,9 @@ struct JSON5Reader {
         var reader = JSON5Reader(scalars: Array(text.unicodeScalars))
         let value = try reader.value()
         try reader.skipBlanks()
-        guard reader.position == reader.scalars.count else { throw reader.error("something follows the value") }
+        guard reader.position == reader.scalars.count else {
+            throw reader.error("expected the end of the file after the value")
+        }
         return value
     }
 
@@ -37,7 +39,7 @@ struct JSON5Reader {
         case "{": return .object(try nested { (reader) throws(JSON5Error) in try reader.members() })
         case "[": return .list(try nested { (reader) throws(JSON5Error) in try reader.elements() })
         case "\"", "'": return .text(try string())
-        case nil: throw error("the text ends where a value should stand")
+        case nil: throw error("expected a value before the end of the file")
         default: return try word()
         }
     }
@@ -45,7 +47,7 @@ struct JSON5Reader {
     private mutating func nested<Value>(
         _ read: (inout JSON5Reader) throws(JSON5Error) -> Value
     ) throws(JSON5Error) -> Value {
-        guard depth < Self.deepest else { throw error("nested more than \(Self.deepest) deep") }
+        guard depth < Self.deepest else { throw error("the value is nested more than \(Self.deepest) levels deep") }
         depth += 1
         position += 1
         defer { depth -= 1 }
@@ -58,9 +60,9 @@ struct JSON5Reader {
             let start = position
             let name = try name()
             try skipBlanks()
-            guard take(":") else { throw error("a colon should stand behind \(name)") }
+            guard take(":") else { throw error("expected a colon after \(name)") }
             guard members.updateValue(try value(), forKey: name) == nil else {
-                throw error("\(name) is there twice", at: start)
+                throw error("the key \(name) is given twice", at: start)
             }
             try separate("}")
         }
@@ -84,7 +86,7 @@ struct JSON5Reader {
     /// Takes the comma behind a member or an element; none is needed before the end.
     private mutating func separate(_ end: Unicode.Scalar) throws(JSON5Error) {
         try skipBlanks()
-        guard take(",") || peek == end else { throw error("a comma or \(end) should stand here") }
+        guard take(",") || peek == end else { throw error("expected a comma or \(end)") }
     }
 
     private mutating func name() throws(JSON5Error) -> String {
@@ -92,7 +94,7 @@ struct JSON5Reader {
         let start = position
         let name = takeAll { $0 == "_" || $0 == "$" || $0.properties.isIDContinue }
         guard let first = name.unicodeScalars.first, first.properties.numericType == nil else {
-            throw error("a name should stand here", at: start)
+            throw error("expected a key", at: start)
         }
         return name
     }
@@ -107,8 +109,8 @@ struct JSON5Reader {
         case "null": return .null
         default:
             guard let number = Self.number(word) else {
-                let shown = word.isEmpty ? "this" : word
-                throw error("\(shown) is no value; texts stand in quotation marks", at: start)
+                if word.isEmpty { throw error("expected a value", at: start) }
+                throw error("unexpected \(word): strings must be in quotation marks", at: start)
             }
             return number
         }
@@ -142,12 +144,12 @@ struct JSON5Reader {
         while let scalar = next() {
             switch scalar {
             case quote: return String(text)
-            case "\n", "\r": throw error("the text in quotation marks does not end", at: start)
+            case "\n", "\r": throw error("the closing quotation mark is missing", at: start)
             case "\\": if let escaped = try escape() { text.append(escaped) }
             default: text.append(scalar)
             }
         }
-        throw error("the text in quotation marks does not end", at: start)
+        throw error("the closing quotation mark is missing", at: start)
     }
 
     /// `nil` for a line's end: the text goes on.
@@ -168,7 +170,7 @@ struct JSON5Reader {
             return nil
         case "\n", "\u{2028}", "\u{2029}": return nil
         case let scalar? where scalar.properties.numericType == nil: return scalar
-        default: throw error("there is no such escape", at: start)
+        default: throw error("the escape sequence is unknown", at: start)
         }
     }
 
@@ -178,7 +180,7 @@ struct JSON5Reader {
         if let scalar = Unicode.Scalar(unit) { return scalar }
         guard unit < 0xDC00, take("\\"), take("u"), case let low = try codeUnit(4), (0xDC00...0xDFFF).contains(low),
             let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
-        else { throw error("half of a surrogate pair", at: start) }
+        else { throw error("the escape sequence is only one half of a surrogate pair", at: start) }
         return scalar
     }
 
@@ -188,7 +190,7 @@ struct JSON5Reader {
         var unit: UInt32 = 0
         for _ in 0..<count {
             guard let digit = next().flatMap({ Character($0).hexDigitValue }) else {
-                throw error("\(count) hexadecimal digits should stand here", at: start)
+                throw error("expected \(count) hexadecimal digits", at: start)
             }
             unit = unit << 4 | UInt32(digit)
         }
@@ -241,7 +243,7 @@ struct JSON5Reader {
         while let scalar = next() {
             if scalar == "*", take("/") { return }
         }
-        throw error("the comment does not end", at: start)
+        throw error("the end of the comment is missing", at: start)
     }
 
     private func error(_ problem: String, at position: Int? = nil) -> JSON5Error {

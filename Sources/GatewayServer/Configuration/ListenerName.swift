@@ -21,7 +21,7 @@ package enum ListenerName: String, CaseIterable, Sendable {
     package var key: String { "listeners.\(rawValue.replacing("-", with: "_"))" }
     package var option: String { "--\(rawValue)-listen" }
 
-    /// Where it listens when nobody says otherwise.
+    /// The default address.
     package var standardAddress: String {
         switch self {
         case .auth: "127.0.0.1:50051"

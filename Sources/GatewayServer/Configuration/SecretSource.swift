@@ -22,7 +22,7 @@ struct SecretSource {
         switch (file.isEmpty, variable.isEmpty) {
         case (false, true): origin = .file(file)
         case (true, false): origin = .variable(variable)
-        default: throw ConfigurationError("\(place) needs secret_file or secret_env, one of them")
+        default: throw ConfigurationError("\(place) must have either secret_file or secret_env")
         }
     }
 
@@ -44,7 +44,8 @@ struct SecretSource {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & (S_IROTH | S_IWOTH) != 0 else { return }
         log.write(
-            "a secret is open to other users", ["place": place, "file": path, "hint": "chmod o-rw"], level: .warning)
+            "other users can read a secret", ["place": place, "file": path, "hint": "run chmod o-rw on the file"],
+            level: .warning)
     }
 
     /// The first line.
@@ -52,7 +53,7 @@ struct SecretSource {
     /// - Parameter least: bytes.
     func secret(least: Int) throws(ConfigurationError) -> Secret {
         let line = Array(try bytes().prefix { $0 != 0x0A && $0 != 0x0D })
-        guard line.count >= least else { throw wrong("a secret of \(least) bytes or more") }
+        guard line.count >= least else { throw wrong("a secret of at least \(least) bytes") }
         return Secret(line)
     }
 

@@ -37,7 +37,7 @@ final class ClockKeeper: Sendable {
                 [
                     "step_seconds": "\(status.step)", "confirmed_in_seconds": "\(status.remaining)",
                     "consequence": "nothing is deleted for its age",
-                    "hint": "where the clock is right: data-gateway clock confirm",
+                    "hint": "if the clock is right, run data-gateway clock confirm",
                 ], level: .warning)
         }
         clockGuard.onChange { [weak self] in self?.note($0) }
@@ -78,7 +78,7 @@ final class ClockKeeper: Sendable {
     }
 
     private func reportUnsaved(_ error: any Error) {
-        log.write("what was seen of the clock cannot be saved", ["error": "\(error)"], level: .error)
+        log.write("the state of the clock cannot be saved", ["error": "\(error)"], level: .error)
     }
 
     /// Times from before and after a step have to be told apart after a crash, too. Where saving fails, ``permit()`` tries
@@ -113,13 +113,14 @@ final class ClockKeeper: Sendable {
             log.write(
                 "the clock stepped",
                 [
-                    "seconds": "\(seconds)", "consequence": "nothing is deleted for its age until it is confirmed",
-                    "hint": "where the clock is right: data-gateway clock confirm",
+                    "seconds": "\(seconds)",
+                    "consequence": "nothing is deleted for its age until the clock is confirmed",
+                    "hint": "if the clock is right, run data-gateway clock confirm",
                 ], level: .warning)
         case .stepped(let seconds, isConfirmed: true):
             log.write("the clock stepped back to where it was", ["seconds": "\(seconds)"])
         case .confirmedByTime:
-            log.write("the clock is confirmed: it has not stepped for long enough")
+            log.write("the clock is confirmed: it did not step for clock.confirmation_hours")
         }
     }
 }

@@ -17,7 +17,8 @@ struct ClockService: ClockServiceHandler {
     func confirmClock(_ request: ConfirmClockRequest, context: CallContext) async throws -> ConfirmClockResponse {
         guard try await keeper.confirm(step: request.stepSeconds, by: try Caller(context), log: context.log) else {
             throw RPCError.failedPrecondition(
-                "step_seconds is \(request.stepSeconds), and the clock's step is \(keeper.clockGuard.status.step) now")
+                "step_seconds is \(request.stepSeconds), but the clock's step is \(keeper.clockGuard.status.step) seconds"
+            )
         }
         return ConfirmClockResponse()
     }

@@ -37,7 +37,7 @@ extension ConnectionPlan {
         // Where one address still has its connections, and the HTTP/1.1 listeners have theirs, few will ever notice.
         let isShort = grpc < 2 * RPCLimits().maxConnectionsPerAddress
         log.write(
-            "connection limits lowered",
+            "the connection limits were lowered",
             [
                 "descriptors": "\(descriptors)", "each_grpc_listener": "\(grpc)",
                 "object_store": "\(http[0].connections)", "web": "\(http[1].connections)",

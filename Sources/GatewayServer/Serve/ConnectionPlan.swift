@@ -1,4 +1,5 @@
 import Configuration
+
 /// How many connections the listeners may have so that the process keeps descriptors for everything else.
 ///
 /// Where the limit of the process (RLIMIT_NOFILE) does not allow what is configured, connections are fewer: those of the
@@ -36,8 +37,8 @@ struct ConnectionPlan: Sendable, Equatable {
         let available = descriptors - reserve
         guard available >= Self.leastConnections else {
             throw ConfigurationError(
-                "the process may have \(descriptors) files open, and a gateway on this machine needs"
-                    + " \(reserve + Self.leastConnections) at least: raise the limit (LimitNOFILE of the service, ulimit -n)"
+                "the process may open \(descriptors) files, but a gateway on this machine needs at least"
+                    + " \(reserve + Self.leastConnections): raise the limit (LimitNOFILE of the service, ulimit -n)"
             )
         }
         self.http = http

@@ -99,7 +99,8 @@ final class Gateway: Sendable {
                 ])
         } catch {
             log.write(
-                "reload failed", ["error": "\(error)", "consequence": "everything stays as it was"], level: .error)
+                "the reload failed", ["error": "\(error)", "consequence": "the current configuration stays in use"],
+                level: .error)
         }
     }
 

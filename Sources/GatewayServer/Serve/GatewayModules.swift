@@ -68,18 +68,18 @@ package struct GatewayModules: Sendable {
         let keyring = try Keyring.open(directory: directory.keys, create: directory.isNew)
         var options = Database.Options()
         options.onWriterEnded = { error in
-            log.write("the database takes no more writes: restart to recover", ["error": "\(error)"], level: .error)
+            log.write("the database accepts no more writes: restart to recover", ["error": "\(error)"], level: .error)
             state.stopServing()
         }
         options.reserveBytes = configuration.reserveBytes
         options.reserveMargin = configuration.store.minimumFreeBytesForBodies
         options.onReserveChange = { isHeld in
-            if isHeld { return log.write("there is space on the disk again", ["consequence": "everything is served"]) }
+            if isHeld { return log.write("the disk has free space again", ["consequence": "all calls are served"]) }
             log.write(
-                "the disk is full: its reserve is released",
+                "the disk is full: the gateway released its reserve",
                 [
                     "consequence": "only deletions, sign-ins, downloads and sweeps are served",
-                    "hint": "delete objects, or make the disk bigger",
+                    "hint": "delete objects, or enlarge the disk",
                 ], level: .warning)
         }
         database = try Database(
@@ -134,7 +134,7 @@ package struct GatewayModules: Sendable {
         try await accounts.createFirstAdmin(password: given.map { Secret($0) }) { password in
             try directory.writeInitialPassword(password)
             log.write(
-                "first administrator",
+                "the first administrator was created",
                 ["organization": "system", "user": "admin", "password_file": directory.initialPassword])
         }
         try await checkOrganizations(of: configuration)
@@ -149,21 +149,21 @@ package struct GatewayModules: Sendable {
         let reused = try await database.write(mayUseReserve: true) { try ConfiguredOrganization.record(named, in: $0) }
         for named in reused {
             log.write(
-                "the configuration names an organization that was deleted, and another has its name now",
+                "the configuration names a deleted organization, and another organization has its name now",
                 [
                     "setting": named.setting, "organization": named.name,
-                    "consequence": "the setting is not for the new one",
-                    "hint": "take the setting out, restart, and put it in again",
+                    "consequence": "the setting does not apply to the new organization",
+                    "hint": "to apply it, remove the setting, restart, and add it again",
                 ], level: .warning)
         }
         guard try await database.read({ try Accounts.hasSeveralOrganizations(in: $0) }) else { return }
         for destination in destinations where destination.organizations == nil {
             log.write(
-                "a destination of copies is shared by organizations",
+                "several organizations share a copy destination",
                 [
                     "destination": destination.name,
-                    "consequence": "each may copy below a folder of its name only",
-                    "hint": "say in copy.destinations whose it is: organizations",
+                    "consequence": "each organization may only copy below a folder of its name",
+                    "hint": "set organizations of the destination in copy.destinations",
                 ], level: .warning)
         }
     }

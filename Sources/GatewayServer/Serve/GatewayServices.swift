@@ -70,8 +70,9 @@ struct GatewayServices: Sendable {
         // One for all listeners: they run out together, and the log says so once.
         let shortage = DescriptorShortage {
             Logger(log).write(
-                "out of file descriptors",
-                ["consequence": "connections wait", "hint": "raise LimitNOFILE of the service"], level: .error)
+                "the process has no free file descriptors",
+                ["consequence": "new connections have to wait", "hint": "raise LimitNOFILE of the service"],
+                level: .error)
         }
         let grpc = ListenerName.grpc.filter { configuration.listeners[$0] != nil }.map { name in
             (name, Self.listener(name, configuration, servers, loops, certificates, shortage))

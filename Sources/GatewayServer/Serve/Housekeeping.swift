@@ -56,12 +56,12 @@ struct Housekeeping: Sendable {
         do {
             let swept = try await run()
             metrics.swept(kind, count: swept)
-            if swept > 0 { log.write("\(kind.rawValue) swept", ["count": "\(swept)"]) }
+            if swept > 0 { log.write("\(kind.rawValue) were swept", ["count": "\(swept)"]) }
         } catch is ClockStepped {
             // The guard told the log; the next round begins with what it knows then.
         } catch {
             metrics.failed(kind)
-            log.write("sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)
+            log.write("a sweep failed", ["of": "\(kind.rawValue)", "error": "\(error)"], level: .error)
         }
     }
 }

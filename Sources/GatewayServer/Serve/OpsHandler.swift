@@ -9,7 +9,7 @@ struct OpsHandler: HTTPRequestHandler {
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         guard head.method == "GET" || head.method == "HEAD" else {
-            return .respond(Self.text(405, "method not allowed\n", ["Allow": "GET, HEAD"]))
+            return .respond(Self.text(405, "the HTTP method must be GET or HEAD\n", ["Allow": "GET, HEAD"]))
         }
         switch head.target.prefix(while: { $0 != "?" }) {
         case "/healthz":
@@ -20,7 +20,7 @@ struct OpsHandler: HTTPRequestHandler {
             let metrics = PrometheusText.render(metrics.flatMap(\.families))
             return .respond(Self.text(200, metrics, type: PrometheusText.mediaType))
         default:
-            return .respond(Self.text(404, "there is /healthz, /readyz and /metrics\n"))
+            return .respond(Self.text(404, "the path must be /healthz, /readyz or /metrics\n"))
         }
     }
 

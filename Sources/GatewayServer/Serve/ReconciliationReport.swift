@@ -12,14 +12,14 @@ struct ReconciliationReport: Sendable {
     func run() async {
         guard !store.isForeign else {
             return log.write(
-                "store and database differ in age",
+                "the database and the store were not last used together",
                 [
-                    "consequence": "nothing is swept; was an older backup of one restored beside the other?",
-                    "hint": "data-gateway doctor",
+                    "consequence": "nothing is deleted; one of them may have been restored from an older backup",
+                    "hint": "stop the gateway and run data-gateway doctor",
                 ], level: .warning)
         }
         guard store.isReconciled else { return }
-        log.write("comparing the store with the database", ["why": "there was no clean stop"])
+        log.write("comparing the store with the database", ["why": "the last shutdown was unclean"])
         let progress = Task {
             while (try? await Task.sleep(for: Self.interval)) != nil {
                 log.write(
@@ -34,15 +34,15 @@ struct ReconciliationReport: Sendable {
     private func reportFindings() {
         let found = store.reconciliation
         for failure in found.failures {
-            log.write("part of the store could not be examined", ["error": failure], level: .error)
+            log.write("a part of the store could not be examined", ["error": failure], level: .error)
         }
         if found.failureCount > found.failures.count {
             let count = found.failureCount - found.failures.count
-            log.write("more of the store could not be examined", ["count": "\(count)"], level: .error)
+            log.write("more parts of the store could not be examined", ["count": "\(count)"], level: .error)
         }
         guard found.removed + found.quarantined + found.lost > 0 else { return }
         log.write(
-            "store put in order",
+            "the store was reconciled with the database",
             ["removed": "\(found.removed)", "quarantined": "\(found.quarantined)", "lost": "\(found.lost)"])
     }
 }

@@ -52,7 +52,7 @@ struct ServiceManager: Sendable {
     }
 
     /// Nothing new is taken; what is under way ends.
-    func stopping() { tell("STOPPING=1\nSTATUS=letting calls under way end") }
+    func stopping() { tell("STOPPING=1\nSTATUS=finishing the calls in progress") }
 
     /// Gives a sign of life, twice in each interval, as long as `answer` returns and says that things can go on; until the
     /// task is cancelled.
@@ -61,7 +61,7 @@ struct ServiceManager: Sendable {
         while !Task.isCancelled {
             let goesOn = await answer()
             if Task.isCancelled { return }
-            guard goesOn else { return tell("STATUS=waiting to be started again") }
+            guard goesOn else { return tell("STATUS=waiting for a restart") }
             tell("WATCHDOG=1")
             try? await Task.sleep(for: watchdogInterval / 2)
         }
@@ -71,7 +71,8 @@ struct ServiceManager: Sendable {
         let problem = send(Array(message.utf8))
         if problem != 0 {
             log.write(
-                "the service manager was not told", ["message": message, "error": String(cString: strerror(problem))])
+                "the service manager could not be notified",
+                ["message": message, "error": String(cString: strerror(problem))])
         }
     }
 

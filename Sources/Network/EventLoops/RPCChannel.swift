@@ -35,7 +35,7 @@ package final class RPCChannel: CallTransport, @unchecked Sendable {  // its soc
         authorities: TLSAuthorities? = nil
     ) async throws -> RPCChannel {
         let channel = RPCChannel(loop: loop, address: address, authorities: authorities)
-        var reason = "the host name is unknown"
+        var reason = "the host name cannot be resolved"
         for target in await targets(of: address) {
             let status = await channel.open(target, timeout: timeout)
             if status == 0 { return channel }

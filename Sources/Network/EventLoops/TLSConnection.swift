@@ -61,7 +61,7 @@ final class TLSConnection: ConnectionProtocol {
     func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
         ERR_clear_error()
         guard BIO_write(incoming, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
-            throw ConnectionError("OpenSSL has no memory for what came")
+            throw ConnectionError("OpenSSL has no memory for received bytes")
         }
         if !isOpen {
             guard try shakeHands() else { return }
@@ -84,7 +84,7 @@ final class TLSConnection: ConnectionProtocol {
         let status = SSL_do_handshake(ssl)
         onOutput()
         if status == 1 {
-            guard tls_speaks_h2(ssl) == 1 else { throw ConnectionError("h2 was not agreed on by ALPN") }
+            guard tls_speaks_h2(ssl) == 1 else { throw ConnectionError("the peer did not select h2 by ALPN") }
             isOpen = true
             if let subject = tls_peer_subject(ssl) {
                 inner.clientProved(certificate: String(cString: subject))
@@ -137,7 +137,7 @@ final class TLSConnection: ConnectionProtocol {
     private func seal(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError) {
         guard !bytes.isEmpty else { return }
         guard SSL_write(ssl, bytes.baseAddress, Int32(bytes.count)) == bytes.count else {
-            throw ConnectionError("the TLS connection takes no more bytes")
+            throw ConnectionError("the TLS connection accepts no more bytes")
         }
     }
 

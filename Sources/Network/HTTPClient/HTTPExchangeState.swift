@@ -153,7 +153,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
             } else {
                 bodySize += bytes.count
                 guard bodySize <= HTTPConnection.maximumKeptBody else {
-                    throw TransferFailure.unusable("the server's answer is too long")
+                    throw TransferFailure.unusable("the server's response is too long")
                 }
                 // The status may change after the body: libcurl hands trailers over as header lines.
                 body += bytes.prefix(max(0, maximumBody - body.count))

@@ -2,7 +2,7 @@
 package enum TransferFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The network's fault, or the server's that went away: the same request may succeed later.
     case connection(String)
-    /// Nothing that passes: the certificate is not trusted, the URL is none.
+    /// A permanent failure: the certificate is not trusted, or the URL is not valid.
     case unusable(String)
 
     package var description: String {

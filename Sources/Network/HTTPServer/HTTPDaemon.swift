@@ -18,7 +18,7 @@ package final class HTTPDaemon: Sendable {
         package var description: String {
             switch self {
             case .listen(let error): error.description
-            case .daemon: "the HTTP/1.1 daemon cannot be started: is there memory, and room for threads?"
+            case .daemon: "the HTTP/1.1 server cannot be started: check the limits of memory and threads"
             }
         }
     }

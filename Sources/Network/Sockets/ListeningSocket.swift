@@ -4,7 +4,7 @@ import HTTPTypes
 /// Why a listener cannot be opened. The description says what is in the way.
 package struct ListenError: Error, Sendable, Equatable, CustomStringConvertible {
     package let address: PeerAddress
-    /// What the system said; 0 where the host name is unknown.
+    /// What the system said; 0 where the host name cannot be resolved.
     package let errno: Int32
 
     package init(address: PeerAddress, errno: Int32) {
@@ -13,7 +13,7 @@ package struct ListenError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     package var description: String {
-        let reason = errno == 0 ? "the host name is unknown" : String(cString: strerror(errno))
+        let reason = errno == 0 ? "the host name cannot be resolved" : String(cString: strerror(errno))
         return "cannot listen on \(address): \(reason)"
     }
 }

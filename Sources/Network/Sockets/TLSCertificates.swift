@@ -116,7 +116,7 @@ package final class TLSContext: Sendable {
             throw TLSError("the private key \(files.key) cannot be used")
         }
         guard SSL_CTX_check_private_key(handle) == 1 else {
-            throw TLSError("the private key \(files.key) is not that of the certificate \(files.certificate)")
+            throw TLSError("the private key \(files.key) does not belong to the certificate \(files.certificate)")
         }
         if let authorities = files.clientAuthorities {
             guard SSL_CTX_load_verify_locations(handle, authorities, nil) == 1 else {

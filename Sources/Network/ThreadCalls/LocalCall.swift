@@ -58,5 +58,5 @@ final class LocalCall: LocalMessages {
 
     func close() { loop.run { [stream] in stream.cancel() } }
 
-    private static var cancelled: RPCError { RPCError(bare: .cancelled, "the call was cancelled") }
+    private static var cancelled: RPCError { RPCError(bare: .cancelled, "the call was canceled") }
 }

@@ -15,7 +15,7 @@ package final class LocalCalls: Sendable {
         var peer: String
         /// The metadata.
         var fields: [(name: String, value: String)]
-        /// The socket of who asks, only to see whether they are still there; -1 where there is none.
+        /// The caller's socket, only to see whether the caller is still connected; -1 without one.
         var socket: Int32
 
         package init(peer: String, fields: [(name: String, value: String)], socket: Int32) {
@@ -41,7 +41,7 @@ package final class LocalCalls: Sendable {
     ) throws(RPCError) -> any LocalMessages {
         guard let progress = CallProgress() else {
             server.metrics.limitReached("descriptors")
-            throw RPCError(bare: .unavailable, "the gateway has too many files open")
+            throw RPCError(bare: .unavailable, "the gateway has too many open files: try again later")
         }
         let loop = loops[turn.add(1, ordering: .relaxed).newValue % loops.count]
         let stream = ThreadCallStream(

@@ -23,7 +23,7 @@ package final class RPCRequestHandler: HTTPRequestHandler {
     package func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         // Its status is in trailers, which libmicrohttpd does not send, nor browsers read.
         if let type = head.fields["content-type"]?.lowercased(), Self.isGRPC(type) {
-            return Self.refusal(415, .unknown, "gRPC needs HTTP/2: over HTTP/1.1 calls come by Connect or gRPC-Web")
+            return Self.refusal(415, .unknown, "gRPC requires HTTP/2: over HTTP/1.1 use Connect or gRPC-Web")
         }
         guard Self.isWellFormed(head) else {
             var response = HTTPResponse(status: 400)
@@ -32,7 +32,7 @@ package final class RPCRequestHandler: HTTPRequestHandler {
         }
         guard let progress = CallProgress() else {
             server.metrics.limitReached("descriptors")
-            return Self.refusal(503, .unavailable, "the gateway has too many files open")
+            return Self.refusal(503, .unavailable, "the gateway has too many open files: try again later")
         }
         head.notes.isCall = true
         let loop = loops[turn.add(1, ordering: .relaxed).newValue % loops.count]

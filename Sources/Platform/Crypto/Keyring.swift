@@ -69,7 +69,7 @@ package enum KeyringError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let path):
-            "the root key \(path) is missing but the database is there: restore it from the backup the database came from"
+            "the root key \(path) is missing, but the database exists: restore the key from the backup of the database"
         case .damaged(let path):
             "the root key \(path) is damaged (it must be 32 bytes): restore it from a backup"
         case .unreadable(let reason): "cannot read the gateway's root key: \(reason)"

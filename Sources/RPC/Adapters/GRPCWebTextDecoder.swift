@@ -22,12 +22,12 @@ struct GRPCWebTextDecoder {
         do {
             return try text.decode(data)
         } catch {
-            throw .invalidRequest("the request is no base64, which its content type says it is")
+            throw .invalidRequest("the content type requires a base64 body, and the body is not valid base64")
         }
     }
 
     func receiveEnd() throws(RPCError) {
-        if text.isWithinGroup { throw .invalidRequest("the request ends within a group of base64") }
+        if text.isWithinGroup { throw .invalidRequest("the request ends within a group of base64 characters") }
         try frames.receiveEnd()
     }
 }

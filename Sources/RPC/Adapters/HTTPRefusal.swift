@@ -9,14 +9,14 @@ struct HTTPRefusal: Error {
 
     static func noMethod(_ path: some StringProtocol) -> HTTPRefusal {
         HTTPRefusal(
-            status: 404, reason: .unknownMethod, message: "there is no method \(path.prefix(200)) at this listener")
+            status: 404, reason: .unknownMethod, message: "this listener has no method \(path.prefix(200))")
     }
 
     static func tooLarge(_ limits: HTTP2Settings) -> HTTPRefusal {
         let (bytes, fields) = (limits.maxHeaderListSize, limits.maxHeaderFields)
         return HTTPRefusal(
             status: 431, reason: .headerSize,
-            message: "the header section is over the limit of \(bytes) bytes or \(fields) fields")
+            message: "the header section exceeds the limit of \(bytes) bytes or \(fields) fields")
     }
 
     static func httpMethod(allowed: String) -> HTTPRefusal {

@@ -9,11 +9,11 @@ enum MessageCodec {
     /// A client's message in the encoding that methods read; `nil` where it is in that already.
     func decode(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8]? {
         guard case .json(let mapping, let input, _) = self else { return nil }
-        if message.isEmpty { throw .invalidRequest("the request is empty: without any field it is {}") }
+        if message.isEmpty { throw .invalidRequest("the request is empty: send {} for a message without fields") }
         do {
             return try mapping.encode([UInt8](message), as: input)
         } catch {
-            throw .invalidRequest("the request is no \(input) in JSON: \(error.explanation)")
+            throw .invalidRequest("the request is not a valid \(input) in JSON: \(error.explanation)")
         }
     }
 
@@ -33,14 +33,14 @@ extension JSONError {
     fileprivate var explanation: String {
         let what =
             switch reason {
-            case .syntax: "not valid JSON"
-            case .invalidText: "text that is no UTF-8"
-            case .tooDeep: "nested too deep"
-            case .unknownField: "there is no such field"
-            case .duplicateField: "given twice"
-            case .invalidValue: "not a value that it can have"
-            case .unknownType: "an Any of a type that is not known here"
-            case .notRepresentable: "a value that JSON has no form for"
+            case .syntax: "the text is not valid JSON"
+            case .invalidText: "the text is not valid UTF-8"
+            case .tooDeep: "the value is nested too deeply"
+            case .unknownField: "the field is unknown"
+            case .duplicateField: "the field is given twice"
+            case .invalidValue: "the value is not valid for the field"
+            case .unknownType: "the type of the Any is unknown"
+            case .notRepresentable: "JSON cannot represent the value"
             }
         return (field.map { "\($0): " } ?? "") + what + (offset > 0 ? ", at byte \(offset)" : "")
     }

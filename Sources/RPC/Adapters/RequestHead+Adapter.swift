@@ -29,7 +29,7 @@ extension RequestHead {
         case .none, .badTimeout, .encoding: break
         }
         guard let method else {
-            let error = RPCError.unimplemented("there is no method \(unknownPath.prefix(200)) at this listener")
+            let error = RPCError.unimplemented("this listener has no method \(unknownPath.prefix(200))")
             throw RequestRefusal(
                 response: ResponsePart(head: GRPCSections.trailersOnly(error), end: .head), reason: .unknownMethod)
         }
@@ -45,7 +45,8 @@ extension RequestHead {
 
     private var trailerFault: RPCError? {
         takesTrailers
-            ? nil : .malformedCall("the request lacks te: trailers; does a proxy drop trailers?")
+            ? nil
+            : .malformedCall("the request must have the field te: trailers; check whether a proxy removes trailers")
     }
 
     /// What is wrong with a field of gRPC's, which gRPC-Web has, too.

@@ -92,11 +92,11 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
 
     func watch(deadline: UInt64, on loop: any CallLoop) {
         timer = loop.schedule(at: deadline) { [weak self] in
-            self?.breakOff(GRPCStatus(.deadlineExceeded, "no answer within the time limit"))
+            self?.breakOff(GRPCStatus(.deadlineExceeded, "the server did not answer within the time limit"))
         }
     }
 
-    func cancel() { breakOff(GRPCStatus(.cancelled, "the call was cancelled")) }
+    func cancel() { breakOff(GRPCStatus(.cancelled, "the call was canceled")) }
 
     /// The next message, `nil` after the last; throws the status where it is not OK.
     func next() async throws -> [UInt8]? {

@@ -8,7 +8,7 @@ extension ClientConnection {
         let call = begin(method, request, options: options)
         return try await withTaskCancellationHandler {
             guard let reply = try await call.next() else {
-                throw GRPCStatus(.internalError, "the server said OK without a message")
+                throw GRPCStatus(.internalError, "the server answered OK without a message")
             }
             // The status comes behind the message, and decides.
             guard try await call.next() == nil else {
@@ -58,7 +58,7 @@ extension Message {
         do {
             try self.init(decoding: bytes)
         } catch {
-            throw GRPCStatus(.internalError, "the reply is no valid \(Self.fullName): \(error)")
+            throw GRPCStatus(.internalError, "the reply is not a valid \(Self.fullName): \(error)")
         }
     }
 }

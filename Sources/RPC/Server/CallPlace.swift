@@ -42,7 +42,7 @@ struct CallPlace {
         _ limits: WaitingLimits, _ origin: CallOrigin, _ address: AddressShare
     ) throws(Refusal) {
         func refusal(_ limit: String, _ holder: String, _ count: Int) -> Refusal {
-            Refusal(limit: limit, message: "\(holder) has \(count) waiting calls already, as many as it may have")
+            Refusal(limit: limit, message: "\(holder) already has \(count) waiting calls, which is the maximum")
         }
         guard origin.waitingCalls < limits.perConnection else {
             throw refusal("waiting_calls_per_connection", "this connection", limits.perConnection)
@@ -60,11 +60,11 @@ struct CallPlace {
     private static func takeRunning(_ server: RPCServer, _ address: AddressShare) throws(Refusal) {
         guard address.handlers.take(limit: server.limits.maxHandlersPerAddress) else {
             throw Refusal(
-                limit: "handlers_per_address", message: "the caller's address has too many calls under way")
+                limit: "handlers_per_address", message: "the caller's address has too many calls in progress")
         }
         guard server.metrics.handlers.take(limit: server.limits.maxHandlers) else {
             address.handlers.giveBack()
-            throw Refusal(limit: "handlers", message: "the gateway has too many calls under way")
+            throw Refusal(limit: "handlers", message: "the gateway has too many calls in progress")
         }
     }
 }

@@ -10,9 +10,9 @@ extension RPCError {
             self = refusal
             if status == .internalError, detail != nil { detail = policy.detail(.internalError, method) ?? detail }
         } else if error is CancellationError {
-            self.init(bare: .cancelled, "the call was cancelled")
+            self.init(bare: .cancelled, "the call was canceled")
         } else {
-            self = RPCError(bare: .internalError, "internal error").caused(by: error)
+            self = RPCError(bare: .internalError, "the gateway failed").caused(by: error)
             detail = policy.detail(.internalError, method)
         }
     }
@@ -23,9 +23,9 @@ extension MessageDeframer.Failure {
     var rpcError: RPCError {
         switch self {
         case .tooLong(let claimed, let limit):
-            RPCError(bare: .resourceExhausted, "a message of \(claimed) bytes is over the limit of \(limit)")
+            RPCError(bare: .resourceExhausted, "a message of \(claimed) bytes exceeds the limit of \(limit) bytes")
         case .badFlag(let flag):
-            .malformedCall("a message's compression flag is \(flag), not 0 or 1")
+            .malformedCall("a message's compression flag must be 0 or 1, not \(flag)")
         }
     }
 }
@@ -34,7 +34,7 @@ extension MessageEncoding.Failure {
     var rpcError: RPCError {
         switch self {
         case .malformed:
-            .invalidRequest("a compressed message is not in the format that its header field says")
+            .invalidRequest("a compressed message does not have the format that its header field names")
         case .tooLong(let limit):
             RPCError(bare: .resourceExhausted, "a compressed message holds more than the limit of \(limit) bytes")
         }

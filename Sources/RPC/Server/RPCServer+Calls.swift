@@ -22,13 +22,13 @@ extension RPCServer {
         _ head: inout RequestHead, for encoder: LocalEncoder, from origin: CallOrigin, on stream: any CallStream
     ) -> ServerCall? {
         guard let method = head.method else {
-            stream.send(encoder.refuse(.unimplemented("there is no method \(head.unknownPath) at this listener")))
+            stream.send(encoder.refuse(.unimplemented("this listener has no method \(head.unknownPath)")))
             return nil
         }
         let request = WholeBodyDecoder(limit: limit(of: method), isCompressed: false)
         let adapted = AdaptedCall(
             method: method, adapter: CallProtocolAdapter(request: .wholeBody(request), response: encoder),
-            fault: head.isTooLarge ? .invalidRequest("the metadata is over the limit") : nil)
+            fault: head.isTooLarge ? .invalidRequest("the metadata exceeds its limit") : nil)
         return open(adapted, &head, from: origin, on: stream)
     }
 

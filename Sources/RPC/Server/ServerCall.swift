@@ -100,7 +100,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         if context.peer.host != origin.peer.host { address = server.addresses.share(of: context.peer.host) }
         if let deadline = context.deadline {
             timer = origin.loop.schedule(at: deadline) { [self] in
-                fail(RPCError(bare: .deadlineExceeded, "the call took longer than its client gave it"))
+                fail(RPCError(bare: .deadlineExceeded, "the call exceeded the client's time limit"))
             }
         }
         admitted()
@@ -153,7 +153,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         let addressHasRoom = address.requestBytes.add(change, limit: limits.maxRequestBytesPerAddress)
         guard change > 0, !listenerHasRoom || !addressHasRoom else { return }
         server.metrics.limitReached(listenerHasRoom ? "request_bytes_per_address" : "request_bytes")
-        fail(RPCError.overloaded("the calls under way hold too many bytes of requests"))
+        fail(RPCError.overloaded("the calls in progress hold too many bytes of requests"))
     }
 
     /// Ends the call where a message that has begun to arrive comes more slowly than clients have to send.
@@ -199,7 +199,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     private final func decompress(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8] {
         guard let encoding else {
-            throw .malformedCall("a message is compressed, and no header field says how")
+            throw .malformedCall("a message is compressed, and no header field names the format")
         }
         do {
             return try encoding.decompress(message, limit: messageLimit)
@@ -285,7 +285,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     final func send(_ frame: [UInt8]) {
         guard isOpen else { return }
         guard hasRoom(for: frame) else {
-            return fail(RPCError.overloaded("too many answers wait to be read: read them first"))
+            return fail(RPCError.overloaded("too many responses are waiting to be read: read them first"))
         }
         traffic.messagesSent += 1
         do throws(RPCError) {

@@ -93,7 +93,7 @@ extension Message {
         do {
             try merge(decoding: bytes)
         } catch {
-            throw .invalidRequest("the request is no valid \(Self.fullName): \(error)")
+            throw .invalidRequest("the request is not a valid \(Self.fullName): \(error)")
         }
     }
 }

@@ -17,7 +17,7 @@ package struct HealthService: HealthHandler {
 
     package func check(_ request: HealthCheckRequest, context: CallContext) async throws -> HealthCheckResponse {
         guard services.contains(request.service) else {
-            throw RPCError.notFound("the service \(request.service.prefix(200)) is not served at this listener")
+            throw RPCError.notFound("this listener does not serve \(request.service.prefix(200))")
         }
         return response(state.isServing)
     }

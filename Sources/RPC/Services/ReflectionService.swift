@@ -44,7 +44,7 @@ package struct ReflectionService: ServerReflectionHandler {
             return index.isDeclared(type)
                 ? .allExtensionNumbersResponse(ExtensionNumberResponse(baseTypeName: type)) : found(nil, "type", type)
         case nil:
-            return failure(.invalidArgument, "the request names nothing to look up")
+            return failure(.invalidArgument, "the request must name something to look up")
         }
     }
 
@@ -52,7 +52,7 @@ package struct ReflectionService: ServerReflectionHandler {
         _ files: [[UInt8]]?, _ kind: String, _ name: String
     ) -> ServerReflectionResponse.MessageResponse {
         files.map { .fileDescriptorResponse(FileDescriptorResponse(fileDescriptorProto: $0)) }
-            ?? failure(.notFound, "there is no \(kind) \(name.prefix(200))")
+            ?? failure(.notFound, "\(kind) \(name.prefix(200)) does not exist")
     }
 
     private func failure(_ code: StatusCode, _ message: String) -> ServerReflectionResponse.MessageResponse {

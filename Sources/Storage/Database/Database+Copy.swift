@@ -10,7 +10,8 @@ extension Database {
     package func copy(to path: String) async throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw DatabaseError.failed(code: errno, message: "cannot make \(path): \(String(cString: strerror(errno)))")
+            throw DatabaseError.failed(
+                code: errno, message: "cannot create \(path): \(String(cString: strerror(errno)))")
         }
         Glibc.close(descriptor)
         let running = RunningCopy()

@@ -37,9 +37,9 @@ extension DatabaseError: CustomStringConvertible {
         switch self {
         case .overloaded: "too many writes are waiting"
         case .closed: "the database is closed"
-        case .writerEnded: "the database takes no writes since a commit failed; restart to recover"
+        case .writerEnded: "the database accepts no writes since a commit failed: restart to recover"
         case .full: "the disk is full"
-        case .locked: "another process holds the database file: end it, then try again"
+        case .locked: "another process uses the database file: stop it, then try again"
         case .constraint(_, let message): message
         case .rolledBack: "the transaction was already rolled back"
         case .newerSchema(let migration):

@@ -124,8 +124,8 @@ struct WriteAheadLog {
         .failed(
             code: code,
             message: """
-                cannot \(verb) the database's write-ahead log \(path): \(String(cString: strerror(code))). It holds \
-                what was acknowledged and is nowhere else: see to the disk, then start again
+                cannot \(verb) the database's write-ahead log \(path): \(String(cString: strerror(code))). The log has \
+                acknowledged changes that are stored nowhere else: repair the disk, then start again
                 """)
     }
 }

@@ -13,7 +13,7 @@ extension ObjectStore {
 
     /// All bytes of an object.
     ///
-    /// - Returns: `nil` where the file is gone, or its bytes are no more what was stored.
+    /// - Returns: `nil` if the file is missing or its bytes no longer match their checksum.
     package func contents(of object: StoredObject) async throws -> [UInt8]? {
         let file = StoredFile(fileID: object.fileID, size: object.size, crc64: object.crc64)
         return try await withCheckedThrowingContinuation { continuation in

@@ -4,7 +4,7 @@ import Dispatch
 /// What a finished object's bytes were found to be when they were read again.
 package enum ObjectCondition: Sendable, Equatable {
     case intact
-    /// Why they are no more what was stored, in words for the log.
+    /// The reason why the bytes no longer match their checksum, in words for the log.
     case bad(String)
     /// It was deleted.
     case gone
@@ -23,23 +23,23 @@ extension ObjectStore {
             let records = StoreRecords(connection)
             return (try records.object(uploadID: uploadID), try records.isObjectLost(uploadID: uploadID))
         }
-        guard let object = found else { return isLost ? .bad("its file is gone") : .gone }
+        guard let object = found else { return isLost ? .bad("its file is missing") : .gone }
         do {
             let file = try engine.openToExamine(object.fileID)
-            guard try file.size() == object.size else { return .bad("its file has another length") }
+            guard try file.size() == object.size else { return .bad("its file has a different size") }
             let block = AlignedBlock()
             var crc64 = CRC64()
             var position: Int64 = 0
             while position < object.size {
                 try await pace(Int(min(Int64(AlignedBlock.size), object.size - position)))
                 let count = try await Self.read(file, into: block, at: position)
-                guard count > 0 else { return .bad("its file has another length") }
+                guard count > 0 else { return .bad("its file has a different size") }
                 crc64.update(UnsafeRawBufferPointer(rebasing: block.bytes[..<count]))
                 position += Int64(count)
             }
-            return crc64.value == object.crc64 ? .intact : .bad("its bytes differ")
+            return crc64.value == object.crc64 ? .intact : .bad("its bytes do not match its checksum")
         } catch StorageFailure.missing {
-            return .bad("its file is gone")
+            return .bad("its file is missing")
         } catch StorageFailure.unreadable(let code) {
             return .bad("\(StorageFailure.unreadable(errno: code))")
         }

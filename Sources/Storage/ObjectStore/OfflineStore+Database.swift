@@ -56,7 +56,7 @@ extension OfflineStore {
     /// - Parameter isListed: whether the catalog has an object of that file. What was completed and is in no list would be
     ///   swept with the session that its row still has.
     /// - Returns: how many files went into quarantine; nil where the store is not the database's own.
-    package func settle(
+    package func reconcile(
         _ database: Database, isListed: (Connection, String) throws -> Bool
     ) throws -> Int? {
         guard let recorded = try database.readBlocking({ try StoreIdentity.recorded(in: $0) }),

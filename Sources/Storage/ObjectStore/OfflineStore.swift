@@ -21,8 +21,8 @@ package struct OfflineStore: Sendable {
 
         package var description: String {
             switch self {
-            case .isThere: "another copy of it is in its place"
-            case .isDamaged: "its bytes are not those that were stored"
+            case .isThere: "the store already has another copy"
+            case .isDamaged: "its bytes do not match its checksum"
             }
         }
     }
@@ -48,7 +48,7 @@ package struct OfflineStore: Sendable {
         self.data = data
     }
 
-    /// Nil where there is none: a new folder, or a disk that is not mounted.
+    /// Nil without one: a new folder, or a disk that is not mounted.
     package var identity: StoreIdentity? { get throws { try StoreIdentity.read(directory: data.path) } }
 
     /// Makes it the store of a database that says so.

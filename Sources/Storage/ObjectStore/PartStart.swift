@@ -11,7 +11,7 @@ package final class PartStart {
     /// The length of the body in bytes; nil where it is not declared.
     let length: Int64?
     let claim: WritesInFlight.Claim
-    /// Nil while nothing was read, and where there is none.
+    /// Nil while nothing was read, and without one.
     private var multipart: MultipartRecord?
     /// The part that is stored under that number.
     private(set) var earlier: PartRecord?

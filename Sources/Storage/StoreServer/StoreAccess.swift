@@ -31,7 +31,7 @@ struct StoreAccess {
         policy: any AccessPolicy
     ) throws {
         switch decision {
-        case .denied: throw StoreError(.accessDenied, "These credentials may not be used any more.")
+        case .denied: throw StoreError(.accessDenied, "These credentials are no longer valid.")
         case .noSuchUpload: throw StoreError.noSuchUpload
         case .allowed(_, let needsActivity), .readOnly(let needsActivity):
             if needsActivity { try store.recordActivity(claims, policy) }
@@ -61,7 +61,7 @@ extension Authentication {
         of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Duration?
     ) throws(StoreError) -> (claims: CredentialClaims, secret: Secret) {
         guard let securityToken, !securityToken.isEmpty else {
-            throw StoreError(.invalidAccessKeyID, "The access key id is unknown here without its security token.")
+            throw StoreError(.invalidAccessKeyID, "The access key id requires its security token.")
         }
         let issued: (claims: CredentialClaims, secret: Secret)
         do {
@@ -69,7 +69,8 @@ extension Authentication {
         } catch {
             throw switch error {
             case .malformedToken: StoreError(.invalidSecurityToken, "The security token is malformed.")
-            case .accessKeyMismatch: StoreError(.invalidAccessKeyID, "The access key id is not the security token's.")
+            case .accessKeyMismatch:
+                StoreError(.invalidAccessKeyID, "The access key id does not belong to the security token.")
             }
         }
         try prove(request, by: issued.secret, now: store.clock.now(), maximumClockSkew: maximumClockSkew)

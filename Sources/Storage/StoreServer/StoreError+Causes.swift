@@ -17,11 +17,11 @@ extension StoreError {
                 case .key: StoreError(.invalidObjectName, "The object name is not valid.")
                 }
         case is WritesInFlight.Revoked:
-            self = StoreError(.serviceUnavailable, "The upload was changed by another request while this one was sent.")
+            self = StoreError(.serviceUnavailable, "Another request changed the upload during this request. Try again.")
         case _ where StorageOutage(error) == .full:
-            self = StoreError(.serviceUnavailable, "There is no room to store this now.")
+            self = StoreError(.serviceUnavailable, "The disk is full. Try again later.")
         case _ where StorageOutage(error) == .unavailable:
-            self = StoreError(.serviceUnavailable, "The service is unavailable now.")
+            self = StoreError(.serviceUnavailable, "The service is unavailable. Try again later.")
         default:
             self = StoreError(.internalError, "We encountered an internal error.")
         }
@@ -34,23 +34,24 @@ extension StoreError {
         switch error {
         case .noSuchUpload: self = .noSuchUpload
         case .noSuchObject: self = .noSuchKey
-        case .writeDenied: self.init(.accessDenied, "The object may not be written any more.")
+        case .writeDenied: self.init(.accessDenied, "The object can no longer be written.")
         case .quotaExceeded(let excess): self.init(.quotaExceeded, excess)
         case .invalidPartNumber:
             self.init(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
         case .partTooLarge(let limit, let isIssued):
             self.init(
                 .entityTooLarge,
-                "A part of this upload is at most \(limit) bytes" + (isIssued ? ", the part size it was issued." : "."))
+                "A part of this upload must be at most \(limit) bytes" + (isIssued ? ", the issued part size." : "."))
         case .objectTooLarge(let limit):
-            self.init(.entityTooLarge, "An object put whole is at most \(limit) bytes.")
+            self.init(.entityTooLarge, "An object of one PutObject must be at most \(limit) bytes.")
         case .partsNotContiguous: self.init(.invalidPart, "The parts must be contiguous, from part number 1.")
         case .partsNotAscending: self.init(.invalidPartOrder, "The list of parts was not in ascending order.")
         case .partMismatch(let number):
-            self.init(.invalidPart, "Part \(number) could not be found, or its ETag or checksum is another.")
+            self.init(.invalidPart, "Part \(number) could not be found, or its ETag or checksum does not match.")
         case .partTooSmall(let number, let size, let partSize):
             self.init(
-                .entityTooSmall, "Part \(number) has \(size) bytes; each part but the last must have \(partSize).")
+                .entityTooSmall,
+                "Part \(number) has \(size) bytes; each part except the last must have \(partSize) bytes.")
         case .sizeMismatch(let size, let expected):
             self.init(.invalidRequest, "The object has \(size) bytes, not \(expected).")
         case .md5Mismatch: self.init(.badDigest, "The Content-MD5 you specified did not match what we received.")
@@ -62,9 +63,10 @@ extension StoreError {
                 .badDigest, "The \(algorithm.rawValue) you specified did not match the calculated checksum.")
         case .checksumNotOfUpload(let algorithm):
             self.init(
-                .invalidRequest, "The parts of this upload have checksums of the kind \(algorithm.rawValue).")
+                .invalidRequest, "The parts of this upload must have checksums of the kind \(algorithm.rawValue).")
         case .outOfMemory: self.init(.slowDown, "Too many bodies are being received. Reduce your request rate.")
-        case .noSpaceForNewUpload: self.init(.serviceUnavailable, "There is no room for new uploads now.")
+        case .noSpaceForNewUpload:
+            self.init(.serviceUnavailable, "The disk has no space for new uploads. Try again later.")
         }
     }
 }

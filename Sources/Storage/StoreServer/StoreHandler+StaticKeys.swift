@@ -27,14 +27,14 @@ extension StoreHandler {
             switch operation {
             case .listObjects(let query):
                 guard key.reaches(query.prefix) else {
-                    throw StoreError(.accessDenied, "This key lists below \(key.prefix) only: give a prefix.")
+                    throw StoreError(.accessDenied, "This key can only list objects below \(key.prefix): set a prefix.")
                 }
                 return .respond(answers.objects(try store.list(query, for: key, policy: policy), query, bucket))
             default: return .respond(answers.empty(200))
             }
         }
         guard key.reaches(name) else {
-            throw StoreError(.accessDenied, "This key reaches objects below \(key.prefix) only.")
+            throw StoreError(.accessDenied, "This key can only use objects below \(key.prefix).")
         }
         let signatures = authentication.chunkSignatures(key.secret)
         let part = part(of: .success(operation), head, request, signatures, answers.dialect)

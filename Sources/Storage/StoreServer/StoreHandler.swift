@@ -192,7 +192,7 @@ struct StoreHandler: HTTPRequestHandler {
         // Another request of the same client came between.
         case _ where error is WritesInFlight.Revoked: break
         case _ where failure.code.status >= 500:
-            answers.log(log).write("store request failed", ["error": "\(error)"], level: .error)
+            answers.log(log).write("a request to the object store failed", ["error": "\(error)"], level: .error)
         default: break
         }
         return answers.error(failure)

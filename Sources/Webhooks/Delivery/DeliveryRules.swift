@@ -28,9 +28,10 @@ struct DeliveryRules: Sendable {
         var least: Duration?
         switch answer {
         case .success((200..<300, _)): return .delivered
-        case .success((300..<400, _)): reason = "the answer is a redirect, which is not followed"
+        case .success((300..<400, _)):
+            reason = "the webhook answered with a redirect, which the gateway does not follow"
         case .success((let status, let retryAfter)):
-            reason = "the answer's status is \(status)"
+            reason = "the webhook answered with HTTP status \(status)"
             least = retryAfter.map { .seconds($0) }
         case .failure(let failure): reason = String("\(failure)".prefix(Self.longestReason))
         }

@@ -3,11 +3,13 @@ import Basics
 extension Logger {
     /// Says that an event is given up.
     func writeDeadLetter(_ eventID: String, of webhook: String, because reason: String) {
-        write("event is a dead letter", ["event_id": eventID, "webhook": webhook, "why": reason], level: .warning)
+        write(
+            "an event could not be delivered and is a dead letter",
+            ["event_id": eventID, "webhook": webhook, "why": reason], level: .warning)
     }
 
     /// Says why the outbox could not be read or written; it is tried again after a while.
     func writeDeliveryFailure(_ error: any Error) {
-        write("events cannot be sent", ["error": "\(error)"], level: .error)
+        write("events cannot be sent now", ["error": "\(error)"], level: .error)
     }
 }

@@ -149,7 +149,7 @@ extension HTTPReceiver {
                 return count
             }
             guard sum <= limit else {
-                throw TransferFailure.unusable("the answer is longer than \(limit) bytes")
+                throw TransferFailure.unusable("the webhook's response is longer than \(limit) bytes")
             }
         }
     }

@@ -259,7 +259,7 @@ public final class HTTP2Session {
         opened?.opens(id) ?? true || !refuses(id)
     }
 
-    /// Whether the stream was opened once, and is open no more.
+    /// Whether the stream was opened once and is now closed.
     private func isGone(_ id: Int32) -> Bool {
         id <= opened?.last ?? 0 && Self.stream(session, id) == nil
     }

@@ -89,7 +89,7 @@ import Wire
             }
             #expect(ends.next() == .permissionDenied)
             let unknown = MethodDescriptor(service: "test.Service", name: "Nothing", kind: .unary)
-            #expect(throws: RPCError.unimplemented("there is no method /test.Service/Nothing at this listener")) {
+            #expect(throws: RPCError.unimplemented("this listener has no method /test.Service/Nothing")) {
                 try unary(calls, unknown)
             }
         }

@@ -54,7 +54,7 @@ package struct CSVReader {
         let start = line
         let content = take(Byte.quote) ? try quoted() : bare()
         guard let text = String(validating: content, as: UTF8.self) else {
-            throw CSVError(line: start, message: "is not UTF-8")
+            throw CSVError(line: start, message: "is not valid UTF-8")
         }
         return text
     }
@@ -75,7 +75,7 @@ package struct CSVReader {
             if byte == Byte.lineFeed { line += 1 }
             content.append(byte)
         }
-        throw CSVError(line: start, message: "a quote is opened and never closed")
+        throw CSVError(line: start, message: "the closing quote is missing")
     }
 
     private mutating func endLine() throws(CSVError) {
@@ -83,9 +83,9 @@ package struct CSVReader {
         if take(Byte.lineFeed) {
             line += 1
         } else if hasReturn {
-            throw CSVError(line: line, message: "a carriage return stands without a line feed")
+            throw CSVError(line: line, message: "a carriage return must be followed by a line feed")
         } else if position < bytes.count {
-            throw CSVError(line: line, message: "a closing quote is followed by neither a comma nor the line's end")
+            throw CSVError(line: line, message: "a closing quote must be followed by a comma or the end of the line")
         }
     }
 

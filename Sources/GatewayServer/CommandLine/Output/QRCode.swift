@@ -13,7 +13,7 @@ package struct QRCode {
     package init(_ text: String) throws(ClientFailure) {
         let bytes = Array(text.utf8)
         guard let code = QRcode_encodeData(Int32(clamping: bytes.count), bytes, 0, QR_ECLEVEL_L) else {
-            throw ClientFailure("\(bytes.count) bytes do not fit into a QR code")
+            throw ClientFailure("the text has \(bytes.count) bytes, which is too long for a QR code")
         }
         defer { QRcode_free(code) }
         width = Int(code.pointee.width)

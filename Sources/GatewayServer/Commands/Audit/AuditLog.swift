@@ -7,18 +7,19 @@ import Proto
 /// Unlike other lists it prints as it reads: a log can be longer than memory, and with `--follow` it has no end.
 struct AuditLog: Command {
     static let name = "audit"
-    static let summary = "Show who did what to what"
+    static let summary = "Show the audit log: who did what to which resource"
     static let discussion = [
         """
-        Admins see the lines of their organization, admins of 'system' everything. With --json each line is an object \
-        of its own.
+        Admins see the lines of their organization; admins of 'system' see all lines. With --json, each line is one JSON \
+        object.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--since", "TIME", \.since, "From when on: 30m, 24h, 7d ago, or RFC 3339 (default: 24h)"),
-            .flag("--follow", \.follows, "Go on with what comes, until interrupted"),
+            .option(
+                "--since", "TIME", \.since, "Show lines since an age (30m, 24h, 7d) or an RFC 3339 time (default: 24h)"),
+            .flag("--follow", \.follows, "Keep showing new lines until interrupted"),
         ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
     }
 

@@ -8,22 +8,22 @@ import RPC
 /// `data-gateway backup`
 struct BackUp: ClientCommand {
     static let name = "backup"
-    static let summary = "Write all that a running gateway keeps into one file"
+    static let summary = "Back up a running gateway into one file"
     static let discussion = [
         """
-        The file holds the database, the server's own keys and the objects, and is enough to restore the gateway: keep \
-        it as secret as the gateway, or encrypt it. It appears under its name when all of it is on the disk. Only admins \
-        of the organization 'system' may do it; clients are served meanwhile.
+        The file holds the database, the gateway's keys and the objects, which is all that a restore needs. Keep it as \
+        secret as the gateway, or encrypt it. It gets its name when it is complete and on the disk. The command requires \
+        an admin of the organization 'system'. The gateway serves clients meanwhile.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--to", "FILE", \.path, "The archive; it must not exist", isRequired: true),
+            .option("--to", "FILE", \.path, "Write the archive to this file, which must not exist", isRequired: true),
             .passphrase(\.passphrasePath),
             .flag(
                 "--without-objects", \.withoutObjects,
-                "Leave the objects' data out: for restores over the store that is there"),
+                "Leave out the objects' data; such an archive can only be restored over the existing store"),
         ] + connectionParameters
     }
 
@@ -55,14 +55,14 @@ struct BackUp: ClientCommand {
 
     private static func text(_ summary: BackupSummary, _ path: String, withoutObjects: Bool) -> String {
         var lines = ["\(path): \(TextLayout.count(summary.objects, "object"))"]
-        lines[0] += withoutObjects ? ", without their data" : ", \(summary.bytes) bytes of data"
+        lines[0] += withoutObjects ? ", without object data" : ", \(summary.bytes) bytes of data"
         if summary.missingObjects > 0 {
             lines.append(
-                "missing: \(summary.missingObjects) objects have no data in the store; see data-gateway doctor")
+                "missing: the store has no data of \(summary.missingObjects) objects; run data-gateway doctor")
         }
         if summary.damagedObjects > 0 {
             lines.append(
-                "damaged: the data of \(summary.damagedObjects) objects is not what was stored, or cannot be read:")
+                "damaged: \(summary.damagedObjects) objects do not match their checksum or cannot be read:")
             lines += summary.damagedFileIDs.map { "  \($0)" }
             if summary.damagedObjects > summary.damagedFileIDs.count {
                 lines.append("  and \(summary.damagedObjects - Int64(summary.damagedFileIDs.count)) more")

@@ -8,37 +8,38 @@ import Uploads
 /// `data-gateway doctor`
 struct DoctorCommand: Command {
     static let name = "doctor"
-    static let summary = "Look at the data directory of a stopped gateway, and mend it when asked"
+    static let summary = "Check the data directory of a stopped gateway, and repair it on request"
     static let discussion = [
         """
-        Checks the database, and whether it and the store agree. Without --settle, --take-in and --delete it changes \
-        nothing. Exits with 0 where all is in order, with 1 where something is to be done. Run it as the user that the \
-        gateway runs as.
+        Checks the database and compares it with the store. Changes nothing without --reconcile, --readopt or --delete. \
+        Exits with 0 if everything is in order, with 1 if something needs attention. Run it as the user that the gateway \
+        runs as.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--data-dir", "DIR", \.directory, "The data directory", isRequired: true),
-            .flag("--checksums", \.checksums, "Read every object, and compare its CRC-64 with the one that was stored"),
+            .option("--data-dir", "DIR", \.directory, "Check this data directory", isRequired: true),
+            .flag("--checksums", \.checksums, "Read every object and compare its CRC-64 with the stored one"),
             .flag(
-                "--settle", \.settles,
+                "--reconcile", \.reconciles,
                 """
-                Have a store and an older database go together again: what the database does not know goes into \
-                quarantine
-                """),
+                Make a store match an older database: move files that the database does not have to quarantine
+                """
+            ).formerly("--settle"),
             .repeated(
-                "--take-in", "FILE_ID", \.taken,
-                "List a completed upload again that the database does not know, or 'all'"),
-            .repeated("--delete", "FILE_ID", \.deleted, "Remove a file in quarantine, for good"),
+                "--readopt", "FILE_ID", \.readopted,
+                "List a quarantined or unlisted file as an object again; 'all' = every such file"
+            ).formerly("--take-in"),
+            .repeated("--delete", "FILE_ID", \.deleted, "Delete a file in quarantine permanently"),
             .flag("--json", \.json, "Print one JSON object"),
         ]
     }
 
     var directory = ""
     var checksums = false
-    var settles = false
-    var taken: [String] = []
+    var reconciles = false
+    var readopted: [String] = []
     var deleted: [String] = []
     var json = false
 
@@ -56,9 +57,9 @@ struct DoctorCommand: Command {
 
     private func treat(_ doctor: Doctor, at now: UnixTime) throws -> DoctorReply.Treatment {
         var treatment = DoctorReply.Treatment()
-        if settles { treatment.quarantined = try doctor.settle() }
-        if !taken.isEmpty {
-            treatment.taken = try doctor.readopt(taken.contains("all") ? nil : Set(taken), at: now)
+        if reconciles { treatment.quarantined = try doctor.reconcile() }
+        if !readopted.isEmpty {
+            treatment.readopted = try doctor.readopt(readopted.contains("all") ? nil : Set(readopted), at: now)
         }
         if !deleted.isEmpty { treatment.deleted = try doctor.delete(Set(deleted)) }
         return treatment

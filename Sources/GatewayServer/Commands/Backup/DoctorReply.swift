@@ -8,10 +8,10 @@ struct DoctorReply {
     struct Treatment {
         /// Nil where it was not asked for.
         var quarantined: Int?
-        var taken: [Doctor.RepairResult] = []
+        var readopted: [Doctor.RepairResult] = []
         var deleted: [Doctor.RepairResult] = []
 
-        var problems: [Doctor.RepairResult] { (taken + deleted).filter { $0.problem != nil } }
+        var problems: [Doctor.RepairResult] { (readopted + deleted).filter { $0.problem != nil } }
     }
 
     private let report: Doctor.Report
@@ -37,7 +37,7 @@ struct DoctorReply {
             .init(name: "quarantined", value: .array(report.quarantined.map(\.json))),
             .init(name: "unlisted", value: .array(report.unlisted.map(\.json))),
             .init(name: "settled", value: treatment.quarantined.map { .number(Int64($0)) } ?? .null),
-            .init(name: "taken_in", value: .array(treatment.taken.map(\.json))),
+            .init(name: "taken_in", value: .array(treatment.readopted.map(\.json))),
             .init(name: "deleted", value: .array(treatment.deleted.map(\.json))),
         ])
     }
@@ -45,22 +45,26 @@ struct DoctorReply {
     private var lines: [String] {
         var lines: [String] = []
         if let quarantined = treatment.quarantined {
-            lines.append("settled: \(quarantined) files went into quarantine")
+            lines.append("reconciled: \(quarantined) files moved to quarantine")
         }
-        lines += treatment.taken.map { "\($0.fileID): \($0.problem.map { "not taken in: \($0)" } ?? "taken in")" }
+        lines += treatment.readopted.map {
+            "\($0.fileID): \($0.problem.map { "not re-adopted: \($0)" } ?? "re-adopted")"
+        }
         lines += treatment.deleted.map { "\($0.fileID): \($0.problem.map { "not deleted: \($0)" } ?? "deleted")" }
         lines += report.damages.map { "database: \($0)" }
         if !report.belongTogether {
-            lines.append("database and store are not of the same age: nothing is swept; --settle has them go together")
+            lines.append(
+                "the database and the store were not last used together: nothing is deleted; --reconcile makes them match"
+            )
         }
         lines += report.missing.lines("objects without their data")
-        lines += report.damaged.lines("objects whose data is not what was stored, or cannot be read")
+        lines += report.damaged.lines("objects that do not match their checksum or cannot be read")
         lines += report.unknown.lines(
-            "finished files that the database does not know (the next start quarantines them)")
-        lines += report.interrupted.lines("uploads under way without their file (their clients restart)")
-        lines += report.stray.lines("files of uploads under way without a row (removed once 30 days old)")
+            "finished files that the database does not have (the next start moves them to quarantine)")
+        lines += report.interrupted.lines("uploads in progress without their file (their clients restart)")
+        lines += report.stray.lines("files of uploads in progress without a row (deleted when they are 30 days old)")
         lines += Self.list("in quarantine", report.quarantined)
-        lines += Self.list("completed, and in no list (--take-in lists them)", report.unlisted)
+        lines += Self.list("completed but not listed (--readopt lists them)", report.unlisted)
         lines.append(report.isInOrder ? "in order" : "not in order")
         return lines
     }

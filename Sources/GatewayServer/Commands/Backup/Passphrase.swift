@@ -9,11 +9,11 @@ enum Passphrase {
     static func read(_ path: String?) throws(ClientFailure) -> Secret? {
         guard let path else { return nil }
         guard let bytes = try? PrivateFile.read(path) else {
-            throw ClientFailure("cannot read the passphrase in \(path)", exitCode: .usage)
+            throw ClientFailure("cannot read the passphrase file \(path)", exitCode: .usage)
         }
         let line = Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })
         guard line.count >= 8 else {
-            throw ClientFailure("the first line of \(path) must be a passphrase of 8 bytes or more", exitCode: .usage)
+            throw ClientFailure("the first line of \(path) must be a passphrase of at least 8 bytes", exitCode: .usage)
         }
         return Secret(line)
     }
@@ -21,6 +21,8 @@ enum Passphrase {
 
 extension Parameter {
     static func passphrase(_ property: WritableKeyPath<Target, String?>) -> Parameter {
-        .option("--passphrase-file", "FILE", property, "Its first line encrypts the archive: 8 bytes or more")
+        .option(
+            "--passphrase-file", "FILE", property,
+            "The file whose first line is the archive's passphrase (at least 8 bytes)")
     }
 }

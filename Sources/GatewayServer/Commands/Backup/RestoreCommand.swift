@@ -6,24 +6,24 @@ import Serve
 /// `data-gateway restore`
 struct RestoreCommand: Command {
     static let name = "restore"
-    static let summary = "Make a data directory of a file that 'backup' wrote"
+    static let summary = "Restore a backup into a data directory"
     static let discussion = [
         """
-        DIR is a new or empty folder, or the data directory that the archive is of, whose gateway is stopped. There, the \
-        store's objects stay: those that the archive does not know go into quarantine, none is removed, and \
-        'data-gateway doctor' lists them and takes them in. The database and the keys that were there are kept in \
+        DIR is a new or empty folder, or the data directory of the stopped gateway that the archive is from. In the latter \
+        case, the store's objects stay: objects that are not in the archive move to quarantine, where 'data-gateway doctor' \
+        lists and re-adopts them. Nothing is deleted. The previous database and keys are kept in \
         DIR/replaced-TIME.
         """,
         """
-        Everything is checked before anything is put in place. After a crash, run it again; until then the folder is not \
-        served.
+        The whole archive is checked before anything is put in place. After a crash, run the command again; until then, \
+        'serve' refuses the folder.
         """,
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--from", "FILE", \.path, "The archive", isRequired: true),
-            .option("--data-dir", "DIR", \.directory, "Where to", isRequired: true),
+            .option("--from", "FILE", \.path, "Read the archive from this file", isRequired: true),
+            .option("--data-dir", "DIR", \.directory, "Restore into this data directory", isRequired: true),
             .passphrase(\.passphrasePath),
             .flag("--json", \.json, "Print one JSON object"),
         ]
@@ -59,17 +59,17 @@ struct RestoreCommand: Command {
 
     private func text(_ outcome: Restore.Outcome) -> [String] {
         let objects = TextLayout.count(outcome.objects, "object")
-        var lines = ["\(directory): the gateway of \(outcome.createdAt), \(objects)"]
+        var lines = ["\(directory): the backup of \(outcome.createdAt), \(objects)"]
         if outcome.found > 0 { lines.append("already there: \(outcome.found)") }
         lines += outcome.missing.lines("missing (the store had no data when the backup was made)")
         lines += outcome.damaged.lines(
-            "damaged (when the backup was made, the data was not what was stored or could not be read; left out)")
-        if let replaced = outcome.replaced { lines.append("what was there before: \(replaced)") }
+            "damaged (when the backup was made, the data did not match its checksum or could not be read; left out)")
+        if let replaced = outcome.replaced { lines.append("previous database and keys: \(replaced)") }
         if outcome.quarantined > 0 {
             lines.append(
                 """
-                in quarantine: \(TextLayout.count(outcome.quarantined, "file")) that this database does not know; \
-                'data-gateway doctor --data-dir \(directory)' lists them, '--take-in all' takes them in
+                in quarantine: \(TextLayout.count(outcome.quarantined, "file")) that the database does not have; \
+                'data-gateway doctor --data-dir \(directory)' lists them, '--readopt all' re-adopts them
                 """)
         }
         return lines

@@ -13,10 +13,10 @@ extension ClientFailure {
             switch status.code {
             case .unavailable, .deadlineExceeded: "\(server) is not available: \(said) (\(code))"
             case .unauthenticated where method != AuthServiceMethods.login:
-                "not signed in, or the session ended: run data-gateway login (\(said), \(code))"
+                "you are not signed in, or the session ended: run data-gateway login (\(said), \(code))"
             case .unimplemented:
-                "\(server) does not offer \(method.name): is it the right listener of the gateway? (\(code))"
-            // Nobody's answer but of something that is no gateway.
+                "\(server) does not have \(method.name): check that the address is the right listener of the gateway (\(code))"
+            // Only a server that is not a gateway answers so.
             case .unknown: "\(server): \(said) (\(code))"
             default: "\(said) (\(code))"
             }
@@ -24,7 +24,7 @@ extension ClientFailure {
         self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)
     }
 
-    static let notSignedIn = ClientFailure("not signed in: run data-gateway login --user NAME")
+    static let notSignedIn = ClientFailure("you are not signed in: run data-gateway login --user NAME")
 
     static func ended(_ session: SignedInSession) -> ClientFailure {
         ClientFailure("the session of \(session.userName) ended: run data-gateway login --user \(session.userName)")

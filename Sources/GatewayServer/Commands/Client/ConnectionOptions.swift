@@ -12,8 +12,8 @@ struct ConnectionOptions: Sendable {
             .option("--server", "HOST:PORT", \.server, listener.help),
             .option(
                 "--organization", "NAME", \.organization,
-                "Act for another organization than your own; for admins of 'system'"),
-            .flag("--json", \.json, "Print one JSON object, fields named as in the .proto files"),
+                "Act for another organization than your own (requires an admin of 'system')"),
+            .flag("--json", \.json, "Print one JSON object with the field names of the .proto files"),
         ]
     }
 }
@@ -26,11 +26,11 @@ enum CommandListener: Sendable {
     fileprivate var help: String {
         switch self {
         case .admin:
-            "The gateway's admin listener (default: $\(ServerAddress.adminVariable), else where login went)"
+            "The admin listener (default: $\(ServerAddress.adminVariable), else the one of the last login)"
         case .gateway:
             """
-            The gateway's gateway listener (default: $\(ServerAddress.gatewayVariable), else port 50053 of where login \
-            went)
+            The gateway listener (default: $\(ServerAddress.gatewayVariable), else port 50053 of the host of \
+            the last login)
             """
         }
     }

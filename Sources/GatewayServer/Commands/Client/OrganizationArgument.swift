@@ -8,7 +8,8 @@ struct OrganizationArgument: ArgumentValue, Hashable, Sendable {
         guard !argument.isEmpty, argument.unicodeScalars.allSatisfy({ !$0.isUnprintable }),
             argument.first != " ", argument.last != " "
         else {
-            throw ArgumentProblem("takes a name: not empty, without control characters or spaces around it")
+            throw ArgumentProblem(
+                "must be a name that is not empty and has no control characters or surrounding spaces")
         }
         name = argument
     }

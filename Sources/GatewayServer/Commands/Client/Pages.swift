@@ -14,7 +14,7 @@ enum Pages {
         var (entries, next) = try await page("")
         while !next.isEmpty {
             let (more, following) = try await page(next)
-            guard following != next else { throw ClientFailure("the gateway's list does not come to an end") }
+            guard following != next else { throw ClientFailure("the gateway's list does not end") }
             entries += more
             next = following
         }

@@ -12,14 +12,14 @@ enum Password {
     static func read(fromStandardInput: Bool, prompt: String, isNew: Bool = false) throws(ClientFailure) -> Secret {
         if fromStandardInput {
             guard let line = readLine(), !line.isEmpty else {
-                throw ClientFailure("standard input holds no password", exitCode: .usage)
+                throw ClientFailure("standard input does not have a password", exitCode: .usage)
             }
             return Secret(line)
         }
         let terminal = try Terminal()
         let first = try terminal.readHidden(prompt)
         if isNew {
-            guard try terminal.readHidden("The same again: ").matches(first) else {
+            guard try terminal.readHidden("Repeat the password: ").matches(first) else {
                 throw ClientFailure("the two passwords differ")
             }
         }
@@ -35,7 +35,7 @@ private final class Terminal {
         descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
             throw ClientFailure(
-                "there is no terminal to ask for the password: hand it over with --password-stdin", exitCode: .usage)
+                "the command needs a terminal to ask for the password: use --password-stdin instead", exitCode: .usage)
         }
     }
 
@@ -79,6 +79,6 @@ private final class Terminal {
     }
 
     private func unusable() -> ClientFailure {
-        ClientFailure("cannot hide what is typed on the terminal: \(String(cString: strerror(errno)))")
+        ClientFailure("cannot turn off the terminal's echo: \(String(cString: strerror(errno)))")
     }
 }

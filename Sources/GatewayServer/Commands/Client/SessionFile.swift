@@ -32,17 +32,18 @@ struct SessionFile: Sendable {
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else {
-            throw ClientFailure("the session in \(path) is another user's: set \(Self.variable) to a file of your own")
+            throw ClientFailure(
+                "the session in \(path) belongs to another user: set \(Self.variable) to a file of your own")
         }
         guard status.st_mode & 0o077 == 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw ClientFailure(
-                "others can read the session in \(path) (mode \(mode)): delete it and run data-gateway login")
+                "other users can read the session in \(path) (mode \(mode)): delete it and run data-gateway login")
         }
         guard let data = try? file.readToEnd(),
             let session = try? JSONDecoder().decode(SignedInSession.self, from: data)
         else {
-            throw ClientFailure("\(path) holds no session: delete it and run data-gateway login")
+            throw ClientFailure("\(path) is not a session file: delete it and run data-gateway login")
         }
         return session
     }
@@ -58,7 +59,7 @@ struct SessionFile: Sendable {
             try PrivateFile.write(Array(try encoder.encode(session)) + [0x0A], to: path)
         } catch {
             let reason = (error as? PrivateFile.Failure)?.reason ?? error.localizedDescription
-            throw ClientFailure("cannot keep the session in \(path): \(reason)")
+            throw ClientFailure("cannot write the session in \(path): \(reason)")
         }
     }
 

@@ -4,11 +4,11 @@ import Proto
 /// `data-gateway clock confirm`
 struct ClockConfirm: ClientCommand {
     static let name = "confirm"
-    static let summary = "Confirm that the gateway's clock is right, so that it deletes by it again"
+    static let summary = "Confirm that the gateway's clock is right, so that deletions by age continue"
     static let discussion = [
         """
-        Look at 'clock show' first: what is older than it is kept, by this clock, is deleted within a minute and cannot \
-        be brought back.
+        Run 'clock show' first: everything that is older than its retention by this clock is deleted within a minute and \
+        cannot be restored.
         """
     ]
 

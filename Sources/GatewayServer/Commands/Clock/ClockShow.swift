@@ -4,10 +4,10 @@ import Proto
 /// `data-gateway clock show`
 struct ClockShow: ClientCommand {
     static let name = "show"
-    static let summary = "Show the gateway's clock, and whether it deletes by it"
+    static let summary = "Show the gateway's clock and whether deletions by age are paused"
     static let discussion = [
         """
-        After a step of more than a day nothing is deleted for its age until the clock is confirmed: by \
+        After a step of more than a day, nothing is deleted for its age until the clock is confirmed: by \
         clock.confirmation_hours without another step, by stepping back, or by 'clock confirm'.
         """
     ]

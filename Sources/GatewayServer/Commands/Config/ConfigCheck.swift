@@ -7,11 +7,11 @@ import Serve
 /// `data-gateway config check`
 struct ConfigCheck: Command {
     static let name = "check"
-    static let summary = "Say whether a gateway would start, or what is wrong"
+    static let summary = "Check a configuration, and report its first error"
     static let discussion = [
         """
-        Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options as 'serve' does, and the certificates \
-        that they name. Exits with 1 where something is wrong.
+        Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options like 'serve', and the certificates \
+        that they name. Exits with 1 if the configuration has an error.
         """
     ]
 

@@ -4,15 +4,15 @@ import Configuration
 /// `data-gateway config show`
 struct ConfigShow: Command {
     static let name = "show"
-    static let summary = "Show what a configuration sets, and where each value comes from"
+    static let summary = "Show a configuration with the source of each value"
     static let discussion = [
         """
-        Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options as 'serve' does. Secrets show as ***.
+        Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options like 'serve'. Secrets are shown as ***.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
-        [.flag("--effective", \.isEffective, "Every key that there is, also those that keep their default")]
+        [.flag("--effective", \.isEffective, "Show every key, including those with their default value")]
             + ServeOptions.configurationParameters.map { $0.at(\.options) }
             + [.flag("--json", \.json, "Print one JSON object")]
     }

@@ -4,13 +4,13 @@ import Proto
 /// `data-gateway copy cancel`
 struct CopyCancel: ClientCommand {
     static let name = "cancel"
-    static let summary = "Cancel what a copy job has not copied yet"
+    static let summary = "Cancel a copy job; finished copies stay"
     static let listener = CommandListener.gateway
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("COPY_JOB_ID", \.jobID, "As copy create printed it"),
-            .option("--reason", "TEXT", \.reason, "Why; kept with the job"),
+            .argument("COPY_JOB_ID", \.jobID, "The copy job's id, as printed by copy create"),
+            .option("--reason", "TEXT", \.reason, "The reason, kept with the job"),
         ] + connectionParameters
     }
 

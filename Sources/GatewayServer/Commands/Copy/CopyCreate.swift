@@ -4,23 +4,24 @@ import Proto
 /// `data-gateway copy create`
 struct CopyCreate: ClientCommand {
     static let name = "create"
-    static let summary = "Copy objects to a folder or a bucket that the gateway's configuration lists"
+    static let summary = "Copy objects to a folder or bucket in the gateway's configuration"
     static let discussion = [
         """
-        --to is a bucket's endpoint, with --bucket, or file:///PATH for a folder of the gateway's machine. The gateway does \
-        the work: the command returns as soon as the job is written down; look after it with copy show.
+        --to is a bucket's endpoint, with --bucket, or file:///PATH for a folder on the gateway's machine. The gateway \
+        copies the objects: the command returns as soon as the job is stored; 'copy show' shows its progress.
         """
     ]
     static let listener = CommandListener.gateway
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "What to copy, as ls has it"),
-            .option("--to", "URL", \.endpoint, "Where to: https://HOST, or file:///PATH", isRequired: true),
-            .option("--bucket", "NAME", \.bucket, "The bucket there"),
-            .option("--region", "NAME", \.region, "Its region (default: the configured one)"),
-            .option("--key", "TEMPLATE", \.template, "What each object is called there (default: {file_id})"),
-            .option("--idempotency-key", "TEXT", \.idempotencyKey, "The same text gives the same job again"),
+            .arguments("FILE_ID", \.fileIDs, "The file ids of the objects to copy, as printed by ls"),
+            .option("--to", "URL", \.endpoint, "The destination: https://HOST or file:///PATH", isRequired: true),
+            .option("--bucket", "NAME", \.bucket, "The destination's bucket"),
+            .option("--region", "NAME", \.region, "The bucket's region (default: the configured region)"),
+            .option("--key", "TEMPLATE", \.template, "The key of each copy (default: {file_id})"),
+            .option(
+                "--idempotency-key", "TEXT", \.idempotencyKey, "A repeated call with the same key returns the same job"),
         ] + connectionParameters
     }
 

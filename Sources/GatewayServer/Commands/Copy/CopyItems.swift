@@ -4,15 +4,15 @@ import Proto
 /// `data-gateway copy items`
 struct CopyItems: ClientCommand {
     static let name = "items"
-    static let summary = "List the objects of a copy job and what became of each"
+    static let summary = "List the objects of a copy job with their states"
     static let listener = CommandListener.gateway
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("COPY_JOB_ID", \.jobID, "As copy create printed it"),
+            .argument("COPY_JOB_ID", \.jobID, "The copy job's id, as printed by copy create"),
             .repeated(
                 "--status", "STATUS", \.statuses,
-                "Only those that are \(CopyItemChoice.allCases.map(\.rawValue).joined(separator: ", "))"),
+                "List only items with this state: \(CopyItemChoice.allCases.map(\.rawValue).joined(separator: ", "))"),
         ] + connectionParameters
     }
 

@@ -4,11 +4,11 @@ import Proto
 /// `data-gateway copy show`
 struct CopyShow: ClientCommand {
     static let name = "show"
-    static let summary = "Show how far a copy job is"
+    static let summary = "Show a copy job's progress"
     static let listener = CommandListener.gateway
 
     static var parameters: [Parameter<Self>] {
-        [.argument("COPY_JOB_ID", \.jobID, "As copy create printed it")] + connectionParameters
+        [.argument("COPY_JOB_ID", \.jobID, "The copy job's id, as printed by copy create")] + connectionParameters
     }
 
     var jobID = ""

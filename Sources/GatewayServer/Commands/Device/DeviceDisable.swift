@@ -4,7 +4,7 @@ import Proto
 /// `data-gateway device disable`
 struct DeviceDisable: ClientCommand {
     static let name = "disable"
-    static let summary = "Disable a device: its key stops on the next call"
+    static let summary = "Disable a device (its key stops working with the next call)"
 
     static var parameters: [Parameter<Self>] {
         [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters

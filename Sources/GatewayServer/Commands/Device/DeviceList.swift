@@ -19,13 +19,15 @@ struct DeviceList: ClientCommand {
     }
 
     static let name = "list"
-    static let summary = "List devices, all of them or some"
+    static let summary = "List devices"
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--suite", "SUITE", \.suite, "Of this suite only"),
-            .option("--site", "SITE_ID", \.siteID, "Of this site only"),
-            .option("--status", "STATUS", \.status, "In this state only: registered, initialized or disabled"),
+            .option("--suite", "SUITE", \.suite, "List only devices of this suite"),
+            .option("--site", "SITE_ID", \.siteID, "List only devices of this site"),
+            .option(
+                "--status", "STATUS", \.status, "List only devices with this state: registered, initialized or disabled"
+            ),
         ] + connectionParameters
     }
 

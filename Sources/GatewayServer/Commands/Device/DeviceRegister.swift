@@ -10,11 +10,11 @@ struct DeviceRegister: ClientCommand {
         [
             .argument(
                 "DEVICE_ID", \.deviceID,
-                "YYMMDD-NNNNNN; without one the gateway assigns today's date and six random digits", isRequired: false),
-            .option("--suite", "SUITE", \.suite, "The suite it belongs to; it gets no key before it has one"),
-            .option("--display-name", "TEXT", \.displayName, "What people call the device"),
-            .option("--description", "TEXT", \.description, "What it is"),
-            .repeated("--tag", "KEY=VALUE", \.tags, "A tag that the device puts on what it uploads"),
+                "YYMMDD-NNNNNN (default: the gateway assigns today's date and six random digits)", isRequired: false),
+            .option("--suite", "SUITE", \.suite, "The device's suite; a device without a suite cannot fetch a key"),
+            .option("--display-name", "TEXT", \.displayName, "The device's display name"),
+            .option("--description", "TEXT", \.description, "The device's description"),
+            .repeated("--tag", "KEY=VALUE", \.tags, "A tag for each upload of the device"),
         ] + connectionParameters
     }
 

@@ -9,10 +9,10 @@ struct DeviceUpdate: ClientCommand {
     static var parameters: [Parameter<Self>] {
         [
             .argument("DEVICE_ID", \.deviceID, "The device"),
-            .option("--display-name", "TEXT", \.displayName, "What people call the device"),
-            .option("--description", "TEXT", \.description, "What it is"),
+            .option("--display-name", "TEXT", \.displayName, "The device's display name"),
+            .option("--description", "TEXT", \.description, "The device's description"),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag to add or to change"),
-            .flag("--replace-tags", \.replaceTags, "Remove the tags that are not given"),
+            .flag("--replace-tags", \.replaceTags, "Remove all tags that are not given"),
         ] + connectionParameters
     }
 

@@ -4,10 +4,10 @@ import Proto
 /// `data-gateway events dead-letters`
 struct EventsDeadLetters: ClientCommand {
     static let name = "dead-letters"
-    static let summary = "List the events that a webhook did not take"
+    static let summary = "List dead letters, the events that could not be delivered to a webhook"
 
     static var parameters: [Parameter<Self>] {
-        [.option("--webhook", "NAME", \.webhook, "Only this webhook's")] + connectionParameters
+        [.option("--webhook", "NAME", \.webhook, "List only dead letters of this webhook")] + connectionParameters
     }
 
     var webhook = ""

@@ -5,12 +5,14 @@ import Proto
 /// `data-gateway events redeliver`
 struct EventsRedeliver: ClientCommand {
     static let name = "redeliver"
-    static let summary = "Send an event again to a webhook that did not take it"
+    static let summary = "Deliver a dead letter again"
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("EVENT_ID", \.eventID, "The event's id, as dead-letters has it"),
-            .option("--webhook", "NAME", \.webhook, "Only to this one (default: all whose dead letter it is)"),
+            .argument("EVENT_ID", \.eventID, "The event's id, as printed by events dead-letters"),
+            .option(
+                "--webhook", "NAME", \.webhook,
+                "Deliver only to this webhook (default: every webhook with this dead letter)"),
         ] + connectionParameters
     }
 
@@ -23,6 +25,6 @@ struct EventsRedeliver: ClientCommand {
             RedeliverEventRequest(eventID: eventID, webhook: webhook))
         return Reply(
             json: .object([JSONValue.Member(name: "webhooks", value: .array(reply.webhooks.map(JSONValue.string)))]),
-            text: "\(eventID) goes to \(reply.webhooks.joined(separator: ", ")) again")
+            text: "\(eventID) will be delivered again to \(reply.webhooks.joined(separator: ", "))")
     }
 }

@@ -10,21 +10,23 @@ import Wire
 /// `data-gateway download`
 struct Download: Command {
     static let name = "download"
-    static let summary = "Download objects, as a user who signed in"
+    static let summary = "Download objects as a signed-in user"
     static let discussion = [
         """
-        Each object becomes the file DIR/NAME once it is whole and its checksum is right; until then it is \
-        DIR/NAME.part, from where the same command goes on after an interruption. A file of the name that has other \
-        contents stays, and the object becomes 'NAME (2)'; one that has the same contents is not downloaded again.
+        Each object becomes the file DIR/NAME when it is complete and its checksum matches. Until then it is \
+        DIR/NAME.part, which the same command continues after an interruption. A file of this name with other \
+        contents stays, and the object becomes 'NAME (2)'. An object that is already there is not downloaded again.
         """,
-        "With --json, each step is one JSON object on a line: begun, progress, waiting, completed, failed.",
+        "With --json, each event is one JSON object on a line: begun, progress, waiting, completed, failed.",
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE_ID", \.fileIDs, "What to download: the id of a file or of an upload"),
-            .option("--to", "DIR", \.folder, "Where to; made if it is missing (default: here)"),
-            .flag("--by-id", \.isByID, "Call each file by its file id instead of its name"),
+            .arguments(
+                "FILE_ID", \.fileIDs, "The objects to download: file ids as printed by ls, or ids of uploads"),
+            .option(
+                "--to", "DIR", \.folder, "The target folder, created if it is missing (default: the current folder)"),
+            .flag("--by-id", \.isByID, "Use file ids instead of names for the files"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
 
@@ -53,7 +55,7 @@ struct Download: Command {
             return .success
         } catch {
             reporter.end()
-            let failure = ClientFailure(error, file: file, hint: "the same command goes on")
+            let failure = ClientFailure(error, file: file, hint: "the same command continues the download")
             reporter.event("failed", [("file_id", .string(file)), ("message", .string(failure.message))])
             environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
             return failure.exitCode
@@ -64,7 +66,7 @@ struct Download: Command {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw ClientFailure("cannot make the folder \(folder): \(error.localizedDescription)")
+            throw ClientFailure("cannot create the folder \(folder): \(error.localizedDescription)")
         }
     }
 

@@ -10,7 +10,7 @@ struct EndpointArgument: ArgumentValue, Hashable, Sendable {
     init(argument: String) throws(ArgumentProblem) {
         guard let (scheme, rest) = Endpoints.Endpoint.Scheme.split(argument), let address = PeerAddress(rest),
             address.port > 0
-        else { throw ArgumentProblem("takes http://HOST:PORT or https://HOST:PORT, not '\(argument)'") }
+        else { throw ArgumentProblem("must be http://HOST:PORT or https://HOST:PORT, not '\(argument)'") }
         endpoint = Endpoints.Endpoint(scheme: scheme, host: address.host, port: address.port)
     }
 }
@@ -22,7 +22,7 @@ struct HostArgument: ArgumentValue, Hashable, Sendable {
     init(argument: String) throws(ArgumentProblem) {
         guard let (scheme, rest) = Endpoints.Endpoint.Scheme.split(argument), !rest.isEmpty,
             let address = PeerAddress("\(rest):1")
-        else { throw ArgumentProblem("takes http://NAME or https://NAME, not '\(argument)'") }
+        else { throw ArgumentProblem("must be http://NAME or https://NAME, not '\(argument)'") }
         endpoints = Endpoints(scheme: scheme, host: address.host)
     }
 }

@@ -13,10 +13,13 @@ struct EndpointOptions: Sendable {
         [
             .option(
                 "--host", "URL", \.host,
-                "http[s]://NAME: the gateway's host, with its usual ports (default: \(standard))"),
-            .option("--auth", "URL", \.auth, "http[s]://HOST:PORT of the auth listener, where that is another"),
-            .option("--gateway", "URL", \.gateway, "The same of the gateway listener"),
-            .option("--device-init", "URL", \.deviceInit, "The same of the device-init listener"),
+                "http[s]://NAME: the gateway's host with its standard ports (default: \(standard))"),
+            .option("--auth", "URL", \.auth, "http[s]://HOST:PORT of the auth listener (default: from --host)"),
+            .option(
+                "--gateway", "URL", \.gateway, "http[s]://HOST:PORT of the gateway listener (default: from --host)"),
+            .option(
+                "--device-init", "URL", \.deviceInit,
+                "http[s]://HOST:PORT of the device-init listener (default: from --host)"),
         ]
     }
 

@@ -12,16 +12,16 @@ struct Initialize: Command {
     static let summary = "Fetch this device's key, so that it can upload"
     static let discussion = [
         """
-        Writes archebase-config.json and archebase-endpoints.json, as the SDKs do. A device gets its first key once; \
-        where that was lost, or the answer to an earlier init, --reinit replaces it.
+        Writes archebase-config.json and archebase-endpoints.json like the SDKs. A device can fetch its first key once; \
+        if that key or the reply to an earlier init was lost, --reinit replaces the key.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("DEVICE_ID", \.deviceID, "As the operator registered it: YYMMDD-NNNNNN"),
-            .flag("--reinit", \.isReplacing, "Replace the key that the device was given before"),
-        ] + EndpointOptions.parameters(standard: "127.0.0.1, or what an earlier init said").map { $0.at(\.place) }
+            .argument("DEVICE_ID", \.deviceID, "The registered device id: YYMMDD-NNNNNN"),
+            .flag("--reinit", \.isReplacing, "Replace the device's current key"),
+        ] + EndpointOptions.parameters(standard: "the host of an earlier init, else 127.0.0.1").map { $0.at(\.place) }
             + DeviceOptions.parameters(json: "Print one JSON object").map { $0.at(\.device) }
     }
 
@@ -37,7 +37,8 @@ struct Initialize: Command {
                 return try await initialize(folder, environment)
             } catch let failure as CallFailure where failure.detail == .deviceAlreadyInitialized {
                 let code = DetailCode.deviceAlreadyInitialized.rawValue
-                throw ClientFailure("\(failure.status.message): where its key is lost, --reinit replaces it (\(code))")
+                throw ClientFailure(
+                    "\(failure.status.message): if the device's key was lost, --reinit replaces it (\(code))")
             } catch let failure as CallFailure {
                 throw ClientFailure(device: failure)
             } catch {
@@ -50,8 +51,8 @@ struct Initialize: Command {
         if !isReplacing, try folder.configuration() != nil {
             throw ClientFailure(
                 """
-                there is a key already in \(folder.configurationPath): --reinit replaces it; another device's belongs \
-                into a folder of its own (--device-dir)
+                \(folder.configurationPath) already has a key: --reinit replaces it; use another folder (--device-dir) for \
+                another device
                 """)
         }
         let configuration = try await DeviceInitialization(

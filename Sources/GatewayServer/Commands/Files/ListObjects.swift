@@ -4,10 +4,10 @@ import Proto
 /// `data-gateway ls`
 struct ListObjects: ClientCommand {
     static let name = "ls"
-    static let summary = "List the objects that arrived, newest first"
+    static let summary = "List objects, newest first"
     static let discussion = [
         """
-        FILTER is terms that must all hold, e.g. 'raw_tags.weather=rain device=261121-000001 size>1000000 \
+        FILTER has terms that are combined with AND, such as 'raw_tags.weather=rain device=261121-000001 size>1000000 \
         created>=2026-11-21T00:00:00Z'.
         """
     ]
@@ -15,8 +15,8 @@ struct ListObjects: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("FILTER", \.filter, "Which objects; without one, all", isRequired: false),
-            .option("--limit", "N", \.limit, "At most so many (default: all)"),
+            .argument("FILTER", \.filter, "List only objects that match the filter (default: all)", isRequired: false),
+            .option("--limit", "N", \.limit, "List at most this number of objects (default: all)"),
         ] + connectionParameters
     }
 
@@ -25,7 +25,7 @@ struct ListObjects: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        guard limit ?? 1 > 0 else { throw ClientFailure("--limit takes a number above 0", exitCode: .usage) }
+        guard limit ?? 1 > 0 else { throw ClientFailure("--limit must be at least 1", exitCode: .usage) }
         let limit = limit.map { Int(clamping: $0) } ?? .max
         let service = DataGatewayObjectServiceClient(gateway)
         var count = 0

@@ -8,38 +8,40 @@ import RPC
 /// `data-gateway upload`
 struct Upload: Command {
     static let name = "upload"
-    static let summary = "Upload files, as a device"
+    static let summary = "Upload files as a device"
     static let discussion = [
         """
-        A file goes in parts. What the gateway acknowledged is kept in a journal, so that an upload which broke off, \
-        for whatever reason, goes on with --resume; without a FILE, all of them do.
+        Files are sent in parts. A journal keeps what the gateway acknowledged, so that --resume continues an interrupted \
+        upload. --resume without a FILE continues all unfinished uploads.
         """,
         """
-        With --json, each step is one JSON object on a line: begun, progress, waiting, restarted, completed, failed.
+        With --json, each event is one JSON object on a line: begun, progress, waiting, restarted, completed, failed.
         """,
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE", \.files, "What to upload", isRequired: false),
+            .arguments("FILE", \.files, "The files to upload", isRequired: false),
             .repeated(
                 "--tag", "KEY=VALUE", \.tags,
-                "A tag, beside those of the device; an upload that is resumed keeps its own"),
-            .option("--parallel", "N", \.parallel, "Parts that are sent at once: 1 to 64 (default: 1)"),
-            .flag("--resume", \.isResuming, "Go on with uploads that broke off; begin those of other files"),
-            .flag("--afresh", \.isAfresh, "Give up what an earlier upload of the file has stored, and begin anew"),
+                "A tag in addition to the device's tags; a resumed upload keeps its tags"),
+            .option("--parallel", "N", \.parallel, "Send this number of parts at once: 1 to 64 (default: 1)"),
+            .flag("--resume", \.isResuming, "Continue unfinished uploads; start an upload for other files"),
+            .flag("--restart", \.isRestarting, "Abort an earlier upload of the file and start over").formerly(
+                "--afresh"),
             .option(
-                "--patience", "SECONDS", \.patience,
-                "How long to try again while nothing moves: 0 to 604800 (default: 300)"),
-        ] + DeviceOptions.parameters(json: "Print what happens as lines of JSON").map { $0.at(\.device) }
+                "--retry-for", "SECONDS", \.retrySeconds,
+                "Retry for this number of seconds without progress: 0 to 604800 (default: 300)"
+            ).formerly("--patience"),
+        ] + DeviceOptions.parameters(json: "Print each event as a line of JSON").map { $0.at(\.device) }
     }
 
     var files: [String] = []
     var tags: [TagArgument] = []
     var parallel: Int64 = 1
     var isResuming = false
-    var isAfresh = false
-    var patience: Int64 = 300
+    var isRestarting = false
+    var retrySeconds: Int64 = 300
     var device = DeviceOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -54,7 +56,7 @@ struct Upload: Command {
             let tags = try tags.dictionary()
             let uploader = try uploader(environment, reporter)
             let files = files.isEmpty ? try uploader.unfinished() : files
-            if files.isEmpty { reporter.line("nothing to resume") }
+            if files.isEmpty { reporter.line("there are no unfinished uploads") }
             var worst = ExitCode.success
             for file in files {
                 let code = await upload(file, tags, uploader, reporter, environment)
@@ -70,18 +72,18 @@ struct Upload: Command {
 
     private func uploader(_ environment: CommandEnvironment, _ reporter: TransferReporter) throws -> Uploader {
         guard !files.isEmpty || isResuming else {
-            throw ClientFailure("upload needs FILE or --resume", exitCode: .usage)
+            throw ClientFailure("upload requires FILE or --resume", exitCode: .usage)
         }
-        guard !(isResuming && isAfresh) else {
-            throw ClientFailure("--resume and --afresh exclude each other", exitCode: .usage)
+        guard !(isResuming && isRestarting) else {
+            throw ClientFailure("--resume and --restart must not both be set", exitCode: .usage)
         }
-        guard (1...64).contains(parallel) else { throw ClientFailure("--parallel takes 1 to 64", exitCode: .usage) }
-        guard (0...604_800).contains(patience) else {
-            throw ClientFailure("--patience takes 0 to 604800 seconds", exitCode: .usage)
+        guard (1...64).contains(parallel) else { throw ClientFailure("--parallel must be 1 to 64", exitCode: .usage) }
+        guard (0...604_800).contains(retrySeconds) else {
+            throw ClientFailure("--retry-for must be 0 to 604800 seconds", exitCode: .usage)
         }
         var options = Uploader.Options()
         options.parallel = Int(parallel)
-        options.retries = RetryPolicy(patience: .seconds(patience))
+        options.retries = RetryPolicy(patience: .seconds(retrySeconds))
         options.authorities = environment.authorities
         return try Uploader(device.deviceFolder(environment), options: options, clock: environment.clock) {
             Self.report($0, to: reporter)
@@ -95,7 +97,7 @@ struct Upload: Command {
         let start = ContinuousClock.now
         do {
             let outcome = try await uploader.upload(
-                file, tags: tags, isAfresh ? .afresh : isResuming ? .resuming : .new)
+                file, tags: tags, isRestarting ? .restarting : isResuming ? .resuming : .new)
             reporter.end()
             reporter.event(
                 "completed",
@@ -113,7 +115,7 @@ struct Upload: Command {
             return .success
         } catch {
             reporter.end()
-            let hint = "data-gateway upload --resume goes on"
+            let hint = "data-gateway upload --resume continues the upload"
             return fail(ClientFailure(error, file: file, hint: hint), file, reporter, environment)
         }
     }
@@ -133,7 +135,7 @@ struct Upload: Command {
             reporter.begin(Path.name(of: source.path), total: source.size, done: acknowledged)
             if acknowledged > 0 {
                 let sizes = "\(ByteCount.text(acknowledged)) of \(ByteCount.text(source.size))"
-                reporter.line("going on with \(source.path): \(sizes) arrived before")
+                reporter.line("continuing \(source.path): \(sizes) already stored")
             }
             reporter.event(
                 "begun",
@@ -155,7 +157,7 @@ struct Upload: Command {
                     ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
                 ])
         case .restarted:
-            reporter.warning("what was stored of it is gone: the file is sent from its beginning")
+            reporter.warning("the stored parts are lost: sending the file from the beginning")
             reporter.event("restarted", [])
         }
     }

@@ -4,11 +4,11 @@ import Proto
 /// `data-gateway keys rotate`
 struct KeysRotate: ClientCommand {
     static let name = "rotate"
-    static let summary = "Have a new key sign access tokens"
+    static let summary = "Rotate the token-signing key"
     static let discussion = [
         """
-        Tokens that were issued before stay valid: the older keys go on verifying, and stay published, until the last \
-        token that they signed has ended.
+        Issued tokens stay valid: the gateway publishes each older key and accepts its tokens until the last \
+        of them has expired.
         """
     ]
 

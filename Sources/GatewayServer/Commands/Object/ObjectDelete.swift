@@ -5,15 +5,15 @@ import Proto
 /// `data-gateway object delete`
 struct ObjectDelete: ClientCommand {
     static let name = "delete"
-    static let summary = "Delete an object for good"
+    static let summary = "Delete an object permanently"
     static let discussion = [
-        "Downloads that are under way come to their end; URLs that were issued before find nothing any more."
+        "Downloads in progress finish; URLs that were issued before stop working."
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("FILE_ID", \.fileID, "The object's file id, as ListObjects has it"),
-            .option("--reason", "TEXT", \.reason, "Why; kept with what is left of the object"),
+            .argument("FILE_ID", \.fileID, "The object's file id, as printed by ls"),
+            .option("--reason", "TEXT", \.reason, "The reason, kept in the object's deletion record"),
         ] + connectionParameters
     }
 

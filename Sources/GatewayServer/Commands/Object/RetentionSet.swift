@@ -4,18 +4,18 @@ import Proto
 /// `data-gateway object retention set`
 struct RetentionSet: ClientCommand {
     static let name = "set"
-    static let summary = "Say after how many days the organization's objects are deleted"
+    static let summary = "Set the organization's retention, the age at which its objects are deleted"
     static let discussion = [
         """
-        Counted from when an object was verified. What is older already goes within a minute or two, so look first what that \
-        is: --dry-run.
+        The age of an object counts from the completion of its upload. Objects that are already older are deleted within \
+        two minutes: check them with --dry-run first.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("DAYS", \.days, "0 = keep them"),
-            .flag("--dry-run", \.isDryRun, "Only tell what would be deleted now"),
+            .argument("DAYS", \.days, "The number of days; 0 = keep objects"),
+            .flag("--dry-run", \.isDryRun, "Show what would be deleted now, without changing the retention"),
         ] + connectionParameters
     }
 

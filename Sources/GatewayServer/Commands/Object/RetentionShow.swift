@@ -4,7 +4,7 @@ import Proto
 /// `data-gateway object retention show`
 struct RetentionShow: ClientCommand {
     static let name = "show"
-    static let summary = "Show after how many days the organization's objects are deleted"
+    static let summary = "Show the organization's retention, the age at which its objects are deleted"
 
     static var parameters: [Parameter<Self>] { connectionParameters }
 

@@ -6,30 +6,31 @@ import Proto
 /// `data-gateway login`
 struct Login: Command {
     static let name = "login"
-    static let summary = "Sign in, so that the commands after it may call the gateway"
+    static let summary = "Sign in for the commands that call the gateway"
     static let discussion = [
         """
-        Asks for the password on the terminal. The session is kept in $DATA_GATEWAY_SESSION, else in \
-        ~/.config/data-gateway/session.json, where only you can read it; the password is not kept.
+        Asks for the password on the terminal. Stores the session in $DATA_GATEWAY_SESSION, else in \
+        ~/.config/data-gateway/session.json, where only you can read it. Does not store the password.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--user", "NAME", \.userName, "Who signs in", isRequired: true),
+            .option("--user", "NAME", \.userName, "The user's name", isRequired: true),
             .option("--organization", "NAME", \.organization, "The user's organization (default: system)"),
             .flag(
-                "--password-stdin", \.passwordFromStandardInput, "Read the password from standard input's first line"),
+                "--password-stdin", \.passwordFromStandardInput,
+                "Read the password from the first line of standard input"),
             .option(
                 "--auth-server", "HOST:PORT", \.authServer,
-                "The gateway's auth listener (default: $DATA_GATEWAY_AUTH, else the last one, else 127.0.0.1:50051)"),
+                "The gateway's auth listener (default: $DATA_GATEWAY_AUTH, else the last, else 127.0.0.1:50051)"),
             .option(
                 "--server", "HOST:PORT", \.server,
                 """
-                The admin listener for the commands after it (default: $DATA_GATEWAY_ADMIN, else port 50054 of the \
+                The admin listener for later commands (default: $DATA_GATEWAY_ADMIN, else port 50054 of the \
                 same host)
                 """),
-            .flag("--json", \.json, "Print the user as one JSON object, fields named as in the .proto files"),
+            .flag("--json", \.json, "Print the user as one JSON object with the field names of the .proto files"),
         ]
     }
 

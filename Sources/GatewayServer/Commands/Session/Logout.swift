@@ -7,10 +7,10 @@ import Wire
 /// `data-gateway logout`
 struct Logout: Command {
     static let name = "logout"
-    static let summary = "Sign out: end the session at the gateway, and forget it here"
+    static let summary = "Sign out: end the session at the gateway and delete the session file"
 
     static var parameters: [Parameter<Self>] {
-        [.flag("--json", \.json, "Print one JSON object, which is empty")]
+        [.flag("--json", \.json, "Print an empty JSON object")]
     }
 
     var json = false
@@ -20,7 +20,7 @@ struct Logout: Command {
             let file = try SessionFile(in: environment)
             // What cannot be read can still be removed.
             let session = (try? file.read()) ?? nil
-            guard try file.remove() else { return Self.reply("nobody was signed in") }
+            guard try file.remove() else { return Self.reply("you were not signed in") }
             if let session { await revoke(session, environment) }
             return Self.reply("signed out")
         }
@@ -39,7 +39,8 @@ struct Logout: Command {
         } catch {
             let reason = (error as? ClientFailure)?.message ?? "\(error)"
             environment.errorOutput(
-                "data-gateway: the gateway's own session runs out by itself: \(TextLayout.printable(reason))")
+                "data-gateway: the session could not be ended at the gateway and will expire there: \(TextLayout.printable(reason))"
+            )
         }
     }
 }

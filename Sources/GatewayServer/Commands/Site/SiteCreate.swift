@@ -4,10 +4,10 @@ import Proto
 /// `data-gateway site create`
 struct SiteCreate: ClientCommand {
     static let name = "create"
-    static let summary = "Create a site, a place where devices are"
+    static let summary = "Create a site, a place of devices"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("NAME", \.siteName, "What people call the site")] + connectionParameters
+        [.argument("NAME", \.siteName, "The site's name")] + connectionParameters
     }
 
     var siteName = ""

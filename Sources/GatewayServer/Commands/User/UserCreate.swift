@@ -5,21 +5,22 @@ import Proto
 /// `data-gateway user create`
 struct UserCreate: ClientCommand {
     static let name = "create"
-    static let summary = "Create a user, who can sign in, or a service account"
+    static let summary = "Create a user or a service account"
     static let discussion = [
         """
-        Asks twice for the new user's password on the terminal. A service account has none: 'user credential' shows what it \
-        signs in by.
+        Asks twice for the new user's password on the terminal. A service account has no password; 'user credential' issues \
+        its credential.
         """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("NAME", \.userName, "What the user signs in as"),
+            .argument("NAME", \.userName, "The user's name"),
             .option(
-                "--role", "ROLE", \.role, "What the user may do: admin, operator, viewer or service", isRequired: true),
+                "--role", "ROLE", \.role, "The user's role: admin, operator, viewer or service", isRequired: true),
             .flag(
-                "--password-stdin", \.passwordFromStandardInput, "Read the password from standard input's first line"),
+                "--password-stdin", \.passwordFromStandardInput,
+                "Read the password from the first line of standard input"),
         ] + connectionParameters
     }
 

@@ -4,9 +4,9 @@ import Proto
 /// `data-gateway user credential`
 struct UserCredential: ClientCommand {
     static let name = "credential"
-    static let summary = "Give a service account a new system credential, and show it this once"
+    static let summary = "Issue a new system credential to a service account, and show it once"
     static let discussion = [
-        "The credential that the account had, and the tokens that it opened, end with the next call."
+        "The account's previous credential and its tokens stop working with the next call."
     ]
 
     static var parameters: [Parameter<Self>] {

@@ -39,7 +39,7 @@ package struct AccessLog: Interceptor {
 
     package func refused(_ request: RefusedRequest) {
         guard log.keepsAccess(.info) else { return }
-        log.write(.info, "no call") { line in
+        log.write(.info, "a request was not a call") { line in
             line.add("listener", listener)
             if let requestID = request.requestID { line.add("request_id") { requestID.write(to: &$0) } }
             line.add("path", request.path)

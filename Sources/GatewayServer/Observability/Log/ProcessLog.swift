@@ -43,7 +43,7 @@ package final class ProcessLog: LogDestination {
         self.settings = settings
         writer = LogWriter(descriptor: descriptor) { dropped in
             var bytes: [UInt8] = []
-            LogLine.write(.warning, "log lines dropped", at: SystemClock().now(), as: settings.form) { line in
+            LogLine.write(.warning, "log lines were dropped", at: SystemClock().now(), as: settings.form) { line in
                 line.add("count", Int64(dropped))
             } to: {
                 bytes.append(contentsOf: $0)

@@ -5,11 +5,11 @@ extension AuditPressure: MetricSource {
         [
             .gauge(
                 "data_gateway_audit_overfull_organizations",
-                "Organizations with more lines of the audit log than audit.max_lines, all too young to be removed.",
+                "Organizations that exceed audit.max_lines with audit lines that are too young to be deleted.",
                 [([], overfullCount)]),
             .counter(
                 "data_gateway_audit_refused_calls_total",
-                "Calls that were refused because they would write more lines.", [([], refusedCount)]),
+                "Calls that were refused because they would write more audit lines.", [([], refusedCount)]),
         ]
     }
 }

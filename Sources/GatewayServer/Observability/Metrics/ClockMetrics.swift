@@ -13,11 +13,11 @@ package struct ClockMetrics: MetricSource {
         return [
             .gauge(
                 "data_gateway_clock_step_seconds",
-                "How far the clock is from where it was when it was last confirmed; 0 where it is.",
+                "Seconds by which the clock has stepped since it was last confirmed; 0 if it is confirmed.",
                 [([], Int(status.step))]),
             .gauge(
                 "data_gateway_deletions_paused",
-                "Whether nothing is deleted for its age because the clock is not confirmed: 1 or 0.",
+                "1 if deletions by age are paused because the clock is not confirmed, else 0.",
                 [([], status.isConfirmed ? 0 : 1)]),
         ]
     }

@@ -9,25 +9,25 @@ extension CopyMetrics.Counts {
         let (allJobs, allItems) = (CopyJobState.allCases, CopyItemState.allCases)
         return [
             .counter(
-                "data_gateway_copy_jobs_total", "Copy jobs that came to their end.",
+                "data_gateway_copy_jobs_total", "Finished copy jobs by state.",
                 allJobs.filter(\.isFinished).map { ([("outcome", $0.label)], jobs[$0] ?? 0) }),
             .gauge(
-                "data_gateway_copy_jobs", "Copy jobs that have not come to their end.",
+                "data_gateway_copy_jobs", "Unfinished copy jobs by state.",
                 unfinished.map { unfinished in
                     allJobs.filter { !$0.isFinished }.map { ([("state", $0.label)], unfinished.jobs[$0] ?? 0) }
                 } ?? []),
             .counter(
-                "data_gateway_copy_items_total", "Items of copy jobs that came to their end.",
+                "data_gateway_copy_items_total", "Finished items of copy jobs by state.",
                 allItems.filter(\.isFinished).map { ([("outcome", $0.label)], items[$0] ?? 0) }),
             .gauge(
-                "data_gateway_copy_items", "Items of copy jobs that have not come to their end.",
+                "data_gateway_copy_items", "Unfinished items of copy jobs by state.",
                 unfinished.map { unfinished in
                     allItems.filter { !$0.isFinished }.map { ([("state", $0.label)], unfinished.items[$0] ?? 0) }
                 } ?? []),
             .counter(
-                "data_gateway_copy_retries_total", "Attempts at items that failed and are made again.",
+                "data_gateway_copy_retries_total", "Failed attempts at items that are retried.",
                 [([], retries)]),
-            .counter("data_gateway_copied_bytes_total", "Bytes that destinations took.", [([], bytes)]),
+            .counter("data_gateway_copied_bytes_total", "Bytes that were copied to destinations.", [([], bytes)]),
         ]
     }
 }

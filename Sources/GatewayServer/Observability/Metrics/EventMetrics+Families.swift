@@ -8,14 +8,18 @@ extension EventMetrics: MetricSource {
         let queues = told.compactMap { labels, counts in counts.queue.map { (labels, $0) } }
         return [
             .counter(
-                "data_gateway_events_delivered_total", "Events that a webhook took.", told.map { ($0, $1.delivered) }),
+                "data_gateway_events_delivered_total", "Events that were delivered to a webhook.",
+                told.map { ($0, $1.delivered) }),
             .counter(
-                "data_gateway_events_failed_attempts_total", "Attempts that a webhook did not take.",
+                "data_gateway_events_failed_attempts_total", "Failed attempts to deliver an event to a webhook.",
                 told.map { ($0, $1.failed) }),
-            .gauge("data_gateway_events_pending", "Events that wait for a webhook.", queues.map { ($0, $1.pending) }),
+            .gauge(
+                "data_gateway_events_pending", "Events that are waiting for delivery to a webhook.",
+                queues.map { ($0, $1.pending) }),
             .gauge("data_gateway_events_dead", "Dead letters of a webhook.", queues.map { ($0, $1.dead) }),
             .gauge(
-                "data_gateway_events_oldest_pending_seconds", "Since the oldest event happened that waits.",
+                "data_gateway_events_oldest_pending_seconds",
+                "Age in seconds of the oldest event that is waiting for delivery.",
                 queues.map { ($0, $1.oldestPendingSeconds) }),
         ]
     }

@@ -25,27 +25,30 @@ package struct GatewayMetrics: MetricSource {
 
     package var families: [MetricFamily] {
         [
-            .gauge("data_gateway_build_info", "1, with the version.", [([("version", ProgramVersion.current)], 1)]),
-            .gauge("data_gateway_serving", "Whether it takes calls: 1 or 0.", [([], state.isServing ? 1 : 0)]),
             .gauge(
-                "data_gateway_store_free_bytes", "Bytes that are free where the objects are.",
+                "data_gateway_build_info", "Always 1; the label has the version.",
+                [([("version", ProgramVersion.current)], 1)]),
+            .gauge("data_gateway_serving", "1 if the gateway accepts calls, else 0.", [([], state.isServing ? 1 : 0)]),
+            .gauge(
+                "data_gateway_store_free_bytes", "Free bytes on the file system of the objects.",
                 store.freeBytes.map { [([], Int($0))] } ?? []),
             .gauge(
-                "data_gateway_store_min_free_bytes", "Below so many, no new upload is taken.",
+                "data_gateway_store_min_free_bytes", "Free bytes below which new uploads are refused.",
                 [([], Int(store.minimumFreeBytes))]),
             .gauge(
                 "data_gateway_store_folders_to_reconcile",
-                "Data folders, of 256, that are still to be compared with the database after an unclean end.",
+                "Data folders (of 256) that are not yet compared with the database after an unclean shutdown.",
                 [([], store.foldersToReconcile)]),
             .gauge(
                 "data_gateway_disk_reserve_released",
-                "Whether the disk was full and only calls that make space are taken: 1 or 0.",
+                "1 if the disk is full and only calls that free space are accepted, else 0.",
                 [([], database.isReserveReleased ? 1 : 0)]),
             .gauge(
-                "data_gateway_tls_certificate_expiry_seconds", "When the certificate ends, in Unix time.",
+                "data_gateway_tls_certificate_expiry_seconds", "Unix time in seconds when the certificate expires.",
                 certificateExpiry().map { [([], Int($0.seconds))] } ?? []),
             .counter(
-                "data_gateway_log_lines_dropped_total", "Lines that standard error did not take fast enough.",
+                "data_gateway_log_lines_dropped_total",
+                "Log lines that were dropped because standard error was too slow.",
                 [([], log.dropped)]),
         ]
     }

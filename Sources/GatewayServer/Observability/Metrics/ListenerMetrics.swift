@@ -33,30 +33,30 @@ package struct ListenerMetrics: MetricSource {
         let snapshots = listeners.map { ([("listener", $0.name)], $0.metrics.snapshot) }
         let connections: [MetricFamily] = [
             .gauge(
-                "data_gateway_connections", "Connections that are open; of the web listener, requests.",
+                "data_gateway_connections", "Open connections; for the web listener, requests in progress.",
                 snapshots.map { ($0, $1.connectionsOpen) }),
             .counter(
                 "data_gateway_connections_accepted_total",
-                "Connections that were accepted; of the web listener, requests.",
+                "Accepted connections; for the web listener, requests.",
                 snapshots.map { ($0, $1.connectionsAccepted) }),
             .gauge(
-                "data_gateway_handlers", "Calls whose handler runs.", snapshots.map { ($0, $1.handlers) }),
+                "data_gateway_handlers", "Calls whose handler is running.", snapshots.map { ($0, $1.handlers) }),
             .gauge(
-                "data_gateway_waiting_calls", "Calls of methods that wait, such as Health.Watch.",
+                "data_gateway_waiting_calls", "Calls in progress of methods that wait, such as Health.Watch.",
                 snapshots.map { ($0, $1.waitingCalls) }),
             .gauge(
-                "data_gateway_response_bytes", "Bytes of answers that wait for their clients.",
+                "data_gateway_response_bytes", "Bytes of responses that are waiting for their clients.",
                 snapshots.map { ($0, $1.responseBytes) }),
             .counter(
                 "data_gateway_limits_reached_total",
-                "How often a client was refused or cut off because it reached a limit.",
+                "Refused or closed calls and connections by the limit that they reached.",
                 listeners.flatMap { listener in
                     listener.limits.sorted { $0.key < $1.key }.map {
                         ([("listener", listener.name), ("limit", $0)], $1)
                     }
                 }),
             .counter(
-                "data_gateway_requests_refused_total", "Requests that were no call of a method here, by the reason.",
+                "data_gateway_requests_refused_total", "Requests that were not a call of a method, by reason.",
                 snapshots.flatMap { listener, snapshot in
                     RefusedRequest.Reason.allCases.map {
                         (listener + [("reason", $0.rawValue)], snapshot.refused[$0] ?? 0)
@@ -77,7 +77,8 @@ package struct ListenerMetrics: MetricSource {
         }
         return [
             .counter(
-                "grpc_server_started_total", "Calls that came.", methods.map { ($0.labels, $0.counts.started) }),
+                "grpc_server_started_total", "Calls that were received.", methods.map { ($0.labels, $0.counts.started) }
+            ),
             .counter(
                 "grpc_server_handled_total", "Calls that ended, by status.",
                 methods.flatMap { method in
@@ -88,13 +89,13 @@ package struct ListenerMetrics: MetricSource {
                     }
                 }),
             .counter(
-                "grpc_server_msg_received_total", "Messages that came.",
+                "grpc_server_msg_received_total", "Messages that were received.",
                 methods.map { ($0.labels, $0.counts.messagesReceived) }),
             .counter(
                 "grpc_server_msg_sent_total", "Messages that were sent.",
                 methods.map { ($0.labels, $0.counts.messagesSent) }),
             .histogram(
-                "grpc_server_handling_seconds", "From a call's header section to its status.",
+                "grpc_server_handling_seconds", "Seconds from a call's header section to its status.",
                 methods.filter { $0.counts.durations.count > 0 }.map { ($0.labels, $0.counts.durations) }),
         ]
     }

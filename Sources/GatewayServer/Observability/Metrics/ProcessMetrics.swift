@@ -24,14 +24,15 @@ package struct ProcessMetrics: MetricSource {
         let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         return [
             seconds(
-                "process_cpu_seconds_total", .counter, "CPU time, user and system.", ticks: fields[14] + fields[15]),
-            .gauge("process_resident_memory_bytes", "Resident memory.", [([], fields[24] * pageSize)]),
-            .gauge("process_virtual_memory_bytes", "Virtual memory.", [([], fields[23])]),
+                "process_cpu_seconds_total", .counter, "CPU time (user and system) in seconds.",
+                ticks: fields[14] + fields[15]),
+            .gauge("process_resident_memory_bytes", "Resident memory in bytes.", [([], fields[24] * pageSize)]),
+            .gauge("process_virtual_memory_bytes", "Virtual memory in bytes.", [([], fields[23])]),
             .gauge("process_threads", "Threads.", [([], fields[20])]),
             .gauge("process_open_fds", "Open file descriptors.", descriptors.map { [([], $0)] } ?? []),
-            .gauge("process_max_fds", "How many there may be.", [([], Self.maxDescriptors)]),
+            .gauge("process_max_fds", "Maximum number of open file descriptors.", [([], Self.maxDescriptors)]),
             seconds(
-                "process_start_time_seconds", .gauge, "When the process started, in Unix time.",
+                "process_start_time_seconds", .gauge, "Unix time in seconds when the process started.",
                 ticks: fields[22], from: bootTime),
         ]
     }

@@ -42,20 +42,21 @@ package final class StoreRequestMetrics: HTTPObserver, MetricSource {
         return [
             .counter(
                 "data_gateway_object_store_requests_total",
-                "Requests that ended, by what they asked for and their HTTP status; broken_off = the client left.",
+                "Requests that ended, by operation and HTTP status; broken_off = the client closed the connection.",
                 all.flatMap { labels, counts in
                     counts.statuses.sorted { $0.key < $1.key }.map { status, count in
                         (labels + [("status", status == 0 ? "broken_off" : "\(status)")], count)
                     }
                 }),
             .counter(
-                "data_gateway_object_store_received_bytes_total", "Bytes of bodies that came.",
+                "data_gateway_object_store_received_bytes_total", "Bytes of bodies that were received.",
                 all.map { ($0, Int($1.bytesReceived)) }),
             .counter(
-                "data_gateway_object_store_sent_bytes_total", "Bytes of bodies that were sent to their end.",
+                "data_gateway_object_store_sent_bytes_total", "Bytes of bodies that were sent completely.",
                 all.map { ($0, Int($1.bytesSent)) }),
             .histogram(
-                "data_gateway_object_store_request_seconds", "From a request's header to its answer's last byte.",
+                "data_gateway_object_store_request_seconds",
+                "Seconds from a request's header to the last byte of its response.",
                 all.map { ($0, $1.durations) }),
         ]
     }

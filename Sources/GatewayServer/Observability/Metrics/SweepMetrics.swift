@@ -49,10 +49,10 @@ package final class SweepMetrics: MetricSource {
         let kinds = Kind.allCases.map { ([("kind", $0.rawValue)], counts[$0] ?? Counts()) }
         return [
             .counter(
-                "data_gateway_swept_total", "Uploads, objects and files that were removed when their time came.",
+                "data_gateway_swept_total", "Uploads, objects and files that sweeps removed.",
                 kinds.map { ($0, $1.swept) }),
             .counter(
-                "data_gateway_sweep_failures_total", "Sweeps that ended with an error, which the log tells.",
+                "data_gateway_sweep_failures_total", "Sweeps that ended with an error; the log has the error.",
                 kinds.map { ($0, $1.failures) }),
         ]
     }

@@ -125,5 +125,5 @@ package final class ClockGuard: Sendable {
 
 /// The clock stepped while something was being deleted by it.
 package struct ClockStepped: Error, CustomStringConvertible {
-    package var description: String { "the clock stepped; nothing is deleted until it is confirmed" }
+    package var description: String { "the clock stepped, and nothing is deleted until it is confirmed" }
 }

@@ -16,7 +16,7 @@ private final class LineFunction: LogDestination {
 }
 
 extension Logger {
-    /// Hands each line to `take`, as text without its time and its end: `error   copying failed error=full`.
+    /// Hands each line to `take`, as text without its time and its end: `error   a copy failed error=full`.
     package init(lines take: @escaping @Sendable (String) -> Void) {
         self.init(LineFunction(take))
     }

@@ -12,8 +12,8 @@ enum StorageFailure: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .full: "there is no room"
-        case .missing: "the file is not there"
+        case .full: "the disk is full"
+        case .missing: "the file is missing"
         case .unreadable(let code): "the disk cannot read it (\(String(cString: strerror(code))))"
         case .other(let code): String(cString: strerror(code))
         }

@@ -151,7 +151,7 @@ package struct FileDownload: Sendable {
         case 200: break
         default: return nil
         }
-        throw .unusable("the object store did not answer with the bytes from \(start) on")
+        throw .unusable("the object store did not answer with the bytes from \(start)")
     }
 
     /// The total size in a Content-Range (RFC 9110, section 14.4).

@@ -88,7 +88,7 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
         do {
             try PrivateFile.synchronizeFolder(Path.folder(of: final))
         } catch {
-            throw Failure("cannot keep", final, error.reason)
+            throw Failure("cannot write", final, error.reason)
         }
     }
 }

@@ -172,7 +172,7 @@ package struct StoreClient: Sendable {
                 method, bucket: object.bucket, key: object.key, query: query, fields: fields, at: object.endpoint,
                 region: object.region, dialect: object.dialect, credentials: credentials, now: clock.now())
         else {
-            throw TransferFailure.unusable("\(object.bucket)/\(object.key) cannot be the name of an object")
+            throw TransferFailure.unusable("\(object.bucket)/\(object.key) is not a valid object name")
         }
         let reply = try await connection.exchange(
             HTTPRequest(signed.method, signed.url, fields: signed.fields, body: body), sent: sent)
@@ -184,13 +184,14 @@ package struct StoreClient: Sendable {
     private static func checked(_ reply: HTTPReply, crc64: UInt64, etag: String? = nil) throws -> String {
         if let stored = reply.fields["x-oss-hash-crc64ecma"], stored != String(crc64) {
             throw StoreRefusal(
-                status: reply.status, code: "BadDigest", message: "the store holds other bytes than were sent: CRC-64")
+                status: reply.status, code: "BadDigest", message: "the stored bytes differ from the sent bytes (CRC-64)"
+            )
         }
         guard let etag = etag ?? reply.fields["etag"] else { throw misunderstood("ETag") }
         return etag
     }
 
     static func misunderstood(_ what: String) -> TransferFailure {
-        .unusable("the object store's answer has no \(what): is it an object store's endpoint?")
+        .unusable("the object store's answer has no \(what): check that the endpoint is an object store")
     }
 }

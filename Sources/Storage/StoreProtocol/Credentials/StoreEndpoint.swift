@@ -10,12 +10,14 @@ package struct StoreEndpoint: Sendable, Equatable {
 
         package var description: String {
             switch self {
-            case .noScheme: "an object-store endpoint begins with http:// or https://: clients disagree on a default"
+            case .noScheme:
+                "an object-store endpoint must begin with http:// or https://, because clients have different defaults"
             case .addressIPv6:
-                "an object-store endpoint cannot be an IPv6 address: clients cannot parse one; use a name"
-            case .pathOrQuery: "an object-store endpoint has no path, query or user: clients drop them"
-            case .host: "the host of an object-store endpoint is an IPv4 address or a lower-case domain name"
-            case .port: "the port of an object-store endpoint is between 1 and 65535"
+                "an object-store endpoint must not be an IPv6 address, because clients cannot parse it: use a name"
+            case .pathOrQuery:
+                "an object-store endpoint must not have a path, query or user, because clients ignore them"
+            case .host: "the host of an object-store endpoint must be an IPv4 address or a lower-case domain name"
+            case .port: "the port of an object-store endpoint must be 1 to 65535"
             }
         }
     }

@@ -74,7 +74,7 @@ struct OSSAuthentication {
         guard let (accessKeyID, scope) = SignatureV4.oss.credential(credential) else { throw malformed("credential") }
         guard Timestamps.basic(signedAt).hasPrefix(scope.day) else {
             throw StoreError(
-                .invalidArgument, "The day of the credential's scope is \(scope.day), and the signed date is \(date).")
+                .invalidArgument, "The day of the credential's scope is \(scope.day), but the signed date is \(date).")
         }
         let names = additional.split(separator: ";").map { $0.lowercased() }.sorted()
         return Authentication(

@@ -19,7 +19,7 @@ package enum ByteRange: Equatable {
         }
     }
 
-    /// The part of `size` bytes that this is; nil when there is none (416).
+    /// The range within `size` bytes; nil if it is not satisfiable (416).
     package func resolved(in size: Int64) -> Range<Int64>? {
         switch self {
         case .bounded(let first, let last): first < size ? first..<min(size - 1, last) + 1 : nil

@@ -21,7 +21,7 @@ package struct ClientRequest: Sendable, Equatable {
     ///   - query: decoded; an empty value stands for a name without one.
     ///   - fields: what else is sent. `Content-MD5` and `Content-Type` are signed; to S3, all are.
     ///   - region: of the scope; for OSS empty where none is known.
-    /// - Returns: `nil` where the bucket or the key is none.
+    /// - Returns: `nil` if the bucket or the key is not valid.
     package init?(
         _ method: String, bucket: String, key: String, query: [(name: String, value: String)] = [],
         fields: HTTPFields = [:], at endpoint: StoreEndpoint, region: String, dialect: Dialect = .oss,

@@ -91,7 +91,7 @@ package struct RequestTarget: Equatable {
 }
 
 extension Substring {
-    /// What stands before the first separator, and what behind it; nil where there is none.
+    /// The text before the first separator and the text after it; nil without a separator.
     fileprivate func halves(at separator: Unicode.Scalar) -> (first: Substring, second: Substring?) {
         guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return (self, nil) }
         return (self[..<place], self[utf8.index(after: place)...])

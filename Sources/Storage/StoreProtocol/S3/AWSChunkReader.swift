@@ -122,7 +122,7 @@ package final class AWSChunkReader {
     }
 
     private static let malformed = StoreError(
-        .incompleteBody, "The chunks of the body are not those that x-amz-decoded-content-length declares.")
+        .incompleteBody, "The chunks of the body do not match x-amz-decoded-content-length.")
     private static let malformedTrailer = StoreError(
-        .malformedTrailer, "The trailer behind the body is not the one checksum that x-amz-trailer announces.")
+        .malformedTrailer, "The trailer after the body must be the one checksum that x-amz-trailer announces.")
 }

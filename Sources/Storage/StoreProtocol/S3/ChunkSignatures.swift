@@ -46,7 +46,7 @@ package struct ChunkSignatures {
         guard let claimed = claimed.flatMap({ Hex.decode($0) }), constantTimeEqual(signature, claimed) else {
             throw StoreError(
                 .signatureDoesNotMatch,
-                "The signature of a chunk that we calculated does not match the one you provided.")
+                "The chunk signature we calculated does not match the one you provided.")
         }
         previous = Hex.lower(signature)
     }

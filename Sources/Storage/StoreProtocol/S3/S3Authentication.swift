@@ -18,7 +18,7 @@ struct S3Authentication {
             let signature = items["Signature"]
         else { throw Self.malformed("Authorization field") }
         guard request.fields["x-amz-content-sha256"] != nil else {
-            throw StoreError(.invalidRequest, "Missing required header for this request: x-amz-content-sha256")
+            throw StoreError(.invalidRequest, "The request must have the header field x-amz-content-sha256.")
         }
         guard let date = request.fields["x-amz-date"] else { throw Self.malformed("x-amz-date") }
         return try authentication(
@@ -58,7 +58,7 @@ struct S3Authentication {
         let unsigned = request.fields.fields.map(\.name).first { $0.hasPrefix("x-amz-") && !names.contains($0) }
         if let unsigned {
             throw StoreError(
-                .accessDenied, "There were headers present in the request which were not signed: \(unsigned)")
+                .accessDenied, "The request must sign these header fields: \(unsigned).")
         }
         let scheme = S3Signature(
             scope: scope, date: date, signedFields: names, payload: S3Payload.mode(of: request), otherHosts: otherHosts)

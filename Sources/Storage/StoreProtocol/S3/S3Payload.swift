@@ -72,7 +72,7 @@ struct S3Payload {
         // That of a Complete is the object's, not that of its document.
         let checksum = request.method == "PUT" ? try request.fields.checksum() : nil
         guard checksum == nil || announced == nil else {
-            throw StoreError(.invalidRequest, "Expecting a single x-amz-checksum- header or trailer.")
+            throw StoreError(.invalidRequest, "The request must have at most one x-amz-checksum- header or trailer.")
         }
         return BodyChecks(
             contentMD5: try request.contentMD5(), sha256: sha256, algorithm: checksum?.algorithm ?? announced,
@@ -87,7 +87,7 @@ extension HTTPFields {
         for algorithm in ChecksumAlgorithm.allCases {
             guard let text = self[algorithm.field] else { continue }
             guard found == nil else {
-                throw StoreError(.invalidRequest, "Expecting a single x-amz-checksum- header.")
+                throw StoreError(.invalidRequest, "The request must have at most one x-amz-checksum- header.")
             }
             // Of an object made of parts it may carry their number.
             guard let checksum = Checksum("\(algorithm.rawValue):\(text)"), checksum.bytes.count == algorithm.byteCount

@@ -5,13 +5,13 @@ import Protobuf
 public struct ConnectQuery: Sendable, Equatable {
     /// What is wrong with a query; the raw value is for people.
     public enum Failure: String, Error, Sendable {
-        case escape = "the query is not percent-encoded"
-        case repeated = "the query has a parameter twice"
+        case escape = "the query is not correctly percent-encoded"
+        case repeated = "the query has a parameter more than once"
         case message = "the query needs the parameter message"
         case encoding = "the query needs encoding=json or encoding=proto"
-        case base64 = "the query's message is no URL-safe base64, which base64=1 says it is"
-        case flag = "the query's base64 may only be 1"
-        case version = "the query's connect may only be v1"
+        case base64 = "base64=1 requires a message in URL-safe base64"
+        case flag = "the query's base64 must be 1"
+        case version = "the query's connect must be v1"
     }
 
     public var codec: WebContentType.Codec

@@ -7,7 +7,7 @@ import StoreClient
 import Wire
 
 extension ClientFailure {
-    /// Why a file did not travel.
+    /// The failure of an upload or download.
     ///
     /// - Parameters:
     ///   - file: as the person named it.
@@ -15,7 +15,7 @@ extension ClientFailure {
     init(_ error: any Error, file: String, hint: String) {
         switch error {
         case let failure as ClientFailure: self = failure
-        case is CancellationError: self.init("\(file): interrupted; \(hint)")
+        case is CancellationError: self.init("\(file): the transfer was interrupted; \(hint)")
         case let failure as CallFailure:
             let plain = ClientFailure(device: failure)
             let message = plain.exitCode == .unreachable ? "\(plain.message); \(hint)" : plain.message
@@ -26,17 +26,19 @@ extension ClientFailure {
             self.init("\(file): the object store is not available: \(refusal); \(hint)", exitCode: .unreachable)
         case let change as SourceChange:
             self.init(
-                "\(file) \(change.change): upload it again when nobody writes to it any more (the upload was given up)")
+                "\(file) \(change.change), and its upload was aborted: upload it again when it no longer changes")
         case is UnfinishedUpload:
-            self.init("an earlier upload of \(file) did not end: go on with --resume, or begin anew with --afresh")
+            self.init(
+                "an earlier upload of \(file) is unfinished: continue it with --resume, or start over with --restart")
         case let failure as FileReader.Failure: self.init("cannot read \(failure.path): \(failure.reason)")
         case let failure as SourceFailure: self.init(failure.message)
-        case is FileDownload.Corrupted: self.init("\(file): what came is not what is stored (CRC-64)")
+        case is FileDownload.Corrupted:
+            self.init("\(file): the received bytes do not match the object's checksum (CRC-64)")
         default: self.init(local: error, file: file)
         }
     }
 
-    /// Trouble with what is on this machine.
+    /// A failure of this machine's files and settings.
     private init(local error: any Error, file: String) {
         switch error {
         case let failure as DeviceFolder.Failure: self.init(failure.message)
@@ -46,7 +48,7 @@ extension ClientFailure {
         }
     }
 
-    /// How a call of a device ended: it has a key, and nobody signs in.
+    /// The failure of a call of a device, which has a key instead of a session.
     init(device failure: CallFailure) {
         let plain = ClientFailure(failure.status, of: failure.method, at: failure.server)
         guard failure.status.code == .unauthenticated else {
@@ -56,7 +58,7 @@ extension ClientFailure {
         let code = failure.detail?.rawValue ?? failure.status.code.name
         self.init(
             """
-            the device's key is not taken: \(failure.status.message) (\(code)); if it was replaced or lost, \
+            the gateway refused the device's key: \(failure.status.message) (\(code)); if the key was replaced or lost, \
             run data-gateway init DEVICE_ID --reinit
             """, status: .unauthenticated)
     }

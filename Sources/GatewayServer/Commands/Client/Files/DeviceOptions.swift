@@ -14,7 +14,7 @@ struct DeviceOptions: Sendable {
             .option(
                 "--device-dir", "DIR", \.folder,
                 """
-                Where the device's key and its unfinished uploads are (default: $\(variable), else \
+                The folder of the device's key and its unfinished uploads (default: $\(variable), else \
                 ~/.config/data-gateway/device)
                 """
             ),
@@ -37,7 +37,7 @@ extension CommandEnvironment {
     ///   - variable: what would have named another place.
     func configurationFolder(_ content: String, _ variable: String) throws(ClientFailure) -> String {
         guard let folder = self["XDG_CONFIG_HOME"] ?? self["HOME"].map({ $0 + "/.config" }) else {
-            throw ClientFailure("neither HOME nor \(variable) says where \(content) kept")
+            throw ClientFailure("set HOME or \(variable): one of them defines where \(content) kept")
         }
         return folder + "/data-gateway"
     }

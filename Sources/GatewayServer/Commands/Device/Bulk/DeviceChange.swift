@@ -28,7 +28,7 @@ struct DeviceChange: Sendable, Equatable {
     /// - Throws: where the line asks for what cannot be.
     init(_ line: DeviceLine, over device: Device?, suites: Set<String>) throws(TableProblem) {
         guard line.suite.isEmpty || suites.contains(line.suite) else {
-            throw TableProblem(line: line.line, column: "suite", message: "there is no \(line.suite)")
+            throw TableProblem(line: line.line, column: "suite", message: "\(line.suite) does not exist")
         }
         let tags = line.tags(over: device?.tags ?? [:])
         do {

@@ -7,19 +7,19 @@ import RPC
 /// `data-gateway device config`
 struct DeviceConfig: ClientCommand {
     static let name = "config"
-    static let summary = "Print what a device or an app needs to find the gateway"
+    static let summary = "Print the configuration that a device or an app needs to reach the gateway"
     static let discussion = [
         """
-        Prints the file archebase-endpoints.json, and the one string with the device's id that apps accept. Neither is a \
-        secret: the key comes with the device's first call.
+        Prints the file archebase-endpoints.json and the configuration string that apps accept. Neither contains a secret: \
+        the device fetches its key with its first call.
         """,
-        "With --qr the string is drawn as a QR code for an app to scan; a terminal has to be 30 lines high for it.",
+        "With --qr, the string is drawn as a QR code for an app to scan. The terminal must have at least 30 lines.",
     ]
 
     static var parameters: [Parameter<Self>] {
         [.argument("DEVICE_ID", \.deviceID, "The device")]
-            + EndpointOptions.parameters(standard: "where login went").map { $0.at(\.place) }
-            + [.flag("--qr", \.isDrawn, "Draw the configuration string as a QR code, in place of printing both")]
+            + EndpointOptions.parameters(standard: "the host of the last login").map { $0.at(\.place) }
+            + [.flag("--qr", \.isDrawn, "Draw the configuration string as a QR code instead of printing both")]
             + connectionParameters
     }
 
@@ -59,10 +59,12 @@ struct DeviceConfig: ClientCommand {
     /// Why the device will not come through with it as things stand.
     private static func notes(_ device: Device, _ endpoints: Endpoints) -> [String] {
         var notes: [String] = []
-        if device.suite.isEmpty { notes.append("the device is in no suite, and gets no key before it has one") }
-        if device.status == .disabled { notes.append("the device is disabled, and gets no key before it is enabled") }
+        if device.suite.isEmpty {
+            notes.append("the device is not in a suite: add it to one, or it cannot fetch a key")
+        }
+        if device.status == .disabled { notes.append("the device is disabled: enable it, or it cannot fetch a key") }
         if [endpoints.auth, endpoints.gateway, endpoints.deviceInit].contains(where: { $0.address.isLoopback }) {
-            notes.append("only this machine reaches itself as \(endpoints.auth.host): say --host http[s]://NAME")
+            notes.append("only this machine can reach the address \(endpoints.auth.host): set --host http[s]://NAME")
         }
         return notes.isEmpty ? [] : [""] + notes.map { "note: \($0)" }
     }

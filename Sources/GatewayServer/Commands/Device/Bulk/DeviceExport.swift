@@ -4,7 +4,7 @@ import Proto
 /// `data-gateway device export`
 struct DeviceExport: ClientCommand {
     static let name = "export"
-    static let summary = "Print all devices as CSV that import takes"
+    static let summary = "Print all devices as CSV for 'device import'"
 
     static var parameters: [Parameter<Self>] { connectionParameters }
 

@@ -5,24 +5,24 @@ import Proto
 /// `data-gateway device import`
 struct DeviceImport: Command {
     static let name = "import"
-    static let summary = "Make devices what the lines of a CSV file say"
+    static let summary = "Register and update devices from a CSV file"
     static let discussion = [
         """
         The columns are device_id and any of suite, display_name, description, tags (KEY=VALUE;KEY=VALUE) and tag:KEY. \
-        Devices that are not registered are; of the others that is changed which differs, so that a second run changes \
-        nothing. Columns and devices that are not in the file are left alone, and an empty cell of the column suite leaves \
-        the device where it is.
+        New devices are registered; existing devices are updated where they differ, so that a second run changes \
+        nothing. Columns and devices that are not in the file stay unchanged, and an empty cell of the column suite leaves \
+        the device in its suite.
         """,
         """
-        The whole file is checked before the first call: where a line is wrong, all that are wrong are listed by line and \
+        The whole file is checked before the first call. If it has errors, they are listed by line and \
         column, and nothing is changed.
         """,
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("FILE", \.path, "The table: CSV (RFC 4180) in UTF-8, with a header"),
-            .flag("--dry-run", \.isDry, "Only say what would be done"),
+            .argument("FILE", \.path, "The CSV file (RFC 4180, UTF-8) with a header"),
+            .flag("--dry-run", \.isDry, "Show the changes without making them"),
         ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
     }
 
@@ -55,7 +55,7 @@ struct DeviceImport: Command {
             throw ClientFailure("cannot read \(path): \(error.reason)")
         }
         guard bytes.count <= Self.maximumBytes else {
-            throw ClientFailure("\(path) is longer than \(ByteCount.text(Int64(Self.maximumBytes)))")
+            throw ClientFailure("\(path) must be at most \(ByteCount.text(Int64(Self.maximumBytes)))")
         }
         return bytes
     }
@@ -122,7 +122,7 @@ struct DeviceImport: Command {
             throw ClientFailure("\(path) has \(TextLayout.count(problems.count, "problem")): nothing was changed")
         }
         throw ClientFailure(
-            "\(problems.count) of \(count) lines were refused, the others are done: import the file again when it is right"
+            "\(problems.count) of \(count) lines were refused, the others were imported: correct the file and import it again"
         )
     }
 }

@@ -61,7 +61,8 @@ struct DeviceTable: Sendable {
 
     private mutating func read(_ reader: inout CSVReader) throws(CSVError) {
         guard let header = try reader.next() else {
-            problems.append(TableProblem(line: 1, message: "has no header: \(Self.columns.joined(separator: ","))"))
+            problems.append(
+                TableProblem(line: 1, message: "must have a header: \(Self.columns.joined(separator: ","))"))
             return
         }
         let names = header.fields
@@ -71,20 +72,21 @@ struct DeviceTable: Sendable {
             guard lines.count < Self.maximumDevices, problems.count < Self.maximumProblems else {
                 let message =
                     problems.count < Self.maximumProblems
-                    ? "a file has \(Self.maximumDevices) devices at most: import them in parts"
-                    : "after \(Self.maximumProblems) problems, the rest was not read"
+                    ? "a file can have at most \(Self.maximumDevices) devices: split the file"
+                    : "the rest was not read after \(Self.maximumProblems) problems"
                 problems.append(TableProblem(line: record.line, message: message))
                 return
             }
             guard record.fields.count == names.count else {
                 problems.append(
                     TableProblem(
-                        line: record.line, message: "has \(record.fields.count) fields, and the header \(names.count)"))
+                        line: record.line,
+                        message: "has \(record.fields.count) fields, but the header has \(names.count)"))
                 continue
             }
             guard let line = read(record, names) else { continue }
             if let earlier = seen.updateValue(line.line, forKey: line.deviceID) {
-                let message = "\(line.deviceID) is in line \(earlier) already"
+                let message = "\(line.deviceID) is already in line \(earlier)"
                 problems.append(TableProblem(line: line.line, column: "device_id", message: message))
             } else {
                 lines.append(line)
@@ -99,14 +101,14 @@ struct DeviceTable: Sendable {
         }
         for name in names where !Self.columns.contains(name) {
             if name == Self.tagPrefix {
-                problem(name, "has no key behind it")
+                problem(name, "must be followed by a key")
             } else if !name.hasPrefix(Self.tagPrefix) {
-                problem(name, "there is no such column\(Suggestion.text(for: name, among: Self.columns))")
+                problem(name, "the column is unknown\(Suggestion.text(for: name, among: Self.columns))")
             }
         }
         for (name, count) in Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).sorted(by: { $0.key < $1.key })
         where count > 1 {
-            problem(name, "is there \(count) times")
+            problem(name, "is given \(count) times")
         }
         if !names.contains("device_id") { problem("device_id", "is missing") }
         return problems.isEmpty

@@ -17,7 +17,7 @@ enum TagList {
         func add() throws(Problem) {
             guard let key else {
                 if word.isEmpty { return }
-                throw Problem(message: "takes KEY=VALUE;KEY=VALUE, not '\(word)'")
+                throw Problem(message: "must be KEY=VALUE;KEY=VALUE, not '\(word)'")
             }
             guard tags.updateValue(word, forKey: key) == nil else {
                 throw Problem(message: "has the tag \(key) twice")

@@ -4,7 +4,7 @@ import Proto
 /// `data-gateway device suite add`
 struct DeviceSuiteAdd: ClientCommand {
     static let name = "add"
-    static let summary = "Put a device that has no suite into one, and so at its site"
+    static let summary = "Add a device to a suite, and so to the suite's site"
 
     static var parameters: [Parameter<Self>] {
         [

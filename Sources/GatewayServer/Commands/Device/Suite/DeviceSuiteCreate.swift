@@ -4,13 +4,13 @@ import Proto
 /// `data-gateway device suite create`
 struct DeviceSuiteCreate: ClientCommand {
     static let name = "create"
-    static let summary = "Create a suite: devices of one site that work together"
+    static let summary = "Create a suite, a group of devices at one site"
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--site", "SITE_ID", \.siteID, "The number of the site it belongs to", isRequired: true),
-            .option("--display-name", "TEXT", \.displayName, "What people call the suite", isRequired: true),
-            .option("--description", "TEXT", \.description, "What it is for"),
+            .option("--site", "SITE_ID", \.siteID, "The number of the suite's site", isRequired: true),
+            .option("--display-name", "TEXT", \.displayName, "The suite's display name", isRequired: true),
+            .option("--description", "TEXT", \.description, "The suite's description"),
         ] + connectionParameters
     }
 

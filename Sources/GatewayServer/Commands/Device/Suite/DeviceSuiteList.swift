@@ -4,10 +4,10 @@ import Proto
 /// `data-gateway device suite list`
 struct DeviceSuiteList: ClientCommand {
     static let name = "list"
-    static let summary = "List the suites of a site, or of all"
+    static let summary = "List the suites of all sites or of one"
 
     static var parameters: [Parameter<Self>] {
-        [.option("--site", "SITE_ID", \.siteID, "Of this site only")] + connectionParameters
+        [.option("--site", "SITE_ID", \.siteID, "List only suites of this site")] + connectionParameters
     }
 
     var siteID: Int64?

@@ -4,11 +4,11 @@ import Proto
 /// `data-gateway device suite remove`
 struct DeviceSuiteRemove: ClientCommand {
     static let name = "remove"
-    static let summary = "Take a device out of its suite: its key stops on the next call"
+    static let summary = "Remove a device from its suite (its key stops working with the next call)"
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("SUITE", \.suite, "The suite that it is in"),
+            .argument("SUITE", \.suite, "The device's suite"),
             .argument("DEVICE_ID", \.deviceID, "The device"),
         ] + connectionParameters
     }

@@ -1,10 +1,11 @@
 import CommandLineInterface
 import Proto
 
-/// `data-gateway object list-bad`
-struct ObjectListBad: ClientCommand {
-    static let name = "list-bad"
-    static let summary = "List the objects whose bytes are no more what was verified"
+/// `data-gateway object list-corrupted`
+struct ObjectListCorrupted: ClientCommand {
+    static let name = "list-corrupted"
+    static let formerName: String? = "list-bad"
+    static let summary = "List corrupted objects, whose bytes no longer match their checksum"
 
     static var parameters: [Parameter<Self>] { connectionParameters }
 
