@@ -11,16 +11,17 @@ const fileNameTag = 'a206e337ecdf70a93bb611cf6a30c346.raw_file'
 export async function renderObject(body, { id }) {
   const details = await call('management', 'GetObject', { fileId: id })
   const { object, tags = {} } = details
-  const { [fileNameTag]: fileName, ...others } = tags
+  const { [fileNameTag]: _, ...others } = tags
   const isCorrupted = object.status === 'DATA_OBJECT_STATUS_BAD'
   body.replaceChildren(
-    pageHeader(fileName || 'Object', !isCorrupted && button('Download', () => downloadObject(id), 'primary'),
+    pageHeader(object.name, !isCorrupted && button('Download', () => downloadObject(id), 'primary'),
       hasRole('admin') && button('Delete', () => deleteObject(id), 'danger')),
     propertyList([
       ['State', isCorrupted
         ? badge('corrupted', 'bad') : badge(enumLabel(object.status, 'DATA_OBJECT_STATUS_'), 'good')],
       ['File id', h('code', {}, object.fileId)],
       ['Size', `${formatBytes(object.sizeBytes)} (${Number(object.sizeBytes ?? 0).toLocaleString('en')} bytes)`],
+      ['Content type', object.contentType],
       ['ETag', h('code', {}, object.etag)],
       ['Device', details.deviceId && deviceLink(details.deviceId)],
       ['Site id', details.siteId],
@@ -38,7 +39,7 @@ export async function renderObject(body, { id }) {
 /** Downloads the object from the object store; the presigned URL reads this one object and is valid for 15 minutes. */
 async function downloadObject(fileId) {
   const { files } = await call('objects', 'RequestDownload', { fileIds: [fileId] })
-  h('a', { href: files[0].read.uri, download: fileId, rel: 'noreferrer' }).click()
+  h('a', { href: files[0].read.uri, download: files[0].name, rel: 'noreferrer' }).click()
 }
 
 function deleteObject(fileId) {

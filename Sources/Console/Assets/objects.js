@@ -1,4 +1,5 @@
 import { call } from './api.js'
+import { deviceLink } from './devices.js'
 import { h, pageHeader } from './dom.js'
 import { formatBytes, timeElement } from './format.js'
 import { pagedTable } from './table.js'
@@ -34,12 +35,13 @@ function filterExamples(terms) {
 /** A table of objects that `load(pageToken)` loads page by page. */
 export function objectTable(load, empty) {
   return pagedTable([
+    { title: 'Name', cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, object.name) },
+    { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
+    { title: 'Device', cell: (object) => object.deviceId && deviceLink(object.deviceId) },
+    { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
     {
       title: 'File id',
       cell: (object) => h('a', { href: `#/objects/${object.fileId}` }, h('code', {}, object.fileId)),
     },
-    { title: 'Size', isNumber: true, cell: (object) => formatBytes(object.sizeBytes) },
-    { title: 'Started', cell: (object) => timeElement(object.createdAtUnix) },
-    { title: 'Completed', cell: (object) => timeElement(object.verifiedAtUnix) },
   ], load, empty)
 }

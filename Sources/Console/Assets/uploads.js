@@ -33,15 +33,22 @@ export async function renderUploads(body, { signal }) {
 
 function columns(rates) {
   return [
+    { title: 'Name', cell: (upload) => upload.fileName || 'not known yet' },
     { title: 'Upload id', cell: (upload) => h('code', {}, upload.uploadId) },
     { title: 'Source', cell: ({ deviceId, siteId }) => (deviceId ? deviceLink(deviceId) : `site ${siteId}`) },
-    { title: 'Stored', isNumber: true, cell: (upload) => formatBytes(upload.storedBytes) },
+    { title: 'Stored', isNumber: true, cell: storedOfTotal },
     { title: 'Parts', isNumber: true, cell: (upload) => formatCount(upload.partCount, 'part') },
     { title: 'State', cell: (upload) => (upload.isWhole ? badge('all bytes stored', 'good') : badge('in progress')) },
     { title: 'Rate', isNumber: true, cell: (upload) => rates.get(upload.uploadId) },
     { title: 'Started', cell: (upload) => timeElement(upload.createdAt) },
     { title: 'Session ends', cell: (upload) => timeElement(upload.sessionEndsAt) },
   ]
+}
+
+/** The stored bytes, with the total where the client told it. */
+function storedOfTotal({ storedBytes, fileSizeBytes }) {
+  const total = Number(fileSizeBytes ?? 0)
+  return formatBytes(storedBytes) + (total ? ` of ${formatBytes(total)}` : '')
 }
 
 /** The rate of each upload, over the last updates of the page. */
