@@ -69,7 +69,8 @@ def test_ls_says_what_is_wrong_with_a_filter(user):
 def test_downloads_into_a_folder(user, stored, store, tmp_path):
     file_id, data = stored
     events = [
-        json.loads(line) for line in user.done("download", file_id, "--by-id", "--to", tmp_path / "a" / "b", "--json").splitlines()
+        json.loads(line)
+        for line in user.done("download", file_id, "--by-id", "--to", tmp_path / "a" / "b", "--json").splitlines()
     ]
     assert [events[0]["event"], events[-1]["event"]] == ["begun", "completed"]
     assert [path.name for path in (tmp_path / "a" / "b").iterdir()] == [file_id]

@@ -54,7 +54,7 @@ def path(tmp_path):
 
 def assert_arrived(user: SignedIn, run: str, path, tmp_path) -> None:
     (found,) = user.objects(f"raw_tags.run={run}")
-    user.done("download", found["file_id"], "--to", tmp_path / "arrived")
+    user.done("download", found["file_id"], "--by-id", "--to", tmp_path / "arrived")
     assert (tmp_path / "arrived" / found["file_id"]).read_bytes() == path.read_bytes()
 
 

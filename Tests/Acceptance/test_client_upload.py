@@ -58,7 +58,7 @@ def arrived(user: SignedIn, run: str, tmp_path, count: int = 1) -> list[bytes]:
     """The contents of the objects with the run's tag, of which there must be so many."""
     ids = [found["file_id"] for found in user.objects(f"raw_tags.run={run}")]
     assert len(ids) == count
-    user.done("download", *ids, "--to", tmp_path / "arrived")
+    user.done("download", *ids, "--by-id", "--to", tmp_path / "arrived")
     return [(tmp_path / "arrived" / id).read_bytes() for id in ids]
 
 

@@ -202,7 +202,7 @@ import Wire
         #expect(try await world.accounts.tidy(world.clockGuard.permit()) > 500)
         let said = told.withLock { $0 }
         #expect(said.count == 2)
-        #expect(said.first?.hasPrefix("warning organizations have more lines in the audit log") == true)
+        #expect(said.first?.hasPrefix("warning organizations exceed audit.max_lines") == true)
         #expect(said.first?.contains("organizations=#1000 max_lines=1000") == true)
         #expect(said.last == "info    no organization exceeds audit.max_lines any more")
         #expect(try world.audit().count <= 1000)

@@ -265,8 +265,8 @@ import Wire
         _ = try RawClient(router, interceptors: [Teller { error in told.withLock { $0.append(error) } }])
             .call(body: message)
         let error = try #require(told.withLock { $0 }.first)
-        #expect(error.message == "internal error" && error.explanation == "SELECT secret FROM table")
-        #expect(error == RPCError(bare: .internalError, "internal error") && error.cause is Leaky)
+        #expect(error.message == "the gateway failed" && error.explanation == "SELECT secret FROM table")
+        #expect(error == RPCError(bare: .internalError, "the gateway failed") && error.cause is Leaky)
     }
 
     @Test func theRequestsIDIsToldOnceInEveryResponsesHeader() throws {

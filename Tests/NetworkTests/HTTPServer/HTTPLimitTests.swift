@@ -38,6 +38,8 @@ import Testing
     private func slow(_ configuration: inout HTTPServerConfiguration) {
         configuration.minimumRate = 1000
         configuration.slowGrace = .milliseconds(200)
+        // Beside other tests this one may have to wait for a thread for minutes.
+        configuration.idleTimeout = .seconds(3600)
     }
 
     private func wait(

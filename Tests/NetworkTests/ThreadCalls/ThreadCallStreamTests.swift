@@ -30,7 +30,10 @@ import Wire
         router.add(Self.pour) { (request: HealthCheckRequest, responses: ResponseWriter<HealthCheckRequest>, _) in
             while true { try await responses.write(request) }
         }
-        server = RPCServer(router: router)
+        var limits = RPCLimits()
+        // Not a matter of these tests: beside others they may have to wait for a thread for minutes.
+        limits.lifecycle.stall = 3600 * 1_000_000_000
+        server = RPCServer(router: router, limits: limits)
         progress = try #require(CallProgress())
         stream = ThreadCallStream(
             server: server, loop: loop, peer: PeerAddress(host: "192.0.2.1", port: 0), progress: progress)

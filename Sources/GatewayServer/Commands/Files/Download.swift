@@ -26,7 +26,7 @@ struct Download: Command {
                 "FILE_ID", \.fileIDs, "The objects to download: file ids as printed by ls, or ids of uploads"),
             .option(
                 "--to", "DIR", \.folder, "The target folder, created if it is missing (default: the current folder)"),
-            .flag("--by-id", \.isByID, "Use file ids instead of names for the files"),
+            .flag("--by-id", \.isByID, "Save each file under its file id instead of its name"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
 
