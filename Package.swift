@@ -101,9 +101,14 @@ let package = Package(
         module(
             "DeviceInit",
             ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "HTTPTypes", "Proto", "RPC", "Webhooks"]),
+        module("ObjectFilters", ["Basics"], path: "Catalog/Filter"),
         module(
             "Catalog",
-            ["Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectStore", "Proto", "RPC", "StoreProtocol"]),
+            [
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore", "Proto",
+                "RPC",
+                "StoreProtocol",
+            ], exclude: ["Filter"]),
         module(
             "Uploads",
             [
@@ -177,7 +182,8 @@ let package = Package(
         .target(
             name: "WireTesting", dependencies: ["Proto", "Wire"], path: "Tests/WireTesting", swiftSettings: strict),
         .target(
-            name: "FuzzEntryPoints", dependencies: ["WireTesting", "XML"], path: "Tests/FuzzEntryPoints",
+            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML"],
+            path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
             name: "interop-server",
@@ -221,9 +227,11 @@ let package = Package(
         tests(
             "Catalog",
             [
-                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "GatewayTesting", "ObjectStore", "Proto",
-                "RPC", "StoreProtocol", "Wire",
+                "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore", "Proto",
+                "RPC",
+                "StoreProtocol", "Wire",
             ]),
+        tests("ObjectFilters", ["Basics"]),
         tests(
             "CopyJobs",
             [

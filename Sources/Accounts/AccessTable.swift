@@ -114,7 +114,13 @@ package enum AccessTable {
             ]
         ),
         (.user(.admin), [EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent]),
-        (.user(.viewer), [ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getStatistics]),
+        (
+            .user(.viewer),
+            [
+                ObjectManagementServiceMethods.getObject, ObjectManagementServiceMethods.getObjectFacets,
+                ObjectManagementServiceMethods.getStatistics,
+            ]
+        ),
         (.user(.viewer), [UploadManagementServiceMethods.listUploads]),
         (.systemAdmin, [BackupServiceMethods.backup]),
         (.systemAdmin, [ClockServiceMethods.getClock, ClockServiceMethods.confirmClock]),

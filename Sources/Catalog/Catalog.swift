@@ -15,6 +15,7 @@ package struct Catalog: Sendable {
     private let management: ObjectManagementService
     private let removal: ObjectRemoval
     private let scrubber: Scrubber
+    private let searchUpgrade: SearchUpgrade
     private let deletedRetention: Duration
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
@@ -30,9 +31,11 @@ package struct Catalog: Sendable {
         removal = ObjectRemoval(database: database, store: store, clock: clock)
         management = ObjectManagementService(
             removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
-            tokens: tokens)
+            tokens: tokens, facets: ObjectFacets(database: database, clock: clock))
+        searchUpgrade = SearchUpgrade(database: database, configuration: configuration)
         service = ObjectService(
-            listing: ObjectListing(database: database, tokens: tokens, configuration: configuration),
+            listing: ObjectListing(
+                database: database, tokens: tokens, clock: clock, configuration: configuration),
             downloads: Downloads(
                 database: database, store: store, endpoint: endpoint, clock: clock,
                 configuration: configuration))
@@ -52,6 +55,14 @@ package struct Catalog: Sendable {
     package func scrub() async {
         await scrubber.run()
     }
+
+    /// Enters objects of earlier versions into the search tables; returns when all are, or its task is cancelled.
+    package func upgradeSearch() async {
+        await searchUpgrade.run()
+    }
+
+    /// How far ``upgradeSearch()`` is.
+    package var searchUpgradeProgress: SearchUpgradeProgress { searchUpgrade.progress }
 
     /// What ``scrub()`` counted.
     package var scrubMetrics: ScrubMetrics { scrubber.metrics }

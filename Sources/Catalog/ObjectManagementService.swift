@@ -14,6 +14,7 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     let statistics: Statistics
     let database: Database
     let tokens: PageTokens
+    let facets: ObjectFacets
 
     func deleteObject(_ request: DeleteObjectRequest, context: CallContext) async throws -> DeleteObjectResponse {
         guard (1...FileIDs.longest).contains(request.fileID.utf8.count) else {
@@ -75,6 +76,29 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         let stored = days.last?.stored ?? Amount()
         return GetStatisticsResponse(
             storedObjects: stored.objects, storedBytes: stored.bytes, days: days.map(DailyStatistics.init))
+    }
+
+    func getObjectFacets(
+        _ request: GetObjectFacetsRequest, context: CallContext
+    ) async throws -> GetObjectFacetsResponse {
+        let found = try await facets.facets(filter: request.filter, scope: try context.user.objectScope)
+        return GetObjectFacetsResponse(
+            count: found.count, isExact: found.isExact, facets: found.facets.map(ObjectFacet.init))
+    }
+}
+
+extension ObjectFacet {
+    init(_ facet: ObjectFacets.Facet) {
+        let name =
+            switch facet.kind {
+            case .device: "device"
+            case .site: "site"
+            case .day: "created"
+            case .tag: "raw_tags.\(facet.key)"
+            case .all, .tagKey: ""
+            }
+        self.init(
+            name: name, values: facet.values.map { ObjectFacetValue(value: $0.value, objects: $0.objects) })
     }
 }
 

@@ -31,6 +31,7 @@ extension ObjectRecords {
             """, object.fileID, object.id, object.uploadID, owner.organizationID, owner.siteID, owner.deviceID,
             object.content.size, object.content.etag, object.times.verifiedAt.microseconds, now.microseconds, actor,
             reason)
+        try SearchRecords(connection).remove(objectID: object.id)
         try connection.execute("DELETE FROM objects WHERE id = $1", object.id)
     }
 

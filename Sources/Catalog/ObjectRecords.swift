@@ -1,5 +1,6 @@
 import Basics
 import Database
+import ObjectFilters
 
 /// An object and what is known of it beside.
 struct ObjectDetailsRecord: Sendable {
@@ -105,6 +106,7 @@ package struct ObjectRecords {
                 CREATE INDEX objects_by_logical_upload ON objects (logical_upload_id, position)
                     WHERE logical_upload_id IS NOT NULL;
                 """),
+        SearchRecords.migration,
     ]
 
     let connection: Connection
@@ -133,10 +135,22 @@ package struct ObjectRecords {
             description.contentType, description.crc64.map { Int64(bitPattern: $0) },
             description.recordedFrom?.microseconds, description.recordedTo?.microseconds, logicalID
         ) { $0.int64("position") }
-        for (key, value) in tags {
+        guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
+        if !tags.isEmpty {
+            let rows = (0..<tags.count).map { "($1, $\(2 + 2 * $0), $\(3 + 2 * $0))" }.joined(separator: ", ")
             try connection.execute(
-                "INSERT INTO object_tags (position, key, value) VALUES ($1, $2, $3)", position, key, value)
+                "INSERT INTO object_tags (position, key, value) VALUES \(rows)",
+                arguments: [position] + tags.flatMap { [$0.key, $0.value] as [(any Bindable)?] })
         }
+        try SearchRecords(connection).enter(SearchEntry(object, position: position, tags: tags))
+    }
+
+    /// The tags of one object.
+    func tags(position: Int64) throws -> [String: String] {
+        let tags = try connection.query(
+            "SELECT key, value FROM object_tags WHERE position = $1", position
+        ) { ($0.text("key"), $0.text("value")) }
+        return Dictionary(uniqueKeysWithValues: tags)
     }
 
     /// A verified object that is not in the trash.
@@ -166,6 +180,7 @@ package struct ObjectRecords {
     /// Corrects the content type, which is told by bytes that are read after the object was published.
     package func setContentType(_ type: String, ofFile fileID: String) throws {
         try connection.execute("UPDATE objects SET content_type = $2 WHERE file_id = $1", fileID, type)
+        try SearchRecords(connection).setContentType(type, ofFile: fileID)
     }
 
     /// The tags of objects, by the objects' file ids; objects without a tag are left out.
@@ -216,6 +231,17 @@ package struct ObjectRecords {
         o.object_key, o.size, o.etag, o.created_at, o.uploaded_at, o.verified_at, o.bad_at IS NOT NULL AS is_bad,
         o.name, o.content_type, o.crc64, o.recorded_from, o.recorded_to, o.trashed_at
         """
+
+    /// What a filter says something about. Texts that none of its terms is about are left out.
+    static func subject(_ row: Row, of texts: FilterTexts) -> FilterSubject {
+        FilterSubject(
+            id: texts.hasID ? row.text("id") : "", deviceID: texts.hasDevice ? row.optionalText("device_id") : nil,
+            siteID: row.int64("site_id"),
+            size: row.int64("size"), createdAt: row.int64("created_at"),
+            name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "",
+            contentType: texts.hasContentType ? row.optionalText("content_type") ?? ContentType.unknown : "",
+            isTrashed: !row.isNull("trashed_at"))
+    }
 
     static func object(_ row: Row) -> CatalogObject {
         var object = CatalogObject(

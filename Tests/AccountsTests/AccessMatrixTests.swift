@@ -20,7 +20,8 @@ import Wire
         "CreateLogicalUpload", "GetUploadRecovery", "ReissueUploadCredentials", "AbortUpload", "CompleteUpload",
     ]
     private static let viewing: Set<String> = [
-        "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetStatistics", "ListUploads",
+        "ListObjects", "RequestDownload", "GetCopyJob", "ListCopyJobItems", "GetObject", "GetObjectFacets",
+        "GetStatistics", "ListUploads",
     ]
     private static let operating: Set<String> = [
         "CreateCopyJob", "CancelCopyJob", "GetSite", "ListSites", "CreateSiteApiKey", "CreateOrRotateDeviceApiKey",

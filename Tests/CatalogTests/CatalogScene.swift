@@ -39,12 +39,12 @@ final class CatalogScene: Sendable {
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
         management = ObjectManagementService(
             removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
-            tokens: PageTokens(keyring: keyring))
+            tokens: PageTokens(keyring: keyring), facets: ObjectFacets(database: database, clock: clock))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
         service = ObjectService(
             listing: ObjectListing(
-                database: database, tokens: PageTokens(keyring: keyring), configuration: configuration),
+                database: database, tokens: PageTokens(keyring: keyring), clock: clock, configuration: configuration),
             downloads: Downloads(
                 database: database, store: store, endpoint: try StoreEndpoint("http://127.0.0.1:50080"), clock: clock,
                 configuration: configuration))

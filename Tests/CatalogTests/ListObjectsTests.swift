@@ -1,5 +1,6 @@
 import Accounts
 import GatewayAPI
+import ObjectFilters
 import Proto
 import RPC
 import TestSupport
@@ -201,31 +202,55 @@ import Testing
 
     @Test func aFilterThatIsNoneIsRefusedWithThePosition() async throws {
         let scene = try CatalogScene()
-        let error = await #expect(throws: RPCError.self) { try await scene.list("status:verified OR size>1") }
+        let error = await #expect(throws: RPCError.self) { try await scene.list("status:verified OR size>x") }
         #expect(error?.detail == .invalidArgument)
-        #expect(error?.message.hasPrefix("filter: byte 16: ") == true)
+        #expect(error?.message == "filter: byte 24: expected a size such as 1048576 or 1MiB, found \"x\"")
     }
 
     /// Every row of a page comes from an index in the order of the list: nothing is sorted, nothing scanned that a
     /// condition could find.
     @Test(arguments: [
-        ("", "objects_by_organization"), ("raw_tags.k=v", "object_tags_by_value"),
-        ("raw_tags.k=v raw_tags.l=w device=d", "object_tags_by_value"), ("device=d site=1", "objects_by_device"),
-        ("site=1 size>1", "objects_by_site"), ("size>1", "objects_by_organization"),
+        ("", ["objects_by_organization"]), ("raw_tags.k=v", ["object_tags_by_value", "objects_by_organization"]),
+        ("k=v l=w device=d", ["object_tags_by_value", "object_tags_by_value", "objects_by_device"]),
+        ("device=d OR site=1", ["objects_by_device", "objects_by_site"]), ("site=1 size>1", ["objects_by_site"]),
+        ("size>1", ["objects_by_organization"]), ("device=d OR size>1", ["objects_by_organization"]),
+        ("NOT (device=d OR site=1)", ["objects_by_organization"]), ("object_id=x", ["sqlite_autoindex_objects_1"]),
+        ("NOT (NOT device=d)", ["objects_by_device"]),
     ])
-    func pageQueriesUseTheIndexOfTheirFilter(_ filter: String, _ index: String) throws {
+    func indexesOfAPage(_ filter: String, _ indexes: [String]) throws {
         let scene = try CatalogScene()
-        for after: Int64? in [nil, 5] {
-            let search = PageSearch(
-                PageQuery(scope: 1, filter: try FilterParser.parse(filter), after: after, size: 10, visits: 10))
-            for (sql, arguments) in [search.page(downTo: 2), (search.visited, search.visitedArguments)] where sql != ""
-            {
-                let plan = try scene.database.readBlocking { connection in
-                    try connection.query("EXPLAIN QUERY PLAN \(sql)", arguments: arguments) { $0.text(3) }
-                }
-                #expect(plan.contains { $0.hasPrefix("SEARCH d USING COVERING INDEX \(index)") }, "\(plan)")
-                #expect(!plan.contains { $0.contains("TEMP B-TREE") || $0 == "SCAN o" || $0 == "SCAN d" }, "\(plan)")
+        try scene.database.readBlocking { connection in
+            let stream = try SearchPlan.stream(
+                of: try FilterParser.parse(filter), scope: 1, in: connection, budget: SearchBudget(100))
+            let used = Self.indexes(of: stream)
+            #expect(used.count == indexes.count)
+            for (stream, index) in zip(used, indexes) {
+                let plan = try connection.query(
+                    "EXPLAIN QUERY PLAN \(stream.sql)", arguments: stream.arguments + [Int64.max, 10]
+                ) { $0.text(3) }
+                #expect(
+                    plan.count == 1
+                        && plan[0].hasPrefix("SEARCH \(index.hasPrefix("object_tags") ? "object_tags" : "objects")")
+                        && plan[0].contains("INDEX \(index) ("), "\(filter): \(plan)")
             }
         }
+    }
+
+    private static func indexes(of stream: any PositionStream) -> [IndexStream] {
+        switch stream {
+        case let stream as IndexStream: [stream]
+        case let stream as UnionStream: stream.streams.flatMap(indexes)
+        case let stream as IntersectionStream: stream.streams.flatMap(indexes)
+        case let stream as BoundedStream: indexes(of: stream.stream)
+        default: []
+        }
+    }
+
+    /// A page reads its rows by their positions.
+    @Test func rowsAreFoundByPosition() async throws {
+        let scene = try CatalogScene()
+        for size: Int64 in 1...300 { try scene.add(size: size, tags: size % 2 == 0 ? ["k": "v"] : [:]) }
+        #expect(try await scene.walk("k=v OR size<4", size: 1000).count == 152)
+        #expect(try await scene.walk("NOT k=v", size: 7) == stride(from: 299, through: 1, by: -2).map { Int64($0) })
     }
 }

@@ -12,11 +12,14 @@ public enum FuzzEntryPoints {
 
     public static func xml(_ input: [UInt8]) { XMLProperties.check(input) }
 
+    public static func filter(_ input: [UInt8]) { FilterProperties.check(input) }
+
     /// The inputs that the fuzzers begin with.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
         public static var json: [[UInt8]] { CodecProperties.seeds().json }
         public static var web: [[UInt8]] { WebProperties.seeds }
         public static var xml: [[UInt8]] { XMLProperties.seeds }
+        public static var filter: [[UInt8]] { FilterProperties.seeds }
     }
 }

@@ -38,6 +38,11 @@ import Testing
         Self.change(inputs, [0, 0x20, 0x22, 0x26, 0x2D, 0x2F, 0x3A, 0x3C, 0x3E, 0xFF], FuzzEntryPoints.xml)
     }
 
+    @Test func filter() throws {
+        let inputs = try Self.findings("filter") + FuzzEntryPoints.Seeds.filter
+        Self.change(inputs, [0x20, 0x22, 0x28, 0x29, 0x2A, 0x3A, 0x3C, 0x3D, 0x5C, 0xFF], FuzzEntryPoints.filter)
+    }
+
     /// Checks each input with every byte changed in turn: a small form of what the fuzzer does.
     private static func change(_ inputs: [[UInt8]], _ bytes: [UInt8], _ check: ([UInt8]) -> Void) {
         for input in inputs {

@@ -1,48 +1,50 @@
-/// Which objects a caller asks for: all of the terms hold.
-struct ObjectFilter: Sendable, Hashable {
-    enum Term: Sendable, Hashable {
-        /// Everything that is listed is verified, so the term says nothing more.
-        case isVerified
-        case tag(key: String, value: String)
-        case device(String)
-        case site(Int64)
-        case objectID(String)
-        /// In bytes.
-        case size(Interval)
-        /// In microseconds since 1970.
-        case created(Interval)
+/// Which objects a caller asks for: an expression of terms, as ``FilterParser`` reads it.
+package struct ObjectFilter: Sendable, Hashable {
+    package indirect enum Expression: Sendable, Hashable {
+        case term(Term)
+        case not(Expression)
+        /// Every one holds; without any, all objects match.
+        case all([Expression])
+        /// At least one holds.
+        case any([Expression])
     }
 
-    /// Whole numbers from `lower` on and below `upper`; `nil` = no bound on that side.
-    struct Interval: Sendable, Hashable {
-        var lower: Int64?
-        var upper: Int64?
+    package let root: Expression
+
+    package init(_ root: Expression) {
+        self.root = root
     }
 
-    /// How a term compares. `:` and `=` are the same.
-    enum Comparison: Sendable, Hashable {
-        case equal, less, lessOrEqual, greater, greaterOrEqual
+    /// The filter that every object matches.
+    package static let everything = ObjectFilter(.all([]))
 
-        /// What compares so with a value that stands for everything from `first` on and below `next`.
-        func interval(first: Int64, next: Int64) -> Interval {
-            switch self {
-            case .equal: Interval(lower: first, upper: next)
-            case .less: Interval(upper: first)
-            case .lessOrEqual: Interval(upper: next)
-            case .greater: Interval(lower: next)
-            case .greaterOrEqual: Interval(lower: first)
-            }
+    /// The same filter without objects in the trash, unless it has a term about them.
+    package var hidingTrash: ObjectFilter {
+        if contains(where: { if case .trashed = $0 { true } else { false } }) { return self }
+        return ObjectFilter(.all([root, .term(.trashed(false))]))
+    }
+
+    /// Whether nothing in the trash can match, as far as the terms that all hold say it.
+    package var excludesTrash: Bool {
+        guard case .all(let children) = root else { return root == .term(.trashed(false)) }
+        return children.contains(.term(.trashed(false)))
+    }
+
+    /// Whether what matches depends on the time.
+    package var hasAge: Bool {
+        contains { if case .age = $0 { true } else { false } }
+    }
+
+    /// Whether a term satisfies the predicate.
+    package func contains(where predicate: (Term) -> Bool) -> Bool {
+        Self.contains(root, where: predicate)
+    }
+
+    private static func contains(_ expression: Expression, where predicate: (Term) -> Bool) -> Bool {
+        switch expression {
+        case .term(let term): predicate(term)
+        case .not(let child): contains(child, where: predicate)
+        case .all(let children), .any(let children): children.contains { contains($0, where: predicate) }
         }
     }
-
-    let terms: [Term]
-}
-
-/// The first byte of a filter that breaks its grammar, and what was expected there.
-struct FilterError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// In bytes of UTF-8, counted from 0.
-    let position: Int
-    let reason: String
-
-    var description: String { "byte \(position): \(reason)" }
 }

@@ -63,6 +63,7 @@ struct GatewayServices: Sendable {
                         log: log, state: state, database: modules.database, store: modules.store,
                         certificateExpiry: { certificates.expiry }),
                     servers.value.metrics, modules.storeRequests, sweeps, modules.catalog.scrubMetrics,
+                    modules.catalog.searchUpgradeProgress,
                     modules.events.metrics, modules.copies.metrics, modules.accounts.auditPressure,
                     ClockMetrics(clockGuard: modules.clock.clockGuard), ProcessMetrics(),
                 ])
@@ -157,6 +158,7 @@ struct GatewayServices: Sendable {
                 // Beside a database of another age an object's row may be wrong, and its bytes right.
                 if !modules.store.isForeign { await modules.catalog.scrub() }
             },
+            BackgroundService("search upgrade") { await modules.value.catalog.upgradeSearch() },
             BackgroundService("webhooks") { await modules.value.events.run() },
             BackgroundService("copy jobs") { await modules.value.copies.run() },
             BackgroundService("reconciliation") {

@@ -22,6 +22,9 @@ public protocol ObjectManagementServiceHandler: Sendable {
 
     /// What is stored, and what came and went on each of the last days.
     func getStatistics(_ request: GetStatisticsRequest, context: Context) async throws -> GetStatisticsResponse
+
+    /// How many objects match a filter, and by which values of device, site, day and tags they can be narrowed down.
+    func getObjectFacets(_ request: GetObjectFacetsRequest, context: Context) async throws -> GetObjectFacetsResponse
 }
 
 extension ObjectManagementServiceHandler {
@@ -33,6 +36,7 @@ extension ObjectManagementServiceHandler {
         registry.add(ObjectManagementServiceMethods.listBadObjects, unary: { try await self.listBadObjects($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getObject, unary: { try await self.getObject($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getStatistics, unary: { try await self.getStatistics($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getObjectFacets, unary: { try await self.getObjectFacets($0, context: $1) })
     }
 }
 
@@ -44,7 +48,8 @@ public enum ObjectManagementServiceMethods {
     public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [deleteObject, setRetention, getRetention, listBadObjects, getObject, getStatistics]
+    public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
+    public static let all: [MethodDescriptor] = [deleteObject, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
 }
 
 public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -77,6 +82,11 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
     /// What is stored, and what came and went on each of the last days.
     public func getStatistics(_ request: GetStatisticsRequest, options: CallOptions = CallOptions()) async throws -> GetStatisticsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getStatistics, request, options: options)
+    }
+
+    /// How many objects match a filter, and by which values of device, site, day and tags they can be narrowed down.
+    public func getObjectFacets(_ request: GetObjectFacetsRequest, options: CallOptions = CallOptions()) async throws -> GetObjectFacetsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getObjectFacets, request, options: options)
     }
 }
 
@@ -572,6 +582,176 @@ public struct GetStatisticsResponse: Message {
     }
 }
 
+public struct GetObjectFacetsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetObjectFacetsRequest" }
+
+    /// As in ListObjects; empty = all objects.
+    public var filter: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        filter: String = ""
+    ) {
+        self.filter = filter
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.filter, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.filter, tag: 10, to: &writer)
+    }
+}
+
+public struct GetObjectFacetsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetObjectFacetsResponse" }
+
+    /// How many objects match; with a filter at most 10000.
+    public var count: Int64 = 0
+    /// False = more than `count` may match, and the facets are those of the objects that were counted.
+    public var isExact: Bool = false
+    /// Device, site and day, then the 20 tags that most objects have.
+    public var facets: [ObjectFacet] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        count: Int64 = 0,
+        isExact: Bool = false,
+        facets: [ObjectFacet] = []
+    ) {
+        self.count = count
+        self.isExact = isExact
+        self.facets = facets
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.count, from: &reader)
+            case 16: try ProtoBool.merge(into: &self.isExact, from: &reader)
+            case 26: try ProtoMessage<ObjectFacet>.append(to: &self.facets, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.count, tag: 8)
+        size += ProtoBool.size(self.isExact, tag: 16)
+        size += ProtoMessage<ObjectFacet>.size(repeated: self.facets, tag: 26)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectFacet>.write(repeated: self.facets, tag: 26, to: &writer)
+        ProtoBool.write(self.isExact, tag: 16, to: &writer)
+        ProtoInt64.write(self.count, tag: 8, to: &writer)
+    }
+}
+
+public struct ObjectFacet: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectFacet" }
+
+    /// What a term of a filter begins with: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
+    public var name: String = ""
+    /// The 20 values with most objects; of days the latest.
+    public var values: [ObjectFacetValue] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        name: String = "",
+        values: [ObjectFacetValue] = []
+    ) {
+        self.name = name
+        self.values = values
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.name, from: &reader)
+            case 18: try ProtoMessage<ObjectFacetValue>.append(to: &self.values, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.name, tag: 10)
+        size += ProtoMessage<ObjectFacetValue>.size(repeated: self.values, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectFacetValue>.write(repeated: self.values, tag: 18, to: &writer)
+        ProtoString.write(self.name, tag: 10, to: &writer)
+    }
+}
+
+public struct ObjectFacetValue: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectFacetValue" }
+
+    public var value: String = ""
+    public var objects: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        value: String = "",
+        objects: Int64 = 0
+    ) {
+        self.value = value
+        self.objects = objects
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.value, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.objects, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.value, tag: 10)
+        size += ProtoInt64.size(self.objects, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.objects, tag: 16, to: &writer)
+        ProtoString.write(self.value, tag: 10, to: &writer)
+    }
+}
+
 public struct DailyStatistics: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DailyStatistics" }
 
@@ -681,20 +861,27 @@ extension FileDescriptor {
             FAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIqChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVH\
             ZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3RvcmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVz\
             GAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlzGAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3Rp\
-            Y3NSBGRheXMi4QIKD0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1z\
-            dG9yZWRPYmplY3RzEiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5h\
-            cnJpdmVkT2JqZWN0cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgD\
-            Ug5kZWxldGVkT2JqZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMY\
-            CCABKANSEHJlcXVlc3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlczLPBQoXT2JqZWN0\
-            TWFuYWdlbWVudFNlcnZpY2USbwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RS\
-            ZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJvCgxTZXRSZXRlbnRpb24SLi5h\
-            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNl\
-            dFJldGVudGlvblJlc3BvbnNlEnQKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9u\
-            UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiA5ACARJ6Cg5MaXN0QmFkT2Jq\
-            ZWN0cxIwLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0\
-            ZXdheS52MS5MaXN0QmFkT2JqZWN0c1Jlc3BvbnNlIgOQAgESZwoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5HZXRPYmplY3RSZXF1ZXN0GiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIgOQAgESdwoNR2V0U3Rh\
-            dGlzdGljcxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9n\
-            YXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXNwb25zZSIDkAIBYgZwcm90bzM=
+            Y3NSBGRheXMiMAoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlciKKAQoXR2V0T2JqZWN0RmFj\
+            ZXRzUmVzcG9uc2USFAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMo\
+            CzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyJmCgtPYmplY3RGYWNldBISCgRuYW1lGAEg\
+            ASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFs\
+            dWVzIkIKEE9iamVjdEZhY2V0VmFsdWUSFAoFdmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANSB29iamVjdHMi4QIK\
+            D0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1zdG9yZWRPYmplY3Rz\
+            EiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5hcnJpdmVkT2JqZWN0\
+            cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgDUg5kZWxldGVkT2Jq\
+            ZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMYCCABKANSEHJlcXVl\
+            c3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlczLOBgoXT2JqZWN0TWFuYWdlbWVudFNl\
+            cnZpY2USbwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJj\
+            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJvCgxTZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0\
+            YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJl\
+            c3BvbnNlEnQKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiA5ACARJ6Cg5MaXN0QmFkT2JqZWN0cxIwLmFyY2hl\
+            YmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0\
+            QmFkT2JqZWN0c1Jlc3BvbnNlIgOQAgESZwoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RS\
+            ZXF1ZXN0GiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIgOQAgESdwoNR2V0U3RhdGlzdGljcxIvLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
+            dFN0YXRpc3RpY3NSZXNwb25zZSIDkAIBEn0KD0dldE9iamVjdEZhY2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
+            T2JqZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiA5AC\
+            AWIGcHJvdG8z
             """)
 }

@@ -101,6 +101,12 @@ package final class Connection {
     /// - Returns: how many rows it changed.
     @discardableResult
     package func execute(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Int {
+        try execute(sql, arguments: arguments)
+    }
+
+    /// Does the same for a statement whose number of arguments is known only at run time.
+    @discardableResult
+    package func execute(_ sql: String, arguments: [(any Bindable)?]) throws(DatabaseError) -> Int {
         let statement = try start(sql, arguments)
         defer { statement.reset() }
         while try statement.step() {}

@@ -1,0 +1,156 @@
+extension FilterParser {
+    mutating func term() throws(FilterError) -> ObjectFilter.Term {
+        let start = scanner.position
+        if scanner.byte == UInt8(ascii: "\"") {
+            let text = try scanner.quoted()
+            if scanner.isAtOperator { return .tag(key: try key(text, at: start), value: try tagValue()) }
+            return try word(text, at: start)
+        }
+        if let key = try rawTag() { return .tag(key: key, value: try tagValue()) }
+        let name = scanner.word()
+        guard !name.isEmpty else { throw scanner.failure("a term") }
+        guard let field = FilterField(rawValue: name) else {
+            if scanner.byte == UInt8(ascii: "=") { return .tag(key: name, value: try tagValue()) }
+            guard !scanner.isAtOperator else {
+                throw scanner.failure("\(FilterField.list) or KEY=VALUE", at: start)
+            }
+            return try word(name, at: start)
+        }
+        guard field != .topic else {
+            throw scanner.failure("another field: topics are not indexed", at: start)
+        }
+        guard scanner.isAtOperator else {
+            throw scanner.failure("an operator after \"\(name)\" (to search for the word, write it in quotes)")
+        }
+        return try term(of: field)
+    }
+
+    private mutating func term(of field: FilterField) throws(FilterError) -> ObjectFilter.Term {
+        switch field {
+        case .status:
+            try equality()
+            let (value, at) = try value()
+            guard value == "verified" else { throw scanner.failure("\"verified\"", at: at) }
+            return .isVerified
+        case .trashed:
+            try equality()
+            let (value, at) = try value()
+            guard let isTrashed = Bool(value) else { throw scanner.failure("true or false", at: at) }
+            return .trashed(isTrashed)
+        case .device: return .device(try pattern())
+        case .contentType: return .contentType(try pattern())
+        case .name:
+            switch try pattern() {
+            case .text(let text): return .name(.text(text.lowercasedByScalar))
+            case .prefix(let prefix): return .name(.prefix(prefix.lowercasedByScalar))
+            }
+        case .objectID:
+            try equality()
+            return .objectID(try value().text)
+        case .site:
+            try equality()
+            return .site(try value("the number of a site", FilterQuantity.number))
+        case .size:
+            let comparison = try comparison()
+            let size = try value("a size such as 1048576 or 1MiB", FilterQuantity.size)
+            return .size(comparison.interval(first: size, next: size + 1))
+        case .created:
+            let comparison = try comparison()
+            let time = try value("a date or time such as 2026-01-31 or 2026-01-31T08:00:00Z", FilterQuantity.time)
+            return .created(comparison.interval(first: time.first, next: time.next))
+        case .age:
+            let at = scanner.position
+            let comparison = try comparison()
+            guard comparison != .equal else { throw scanner.failure("<, <=, > or >=", at: at) }
+            let age = try value("an age such as 90s, 15m, 12h, 7d or 2w", FilterQuantity.age)
+            return .age(comparison.interval(first: age, next: age + 1))
+        case .topic: preconditionFailure("a term about topics was refused before")
+        }
+    }
+
+    /// The key of `raw_tags.KEY`; `nil` where another name begins.
+    private mutating func rawTag() throws(FilterError) -> String? {
+        let prefix = "raw_tags"
+        var ahead = scanner
+        let name = ahead.tagKey()
+        guard name == prefix || name.hasPrefix(prefix + ".") else { return nil }
+        scanner.skip(bytes: prefix.utf8.count)
+        guard scanner.skip(".") else { throw scanner.failure("a dot and the key of a tag") }
+        let start = scanner.position
+        let key = scanner.byte == UInt8(ascii: "\"") ? try scanner.quoted() : scanner.tagKey()
+        if scanner.byte == UInt8(ascii: " ") || scanner.byte == UInt8(ascii: "\"") {
+            throw scanner.failure("an operator (a key with a space or a quote is written in quotes)")
+        }
+        return try self.key(key, at: start)
+    }
+
+    private func key(_ key: String, at start: Int) throws(FilterError) -> String {
+        guard !key.isEmpty else { throw scanner.failure("the key of a tag", at: start) }
+        return key
+    }
+
+    private mutating func tagValue() throws(FilterError) -> String {
+        try equality()
+        return try value().text
+    }
+
+    /// A word, or the beginning of one with a `*` behind it, which changes nothing.
+    private mutating func word(_ text: String, at start: Int) throws(FilterError) -> ObjectFilter.Term {
+        _ = scanner.skip("*")
+        let word = text.last == "*" ? String(text.dropLast()) : text
+        guard !word.isEmpty else { throw scanner.failure("a word", at: start) }
+        return .word(word.lowercasedByScalar)
+    }
+
+    private mutating func comparison() throws(FilterError) -> ObjectFilter.Comparison {
+        if scanner.skip(":") || scanner.skip("=") { return .equal }
+        if scanner.skip("<") { return scanner.skip("=") ? .lessOrEqual : .less }
+        if scanner.skip(">") { return scanner.skip("=") ? .greaterOrEqual : .greater }
+        throw scanner.failure("one of : = < <= > >=")
+    }
+
+    private mutating func equality() throws(FilterError) {
+        let start = scanner.position
+        guard try comparison() == .equal else {
+            throw scanner.failure("\":\" or \"=\" (only size, created and age have an order)", at: start)
+        }
+    }
+
+    /// A value; with `:` before it a `*` at its end stands for whatever follows.
+    private mutating func pattern() throws(FilterError) -> ObjectFilter.Pattern {
+        let isPattern = scanner.byte == UInt8(ascii: ":")
+        try equality()
+        let isQuoted = scanner.byte == UInt8(ascii: "\"")
+        var (text, at) = try value(allowsStar: isPattern)
+        guard isPattern, text.last == "*" else { return .text(text) }
+        text.removeLast()
+        guard !text.isEmpty, !text.contains("*") else {
+            throw scanner.failure("characters and one \"*\" at their end", at: isQuoted ? at + 1 : at)
+        }
+        return .prefix(text)
+    }
+
+    private mutating func value<T>(_ expected: String, _ read: (String) -> T?) throws(FilterError) -> T {
+        let (text, at) = try value()
+        guard let value = read(text) else { throw scanner.failure(expected, at: at) }
+        return value
+    }
+
+    /// The value and where it begins.
+    ///
+    /// - Parameter allowsStar: whether a `*` behind a quoted value belongs to it.
+    private mutating func value(allowsStar: Bool = false) throws(FilterError) -> (text: String, position: Int) {
+        let start = scanner.position
+        if scanner.byte == UInt8(ascii: "\"") {
+            var value = try scanner.quoted()
+            if allowsStar, value.last != "*", scanner.skip("*") { value += "*" }
+            return (value, start)
+        }
+        let value = scanner.bareValue()
+        if scanner.byte == UInt8(ascii: "\"") {
+            throw scanner.failure("a space (a value with a quote is written in quotes)")
+        }
+        guard scanner.position > start else { throw scanner.failure("a value") }
+        return (value, start)
+    }
+}

@@ -1,0 +1,107 @@
+/// What terms say something about: an object without its tags.
+package struct FilterSubject: Sendable {
+    package var id: String
+    package var deviceID: String?
+    package var siteID: Int64
+    package var size: Int64
+    /// Microseconds since 1970.
+    package var createdAt: Int64
+    /// In lower case; `nil` = it follows from the tags.
+    package var name: String?
+    package var contentType: String
+    package var isTrashed: Bool
+
+    package init(
+        id: String, deviceID: String?, siteID: Int64, size: Int64, createdAt: Int64, name: String?, contentType: String,
+        isTrashed: Bool
+    ) {
+        self.id = id
+        self.deviceID = deviceID
+        self.siteID = siteID
+        self.size = size
+        self.createdAt = createdAt
+        self.name = name
+        self.contentType = contentType
+        self.isTrashed = isTrashed
+    }
+}
+
+extension ObjectFilter {
+    /// Whether the object is one of those that the filter asks for. `age` must have been replaced, see ``resolved(at:)``.
+    ///
+    /// - Parameter tags: the object's tags; `nil` = not known.
+    /// - Returns: `nil` where it depends on the name or the tags, and these are not known.
+    package func matches(_ object: FilterSubject, tags: [String: String]?) -> Bool? {
+        Self.matches(root, object, tags)
+    }
+
+    private static func matches(_ expression: Expression, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {
+        switch expression {
+        case .term(let term): return matches(term, object, tags)
+        case .not(let child): return matches(child, object, tags).map { !$0 }
+        case .all(let children): return first(false, in: children, object, tags)
+        case .any(let children): return first(true, in: children, object, tags)
+        }
+    }
+
+    /// `value` where a child has it, its opposite where none may have it, else `nil`.
+    private static func first(
+        _ value: Bool, in children: [Expression], _ object: FilterSubject, _ tags: [String: String]?
+    ) -> Bool? {
+        var isKnown = true
+        for child in children {
+            let result = matches(child, object, tags)
+            if result == value { return value }
+            if result == nil { isKnown = false }
+        }
+        return isKnown ? !value : nil
+    }
+
+    private static func matches(_ term: Term, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {
+        switch term {
+        case .isVerified: true
+        case .tag(let key, let value): tags.map { $0[key].map { $0.utf8.elementsEqual(value.utf8) } ?? false }
+        case .device(let pattern): object.deviceID.map(pattern.matches) ?? false
+        case .site(let id): object.siteID == id
+        case .objectID(let id): object.id == id
+        case .size(let interval): interval.contains(object.size)
+        case .created(let interval): interval.contains(object.createdAt)
+        case .age: preconditionFailure("an age has no meaning without the time")
+        case .name(let pattern): object.name.map(pattern.matches)
+        case .contentType(let pattern): pattern.matches(object.contentType)
+        case .trashed(let isTrashed): object.isTrashed == isTrashed
+        case .word(let word): matches(word: word, object, tags)
+        }
+    }
+
+    private static func matches(word: String, _ object: FilterSubject, _ tags: [String: String]?) -> Bool? {
+        let pattern = Pattern.prefix(word)
+        if let name = object.name, pattern.matches(name) { return true }
+        if let device = object.deviceID, pattern.matches(device.lowercasedByScalar) { return true }
+        guard object.name != nil else { return nil }
+        return tags.map { $0.values.contains { pattern.matches($0.lowercasedByScalar) } }
+    }
+
+    /// The same filter with each age replaced by the creation times that have it at a moment.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func resolved(at now: Int64) -> ObjectFilter {
+        ObjectFilter(Self.resolved(root, now))
+    }
+
+    private static func resolved(_ expression: Expression, _ now: Int64) -> Expression {
+        switch expression {
+        case .term(.age(let age)):
+            // An age from `lower` on and below `upper` is a second above now − upper and up to now − lower.
+            .term(
+                .created(
+                    Interval(
+                        lower: age.upper.map { (now - $0 + 1) * 1_000_000 },
+                        upper: age.lower.map { (now - $0 + 1) * 1_000_000 })))
+        case .term: expression
+        case .not(let child): .not(resolved(child, now))
+        case .all(let children): .all(children.map { resolved($0, now) })
+        case .any(let children): .any(children.map { resolved($0, now) })
+        }
+    }
+}

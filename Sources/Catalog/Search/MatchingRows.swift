@@ -1,0 +1,100 @@
+import Basics
+import Database
+import ObjectFilters
+
+/// Reads the objects at given positions, and compares them with a filter.
+struct MatchingRows {
+    /// Rows that one statement asks for; shorter lists are filled up with their last position.
+    private static let lengths = [1, 8, 32, 128]
+    private static let lists = Dictionary(
+        uniqueKeysWithValues: lengths.map { length in
+            (length, (1...length).map { "$\($0)" }.joined(separator: ", "))
+        })
+
+    private let connection: Connection
+    private let filter: ObjectFilter
+    private let texts: FilterTexts
+    private let scope: Int64?
+
+    init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection) {
+        self.connection = connection
+        self.filter = filter
+        self.scope = scope
+        texts = FilterTexts(filter)
+    }
+
+    /// - Parameter positions: descending.
+    func matches<Value>(
+        at positions: [Int64], row decode: (Row) throws -> Value
+    ) throws -> [ObjectSearch.Match<Value>] {
+        var matches: [ObjectSearch.Match<Value>] = []
+        var start = 0
+        while start < positions.count {
+            let end = min(start + (Self.lengths.last ?? 1), positions.count)
+            matches += try chunk(Array(positions[start..<end]), decode)
+            start = end
+        }
+        return matches
+    }
+
+    private func chunk<Value>(
+        _ positions: [Int64], _ decode: (Row) throws -> Value
+    ) throws -> [ObjectSearch.Match<Value>] {
+        let (list, arguments) = Self.list(positions)
+        // Bad objects are few: they are compared here, and no index leaves them out.
+        let rows = try connection.query(
+            """
+            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) AND o.bad_at IS NULL
+            ORDER BY o.position DESC
+            """, arguments: arguments
+        ) { row -> (match: ObjectSearch.Match<Value>, undecided: FilterSubject?)? in
+            if let scope, row.int64("organization_id") != scope { return nil }
+            let subject = ObjectRecords.subject(row, of: texts)
+            let result = filter.matches(subject, tags: nil)
+            guard result != false else { return nil }
+            let match = ObjectSearch.Match(position: row.int64("position"), value: try decode(row))
+            return (match, result == nil ? subject : nil)
+        }.compactMap(\.self)
+        let undecided = rows.filter { $0.undecided != nil }.map(\.match.position)
+        guard !undecided.isEmpty else { return rows.map(\.match) }
+        let tags = try Self.tags(at: undecided, in: connection)
+        return rows.filter { row in
+            guard var subject = row.undecided else { return true }
+            let tags = tags[row.match.position] ?? [:]
+            subject.name = subject.name ?? Self.name(of: subject, tags)
+            return filter.matches(subject, tags: tags) == true
+        }.map(\.match)
+    }
+
+    /// The name of an object of a version that kept no names, in lower case.
+    private static func name(of object: FilterSubject, _ tags: [String: String]) -> String {
+        let owner = ObjectOwner(organizationID: 0, siteID: object.siteID, suiteID: nil, deviceID: object.deviceID)
+        return ObjectNaming.name(
+            hint: nil, tags: tags, owner: owner, createdAt: UnixTime(microseconds: object.createdAt)
+        ).text.lowercasedByScalar
+    }
+
+    static func tags(at positions: [Int64], in connection: Connection) throws -> [Int64: [String: String]] {
+        var tags: [Int64: [String: String]] = [:]
+        var start = 0
+        while start < positions.count {
+            let end = min(start + (lengths.last ?? 1), positions.count)
+            let (list, arguments) = list(Array(positions[start..<end]))
+            for (position, key, value) in try connection.query(
+                "SELECT position, key, value FROM object_tags WHERE position IN (\(list))", arguments: arguments,
+                row: { ($0.int64("position"), $0.text("key"), $0.text("value")) })
+            {
+                tags[position, default: [:]][key] = value
+            }
+            start = end
+        }
+        return tags
+    }
+
+    /// The parameters of a list and their arguments, of one of few lengths so that few statements are prepared.
+    private static func list(_ positions: [Int64]) -> (sql: String, arguments: [(any Bindable)?]) {
+        let length = lengths.first { $0 >= positions.count } ?? positions.count
+        let padding = repeatElement(positions.last ?? 0, count: length - positions.count)
+        return (lists[length] ?? "", positions + padding)
+    }
+}

@@ -1,0 +1,101 @@
+import Basics
+import Database
+import GatewayAPI
+import ObjectFilters
+import RPC
+
+/// How many objects match, and how many have each device, site, day and value of a tag.
+struct ObjectFacets: Sendable {
+    struct Facet: Sendable {
+        let kind: FacetKind
+        /// The key of the tag; empty for other kinds.
+        let key: String
+        /// Most objects first; days latest first.
+        var values: [(value: String, objects: Int64)]
+    }
+
+    struct Result: Sendable {
+        var count: Int64 = 0
+        /// `false` = at least `count`; the facets are those of the objects that were counted.
+        var isExact = true
+        var facets: [Facet] = []
+    }
+
+    /// Values of a facet, and tags.
+    static let mostValues = 20
+    /// Objects that are counted, and rows that are looked at for them.
+    static let mostObjects = 10_000
+    private static let mostRows = 12_000
+
+    let database: Database
+    let clock: any WallClock
+
+    /// - Throws: INVALID_ARGUMENT where the filter is not valid.
+    func facets(filter text: String, scope: Int64?) async throws -> Result {
+        let filter = try ObjectListing.parse(text).resolved(at: clock.now().seconds)
+        return try await database.readInBackground { connection in
+            if filter == .everything, try SearchRecords(connection).upgraded() == nil {
+                return try FacetRecords(connection).all(scope: scope)
+            }
+            return try Self.count(filter.hidingTrash, scope, in: connection)
+        }
+    }
+
+    private static func count(_ filter: ObjectFilter, _ scope: Int64?, in connection: Connection) throws -> Result {
+        let search = try ObjectSearch(filter, scope: scope, in: connection, budget: SearchBudget(mostRows))
+        let matches = try search.matches(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init)
+        var counts = FacetCounts()
+        let counted = matches.found.prefix(mostObjects)
+        let tags = try MatchingRows.tags(at: counted.map(\.position), in: connection)
+        for match in counted { counts.add(match.value, tags: tags[match.position] ?? [:]) }
+        return Result(count: Int64(counted.count), isExact: matches.rest == nil, facets: counts.facets)
+    }
+}
+
+/// Counts objects that were read.
+struct FacetCounts {
+    /// What is counted of an object beside its tags.
+    struct Subject {
+        let deviceID: String?
+        let siteID: Int64
+        let createdAt: Int64
+
+        init(_ row: Row) {
+            deviceID = row.optionalText("device_id")
+            siteID = row.int64("site_id")
+            createdAt = row.int64("created_at")
+        }
+    }
+
+    private var devices: [String: Int64] = [:]
+    private var sites: [Int64: Int64] = [:]
+    /// By days since 1970.
+    private var days: [Int64: Int64] = [:]
+    private var tags: [String: [String: Int64]] = [:]
+
+    mutating func add(_ object: Subject, tags: [String: String]) {
+        if let device = object.deviceID { devices[device, default: 0] += 1 }
+        sites[object.siteID, default: 0] += 1
+        days[object.createdAt / SearchRecords.day, default: 0] += 1
+        for (key, value) in tags { self.tags[key, default: [:]][value, default: 0] += 1 }
+    }
+
+    var facets: [ObjectFacets.Facet] {
+        let latest = days.sorted { $0.key > $1.key }.prefix(ObjectFacets.mostValues)
+            .map { (CivilTime(UnixTime(seconds: $0.key * 86_400)).date(), $0.value) }
+        let keys = tags.map { (key: $0.key, objects: $0.value.values.reduce(0, +)) }
+            .sorted { ($1.objects, $0.key) < ($0.objects, $1.key) }.prefix(ObjectFacets.mostValues)
+        return [
+            ObjectFacets.Facet(kind: .device, key: "", values: Self.most(devices)),
+            ObjectFacets.Facet(
+                kind: .site, key: "",
+                values: Self.most(Dictionary(uniqueKeysWithValues: sites.map { (String($0.key), $0.value) }))),
+            ObjectFacets.Facet(kind: .day, key: "", values: latest),
+        ] + keys.map { ObjectFacets.Facet(kind: .tag, key: $0.key, values: Self.most(tags[$0.key] ?? [:])) }
+    }
+
+    private static func most(_ counts: [String: Int64]) -> [(value: String, objects: Int64)] {
+        counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(ObjectFacets.mostValues)
+            .map { (value: $0.key, objects: $0.value) }
+    }
+}

@@ -1,0 +1,71 @@
+import Database
+import ObjectFilters
+
+/// Objects of a scope that match a filter, newest first, within a budget.
+struct ObjectSearch {
+    /// Rows that one statement reads.
+    private static let longestChunk = 128
+    private static let shortestChunk = 8
+
+    /// A matching object, as `row` decoded it.
+    struct Match<Value> {
+        let position: Int64
+        let value: Value
+    }
+
+    struct Matches<Value> {
+        var found: [Match<Value>] = []
+        /// The position below which nothing was looked at; `nil` = everything was.
+        var rest: Int64?
+    }
+
+    private let rows: MatchingRows
+    private let budget: SearchBudget
+    private let stream: any PositionStream
+
+    /// - Parameters:
+    ///   - filter: without ages, see ``ObjectFilter/resolved(at:)``.
+    ///   - scope: the organization; `nil` = all.
+    init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget) throws {
+        rows = MatchingRows(filter, scope: scope, in: connection)
+        stream = try SearchPlan.stream(of: filter, scope: scope, in: connection, budget: budget)
+        self.budget = budget
+    }
+
+    /// The next matches below a position: `limit` of them, or fewer where no more are there or the budget is spent.
+    func matches<Value>(
+        below start: Int64?, limit: Int, row: (Row) throws -> Value
+    ) throws -> Matches<Value> {
+        var matches = Matches<Value>()
+        var below: Int64? = start ?? .max
+        while let position = below, matches.found.count < limit, matches.found.isEmpty || !budget.isSpent {
+            let chunk = try chunk(below: position, wanted: limit - matches.found.count)
+            matches.found += try rows.matches(at: chunk.positions, row: row)
+            budget.spend(rows: chunk.positions.count)
+            below = chunk.rest
+            if budget.isSpent { break }
+        }
+        matches.rest = below
+        if matches.found.count > limit {
+            matches.found.removeLast(matches.found.count - limit)
+            matches.rest = matches.found.last?.position
+        }
+        return matches
+    }
+
+    private func chunk(below start: Int64, wanted: Int) throws -> (positions: [Int64], rest: Int64?) {
+        let size = max(1, min(max(wanted, Self.shortestChunk), Self.longestChunk, budget.remaining))
+        var positions: [Int64] = []
+        var below = start
+        repeat {
+            switch try stream.next(below: below) {
+            case .found(let position):
+                positions.append(position)
+                below = position
+            case .unknown(let position): return (positions, position)
+            case .end: return (positions, nil)
+            }
+        } while positions.count < size && positions.count < budget.remaining
+        return (positions, below)
+    }
+}

@@ -1,0 +1,169 @@
+import Database
+import ObjectFilters
+
+/// How a filter is searched: which streams of positions have all that can match it.
+///
+/// A stream may have more than what matches: each row is compared with the whole filter. So whatever no index serves is left
+/// out here, and costs only rows that are looked at.
+struct SearchPlan {
+    /// Where the objects are that an expression can match.
+    private enum Candidates {
+        case within(PositionBounds)
+        /// - `isScoped`: whether all of them belong to the organization, apart from rare exceptions.
+        case stream(any PositionStream, isScoped: Bool)
+
+        static var everything: Candidates { .within(.all) }
+        static var nothing: Candidates { .within(.none) }
+    }
+
+    /// The end of the year 9999, in microseconds.
+    private static let lastTime: Int64 = 253_402_300_800_000_000
+
+    private let connection: Connection
+    private let budget: SearchBudget
+    /// The organization; `nil` = all.
+    private let scope: Int64?
+    /// Whether objects in the trash can match. They have no rows of prefixes.
+    private let includesTrash: Bool
+
+    private init(connection: Connection, scope: Int64?, includesTrash: Bool, budget: SearchBudget) {
+        self.connection = connection
+        self.includesTrash = includesTrash
+        self.scope = scope
+        self.budget = budget
+    }
+
+    /// - Parameter filter: without ages, see ``ObjectFilter/resolved(at:)``.
+    static func stream(
+        of filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget
+    ) throws -> any PositionStream {
+        let plan = SearchPlan(
+            connection: connection, scope: scope, includesTrash: !filter.excludesTrash, budget: budget)
+        switch try plan.candidates(filter.root, isNegated: false) {
+        case .within(let bounds): return plan.objects(within: bounds)
+        case .stream(let stream, let isScoped):
+            if isScoped || scope == nil { return stream }
+            return IntersectionStream([stream, plan.objects(within: .all)], budget: budget)
+        }
+    }
+
+    private func candidates(_ expression: ObjectFilter.Expression, isNegated: Bool) throws -> Candidates {
+        switch expression {
+        case .term(let term): isNegated ? try rest(of: term) : try candidates(term)
+        case .not(let child): try candidates(child, isNegated: !isNegated)
+        case .all(let children):
+            // NOT (a AND b) = NOT a OR NOT b.
+            isNegated
+                ? try union(children.map { try candidates($0, isNegated: true) })
+                : intersection(try children.map { try candidates($0, isNegated: false) })
+        case .any(let children):
+            isNegated
+                ? intersection(try children.map { try candidates($0, isNegated: true) })
+                : try union(children.map { try candidates($0, isNegated: false) })
+        }
+    }
+
+    private func intersection(_ children: [Candidates]) -> Candidates {
+        var bounds = PositionBounds.all
+        var streams: [any PositionStream] = []
+        var isScoped = false
+        for child in children {
+            switch child {
+            case .within(let limits): bounds = bounds.intersection(limits)
+            case .stream(let stream, let isOwn):
+                streams.append(stream)
+                isScoped = isScoped || isOwn
+            }
+        }
+        guard !streams.isEmpty else { return .within(bounds) }
+        let stream = streams.count == 1 ? streams[0] : IntersectionStream(streams, budget: budget)
+        return .stream(bounds == .all ? stream : BoundedStream(stream, bounds), isScoped: isScoped)
+    }
+
+    private func union(_ children: [Candidates]) -> Candidates {
+        var bounds = PositionBounds.none
+        var streams: [any PositionStream] = []
+        var isScoped = true
+        for child in children {
+            switch child {
+            case .within(let limits): bounds = bounds.hull(limits)
+            case .stream(let stream, let isOwn):
+                streams.append(stream)
+                isScoped = isScoped && isOwn
+            }
+        }
+        if streams.isEmpty || bounds == .all { return .within(bounds) }
+        if bounds != .none { streams.append(objects(within: bounds)) }
+        return .stream(streams.count == 1 ? streams[0] : UnionStream(streams), isScoped: isScoped)
+    }
+
+    private func candidates(_ term: ObjectFilter.Term) throws -> Candidates {
+        switch term {
+        case .objectID(let id): .stream(index("objects", ["id = $1"], id), isScoped: true)
+        case .tag(let key, let value):
+            .stream(index("object_tags", ["key = $1", "value = $2"], key, value), isScoped: false)
+        case .device(.text(let id)): .stream(index("objects", ["device_id = $1"], id), isScoped: true)
+        case .site(let id): .stream(index("objects", ["site_id = $1"], id), isScoped: true)
+        case .device(.prefix(let prefix)): try prefixes([.label], SearchPrefix.stored(for: .prefix(prefix)))
+        case .name(let pattern): try prefixes([.name], SearchPrefix.stored(for: pattern))
+        case .word(let word): try prefixes([.name, .label], SearchPrefix.stored(for: .prefix(word)))
+        case .contentType(let pattern):
+            try SearchPrefix.stored(forContentType: pattern).map { try prefixes([.contentType], $0) } ?? .everything
+        case .created(let interval): .within(try positions(createdIn: interval))
+        case .trashed(true): .stream(try trash(), isScoped: true)
+        case .isVerified, .size, .age, .trashed(false): .everything
+        }
+    }
+
+    private func prefixes(_ kinds: [SearchPrefix.Kind], _ prefix: String) throws -> Candidates {
+        let organizations = try scope.map { [$0] } ?? organizations()
+        var streams: [any PositionStream] = organizations.flatMap { organization in
+            kinds.map {
+                index(
+                    "object_prefixes", ["organization_id = $1", "kind = $2", "prefix = $3"], organization, $0.rawValue,
+                    prefix)
+            }
+        }
+        // Objects of an earlier version that have no rows yet.
+        if let upgraded = try SearchRecords(connection).upgraded() {
+            streams.append(objects(within: PositionBounds(lowest: 0, highest: upgraded - 1)))
+        }
+        if includesTrash { streams.append(try trash()) }
+        return .stream(streams.count == 1 ? streams[0] : UnionStream(streams), isScoped: true)
+    }
+
+    private func trash() throws -> any PositionStream {
+        let organizations = try scope.map { [$0] } ?? organizations()
+        return UnionStream(
+            organizations.map { index("objects", ["organization_id = $1", "trashed_at IS NOT NULL"], $0) })
+    }
+
+    private func organizations() throws -> [Int64] {
+        try connection.query("SELECT id FROM organizations ORDER BY id") { $0.int64("id") }
+    }
+
+    private func positions(createdIn interval: ObjectFilter.Interval) throws -> PositionBounds {
+        // Times before 1970 and after the year 9999 are as good as no bound.
+        let (lowest, highest) = (max(interval.lower ?? 0, 0), min(interval.upper ?? Self.lastTime, Self.lastTime))
+        guard lowest < highest else { return .none }
+        return try SearchRecords(connection).positions(createdIn: lowest..<highest, scope: scope)
+    }
+
+    /// Where the objects are that a term does not match.
+    private func rest(of term: ObjectFilter.Term) throws -> Candidates {
+        switch term {
+        case .isVerified: .nothing
+        case .trashed(false): .stream(try trash(), isScoped: true)
+        default: .everything
+        }
+    }
+
+    private func objects(within bounds: PositionBounds) -> any PositionStream {
+        let stream = scope.map { index("objects", ["organization_id = $1"], $0) } ?? index("objects", [])
+        return bounds == .all ? stream : BoundedStream(stream, bounds)
+    }
+
+    private func index(_ table: String, _ conditions: [String], _ arguments: any Bindable...) -> IndexStream {
+        IndexStream(table, where: conditions, arguments, connection: connection, budget: budget)
+    }
+}

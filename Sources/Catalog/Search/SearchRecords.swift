@@ -1,0 +1,225 @@
+import Basics
+import Database
+
+/// The SQL of what objects are found by and counted under.
+///
+/// An object has rows from the commit that makes it until it goes to the trash or is deleted, and again once it is restored.
+package struct SearchRecords {
+    /// Rows of prefixes in one statement are filled up to a multiple of this, so that few statements are prepared.
+    private static let step = 8
+    /// Spans of time that `object_times` has rows for, in microseconds.
+    static let slot: Int64 = 600_000_000
+    static let day: Int64 = 86_400_000_000
+
+    static let migration = Migration(
+        name: "catalog-search",
+        sql: """
+            -- kind: 1 = names, 2 = devices and values of tags, 3 = content types. prefix: in lower case for 1 and 2.
+            CREATE TABLE object_prefixes (
+                organization_id INTEGER NOT NULL,
+                kind INTEGER NOT NULL,
+                prefix TEXT NOT NULL,
+                position INTEGER NOT NULL,
+                PRIMARY KEY (organization_id, kind, prefix, position)
+            ) STRICT, WITHOUT ROWID;
+
+            -- objects: how many are outside the trash. kind: 1 = all, 2 = by device, 3 = by site, 4 = by day of creation,
+            -- 5 = by value of the tag `key`, 6 = by key of a tag.
+            CREATE TABLE object_facets (
+                organization_id INTEGER NOT NULL,
+                kind INTEGER NOT NULL,
+                key TEXT NOT NULL,
+                value TEXT NOT NULL,
+                objects INTEGER NOT NULL,
+                PRIMARY KEY (organization_id, kind, key, value)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX object_facets_by_objects ON object_facets (organization_id, kind, key, objects);
+
+            -- Between which positions the objects are that were created in a span of time. span: its length in
+            -- microseconds, 10 minutes or a day. start: its beginning, in such spans since 1970. The bounds are never
+            -- narrowed.
+            CREATE TABLE object_times (
+                organization_id INTEGER NOT NULL,
+                span INTEGER NOT NULL,
+                start INTEGER NOT NULL,
+                first_position INTEGER NOT NULL,
+                last_position INTEGER NOT NULL,
+                PRIMARY KEY (organization_id, span, start)
+            ) STRICT, WITHOUT ROWID;
+            INSERT INTO object_times (organization_id, span, start, first_position, last_position)
+            SELECT organization_id, \(slot), created_at / \(slot), min(position), max(position) FROM objects
+            GROUP BY organization_id, created_at / \(slot);
+            INSERT INTO object_times (organization_id, span, start, first_position, last_position)
+            SELECT organization_id, \(day), start * \(slot) / \(day), min(first_position), max(last_position)
+            FROM object_times GROUP BY organization_id, start * \(slot) / \(day);
+            CREATE TRIGGER object_times_inserted AFTER INSERT ON objects BEGIN
+                INSERT INTO object_times (organization_id, span, start, first_position, last_position)
+                VALUES
+                    (NEW.organization_id, \(slot), NEW.created_at / \(slot), NEW.position, NEW.position),
+                    (NEW.organization_id, \(day), NEW.created_at / \(day), NEW.position, NEW.position)
+                ON CONFLICT (organization_id, span, start) DO UPDATE SET
+                    first_position = min(first_position, excluded.first_position),
+                    last_position = max(last_position, excluded.last_position);
+            END;
+
+            CREATE INDEX objects_in_trash ON objects (organization_id, position) WHERE trashed_at IS NOT NULL;
+
+            -- One row at most. position: objects below it, of earlier versions, have no rows in object_prefixes and
+            -- object_facets yet.
+            CREATE TABLE search_upgrade (
+                id INTEGER PRIMARY KEY CHECK (id = 1),
+                position INTEGER NOT NULL
+            ) STRICT;
+            INSERT INTO search_upgrade (id, position)
+            SELECT 1, max(position) + 1 FROM objects HAVING count(*) > 0;
+            """)
+
+    let connection: Connection
+
+    package init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// Has an object found and counted that is not: one that leaves the trash, or whose tags were changed since
+    /// ``remove(objectID:)``.
+    package func enter(objectID: String) throws {
+        if let entry = try entry(objectID: objectID) { try enter(entry) }
+    }
+
+    /// Has an object neither found by words nor counted. To be called before it goes to the trash, is deleted, or its tags
+    /// change.
+    package func remove(objectID: String) throws {
+        if let entry = try entry(objectID: objectID) { try remove(entry) }
+    }
+
+    func enter(_ entry: SearchEntry) throws {
+        var prefixes = entry.prefixes
+        if let last = prefixes.last {
+            let missing = (Self.step - prefixes.count % Self.step) % Self.step
+            prefixes += repeatElement(last, count: missing)
+        }
+        let rows = Self.rows(prefixes.count) { "($1, $\(3 + 2 * $0), $\(4 + 2 * $0), $2)" }
+        if !prefixes.isEmpty {
+            try connection.execute(
+                "INSERT INTO object_prefixes (organization_id, kind, prefix, position) VALUES \(rows) ON CONFLICT DO NOTHING",
+                arguments: [entry.organizationID, entry.position]
+                    + prefixes.flatMap { [$0.kind.rawValue, $0.text] as [(any Bindable)?] })
+        }
+        try add(1, to: entry)
+    }
+
+    func remove(_ entry: SearchEntry) throws {
+        let prefixes = Set(entry.prefixes.map(\.text))
+        if !prefixes.isEmpty {
+            try connection.execute(
+                """
+                DELETE FROM object_prefixes WHERE organization_id = $1 AND kind IN (1, 2, 3)
+                    AND prefix IN (\(Self.list(prefixes.count, from: 3))) AND position = $2
+                """, arguments: [entry.organizationID, entry.position] + Array(prefixes))
+        }
+        try add(-1, to: entry)
+        let keys = Set(entry.facets.map(\.key))
+        try connection.execute(
+            """
+            DELETE FROM object_facets WHERE organization_id = $1 AND kind IN (1, 2, 3, 4, 5, 6)
+                AND key IN (\(Self.list(keys.count, from: 2))) AND objects <= 0
+            """, arguments: [entry.organizationID] + Array(keys))
+    }
+
+    /// The rows of VALUES, with commas between them.
+    private static func rows(_ count: Int, _ row: (Int) -> String) -> String {
+        var rows = ""
+        rows.reserveCapacity(count * 32)
+        for index in 0..<count {
+            if index > 0 { rows += ", " }
+            rows += row(index)
+        }
+        return rows
+    }
+
+    private static func list(_ count: Int, from first: Int) -> String {
+        (0..<count).map { "$\(first + $0)" }.joined(separator: ", ")
+    }
+
+    private func add(_ objects: Int, to entry: SearchEntry) throws {
+        let facets = entry.facets
+        let rows = Self.rows(facets.count) { "($1, $\(3 + 3 * $0), $\(4 + 3 * $0), $\(5 + 3 * $0), $2)" }
+        try connection.execute(
+            """
+            INSERT INTO object_facets (organization_id, kind, key, value, objects) VALUES \(rows)
+            ON CONFLICT (organization_id, kind, key, value) DO UPDATE SET
+                objects = object_facets.objects + excluded.objects
+            """, arguments: [entry.organizationID, objects] + Self.values(facets))
+    }
+
+    private static func values(_ facets: [SearchEntry.Facet]) -> [(any Bindable)?] {
+        facets.flatMap { [$0.kind.rawValue, $0.key, $0.value] as [(any Bindable)?] }
+    }
+
+    /// Replaces the content type that an object is found by.
+    func setContentType(_ type: String, ofFile fileID: String) throws {
+        let found = try connection.first(
+            "SELECT position, organization_id FROM objects WHERE file_id = $1 AND trashed_at IS NULL", fileID
+        ) { (position: $0.int64("position"), organizationID: $0.int64("organization_id")) }
+        guard let found, try found.position >= upgraded() ?? 0 else { return }
+        let unknown = SearchPrefix.stored(ofContentType: ContentType.unknown)
+        try connection.execute(
+            """
+            DELETE FROM object_prefixes WHERE organization_id = $1 AND kind = 3 AND prefix IN ($3, $4) AND position = $2
+            """, found.organizationID, found.position, unknown[0], unknown[1])
+        for prefix in SearchPrefix.stored(ofContentType: type) {
+            try connection.execute(
+                "INSERT INTO object_prefixes (organization_id, kind, prefix, position) VALUES ($1, 3, $3, $2) ON CONFLICT DO NOTHING",
+                found.organizationID, found.position, prefix)
+        }
+    }
+
+    /// What an object is found by, unless it is in the trash, or one of an earlier version that has no rows yet.
+    private func entry(objectID: String) throws -> SearchEntry? {
+        let entry = try connection.first(
+            "SELECT \(ObjectRecords.columns) FROM objects o WHERE o.id = $1", objectID
+        ) { (position: $0.int64("position"), object: ObjectRecords.object($0)) }
+        guard let entry, entry.object.trashedAt == nil, try entry.position >= upgraded() ?? 0 else { return nil }
+        return SearchEntry(
+            entry.object, position: entry.position, tags: try ObjectRecords(connection).tags(position: entry.position))
+    }
+
+    /// The position from which on all objects have their rows; `nil` = all.
+    func upgraded() throws -> Int64? {
+        try connection.first("SELECT position FROM search_upgrade") { $0.int64("position") }
+    }
+
+    /// Between which positions objects are that were created in an interval, in microseconds.
+    func positions(createdIn interval: Range<Int64>, scope: Int64?) throws -> PositionBounds {
+        guard !interval.isEmpty else { return .none }
+        let (first, last) = (interval.lowerBound / Self.slot, (interval.upperBound - 1) / Self.slot)
+        let (firstDay, lastDay) = (interval.lowerBound / Self.day, (interval.upperBound - 1) / Self.day)
+        let slotsOfADay = Self.day / Self.slot
+        if firstDay == lastDay { return try positions(span: Self.slot, first...last, scope) }
+        // The days at both ends by their slots, those in between as a whole.
+        var bounds = try positions(span: Self.slot, first...((firstDay + 1) * slotsOfADay - 1), scope)
+        bounds = bounds.hull(try positions(span: Self.slot, (lastDay * slotsOfADay)...last, scope))
+        guard firstDay + 1 < lastDay else { return bounds }
+        return bounds.hull(try positions(span: Self.day, (firstDay + 1)...(lastDay - 1), scope))
+    }
+
+    private func positions(span: Int64, _ starts: ClosedRange<Int64>, _ scope: Int64?) throws -> PositionBounds {
+        let organizations = scope == nil ? "IN (SELECT id FROM organizations)" : "= $4"
+        let bounds = try connection.query(
+            """
+            SELECT min(first_position) AS first, max(last_position) AS last FROM object_times
+            WHERE span = $1 AND start BETWEEN $2 AND $3 AND organization_id \(organizations)
+            """, arguments: [span, starts.lowerBound, starts.upperBound] + (scope.map { [$0] } ?? [])
+        ) { row in row.optionalInt64("first").map { PositionBounds(lowest: $0, highest: row.int64("last")) } }
+        return (bounds.first ?? nil) ?? .none
+    }
+}
+
+extension SearchEntry {
+    init(_ object: CatalogObject, position: Int64, tags: [String: String]) {
+        self.init(
+            position: position, organizationID: object.owner.organizationID, siteID: object.owner.siteID,
+            deviceID: object.owner.deviceID, createdAt: object.times.createdAt, name: object.name(tags: tags).text,
+            contentType: object.description.contentType, tags: tags)
+    }
+}

@@ -1,0 +1,51 @@
+import Testing
+
+@testable import ObjectFilters
+
+struct FilterMatchTests {
+    private static let object = FilterSubject(
+        id: "id", deviceID: "261121-00000A", siteID: 2, size: 1 << 20, createdAt: 1_000_000_000_000, name: "run07.mcap",
+        contentType: "video/mp4", isTrashed: false)
+    private static let tags = ["weather": "Heavy rain", "empty": ""]
+
+    private static func matches(_ text: String, tags: [String: String]? = tags) throws -> Bool? {
+        try FilterParser.parse(text).resolved(at: 1_000_100).matches(object, tags: tags)
+    }
+
+    @Test(arguments: [
+        "", "status:verified", "object_id=id", "device=261121-00000A", "device:261121-*", "site=2", "size=1MiB",
+        "created=1970-01-12T13:46:40Z", "age<=100s", "age>=100s", "age<101s", "age>99s", "name:RUN07*",
+        "name=Run07.mcap",
+        "content_type:video/*", "content_type=video/mp4", "trashed=false", "weather=\"Heavy rain\"", "empty=\"\"",
+        "run07", "heavy", "HEAVY*", "261121-00000a", "rain OR heavy", "NOT rain", "NOT (rain OR site=3)",
+        "heavy (site=3 OR size>1)",
+    ])
+    func matchesTheObject(_ filter: String) throws {
+        #expect(try Self.matches(filter) == true)
+        #expect(try filter.isEmpty || Self.matches("NOT (\(filter))") == false)
+    }
+
+    @Test(arguments: [
+        "object_id=ID", "device=261121-00000a", "device:261121-00000a*", "device=261121-*", "site=3", "size>1MiB",
+        "created>1970-01-12T13:46:40Z", "age<100s", "age>100s", "name=run07", "name:07*", "content_type:Video/*",
+        "content_type=video", "trashed=true", "weather=rain", "weather=\"heavy rain\"", "raw_tags.no=x", "rain", "mcap",
+        "video", "NOT status:verified",
+    ])
+    func doesNotMatchTheObject(_ filter: String) throws {
+        #expect(try Self.matches(filter) == false)
+        #expect(try Self.matches("NOT (\(filter))") == true)
+    }
+
+    @Test(arguments: [
+        ("rain", nil), ("weather=rain", nil), ("run07", true), ("run07 OR rain", true), ("site=3 rain", false),
+        ("site=2 rain", nil), ("NOT rain", nil), ("site=2 OR rain", true), ("site=3 OR rain", nil),
+    ])
+    func unknownTagsLeaveOnlyWhatDependsOnThemOpen(_ filter: String, _ expected: Bool?) throws {
+        #expect(try Self.matches(filter, tags: nil) == expected)
+    }
+
+    @Test(arguments: [("ABC", "abc"), ("ÉTÉ", "été"), ("ΑΣ", "ασ"), ("İ", "i\u{307}"), ("名前", "名前")])
+    func lowercasesByScalar(_ text: String, _ expected: String) {
+        #expect(text.lowercasedByScalar.unicodeScalars.elementsEqual(expected.unicodeScalars))
+    }
+}
