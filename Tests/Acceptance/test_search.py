@@ -1,0 +1,395 @@
+"""The filter of ListObjects beside a plain evaluator: random filters over a catalog that grows meanwhile.
+
+A filter is made as a tree, and its text from that; which objects match is decided on the tree. So the parser, the search
+tables and the pages have to agree with a few lines of Python that know none of them.
+"""
+
+import contextlib
+import datetime
+import random
+import sqlite3
+import threading
+import time
+from dataclasses import dataclass
+
+import pytest
+from support.parties import Fleet, User
+from support.uploads import completed, content
+
+PASSWORD = "a password of some length"
+HOUR = 3600
+#: Objects and filters, and with --full.
+SHORT, FULL = (600, 300), (5000, 20_000)
+
+DEVICES = [f"2611{day}-00000{number}" for day in ("20", "21") for number in range(1, 6)]
+TAGS = {
+    "weather": ["rain", "Rain", "heavy rain", "sun", "snow"],
+    "route name": ["north", "North loop", "Nordring", 'the "short" one', "ÉTÉ"],
+    "run": [f"run-{number}" for number in range(12)],
+    "k": ["", "a=b:c", "(x)", "名前", "f(1)"],
+}
+WORDS = [
+    "rain",
+    "RAIN",
+    "r",
+    "heavy",
+    "nor",
+    "north l",
+    "north",
+    "run-1",
+    "run",
+    "261121",
+    "2611",
+    "été",
+    "名",
+    "the",
+    "zzz",
+]
+
+
+@dataclass
+class Object:
+    id: str
+    organization: int
+    site: int
+    device: str | None
+    size: int
+    #: Seconds since 1970.
+    created: int
+    tags: dict[str, str]
+    is_trashed: bool
+
+    @property
+    def name(self) -> str:
+        """What an object is called of which no client told a name."""
+        time_ = datetime.datetime.fromtimestamp(self.created, datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+        return f"{self.device or f'site-{self.site}'}_{time_}"
+
+
+def catalog(count: int, organizations: list[int], now: int, choose: random.Random) -> list[Object]:
+    """Oldest first, as they are stored; creation follows only roughly."""
+    return [
+        Object(
+            id=f"0197{number:08x}-7000-8000-000000000000",
+            organization=choose.choice(organizations),
+            site=choose.randrange(1, 4),
+            device=choose.choice([None, *DEVICES]),
+            size=choose.choice([0, 1, 1000, 1024, 1 << 20, 1_500_000, 3 << 20, 5_000_000_000]),
+            created=now - (count - number) * HOUR // 20 // HOUR * HOUR - choose.randrange(8) * HOUR - HOUR // 2,
+            tags={key: choose.choice(values) for key, values in TAGS.items() if choose.random() < 0.7},
+            is_trashed=choose.random() < 0.1,
+        )
+        for number in range(count)
+    ]
+
+
+def store(database, objects: list[Object]) -> None:
+    """As a gateway of an earlier version left them: none has rows in the search tables."""
+    for one in objects:
+        time_ = one.created * 1_000_000
+        position = database.execute(
+            """
+            INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket, object_key,
+                size, etag, created_at, uploaded_at, verified_at, trashed_at)
+            VALUES ($id, $id, $id, $organization, $site, NULL, $device, 'data', $id, $size, '"A"', $time, $time, $time,
+                $trashed)
+            """,
+            {
+                "id": one.id,
+                "organization": one.organization,
+                "site": one.site,
+                "device": one.device,
+                "size": one.size,
+                "time": time_,
+                "trashed": time_ if one.is_trashed else None,
+            },
+        ).lastrowid
+        database.executemany(
+            "INSERT INTO object_tags (position, key, value) VALUES (?, ?, ?)",
+            [(position, key, value) for key, value in one.tags.items()],
+        )
+    database.execute("INSERT INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
+
+
+# Filters
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def written(text: str, choose: random.Random) -> str:
+    """A value or a key, in quotes where it has to be, and sometimes where it has not."""
+    is_plain = text and not set(text) & set(' "()=:<>*') and text not in ("AND", "OR", "NOT")
+    return text if is_plain and choose.random() < 0.8 else quoted(text)
+
+
+def rfc3339(seconds: int) -> str:
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+COMPARE = {
+    "<": lambda value, first, last: value < first,
+    "<=": lambda value, first, last: value <= last,
+    ">": lambda value, first, last: value > last,
+    ">=": lambda value, first, last: value >= first,
+    "=": lambda value, first, last: first <= value <= last,
+    ":": lambda value, first, last: first <= value <= last,
+}
+
+
+class Term:
+    """A text, and which objects it matches."""
+
+    def __init__(self, text: str, matches):
+        self.text, self.matches = text, matches
+
+    @classmethod
+    def random(cls, objects: list[Object], now: int, choose: random.Random) -> "Term":
+        kind = choose.choice(
+            [
+                "tag",
+                "tag",
+                "word",
+                "word",
+                "device",
+                "prefix",
+                "name",
+                "site",
+                "size",
+                "created",
+                "day",
+                "age",
+                "id",
+                "trash",
+                "content_type",
+            ]
+        )
+        return getattr(cls, kind)(objects, now, choose)
+
+    @classmethod
+    def tag(cls, objects, now, choose):
+        key = choose.choice(list(TAGS))
+        value = choose.choice([*TAGS[key], "none"])
+        name = choose.choice(["", "raw_tags."]) + (key if " " not in key else quoted(key))
+        operator = choose.choice("=:") if name.startswith("raw_tags.") else "="
+        return cls(f"{name}{operator}{written(value, choose)}", lambda one: one.tags.get(key) == value)
+
+    @classmethod
+    def word(cls, objects, now, choose):
+        word = choose.choice(WORDS)
+        text = written(word, choose) + choose.choice(["", "*"])
+        return cls(
+            text,
+            lambda one: any(
+                each.lower().startswith(word.lower()) for each in [one.name, one.device or "", *one.tags.values()]
+            ),
+        )
+
+    @classmethod
+    def device(cls, objects, now, choose):
+        device = choose.choice([*DEVICES, "261120-000009"])
+        return cls(f"device{choose.choice(':=')}{device}", lambda one: one.device == device)
+
+    @classmethod
+    def prefix(cls, objects, now, choose):
+        device = choose.choice(DEVICES)
+        prefix = device[: choose.randrange(1, len(device) + 1)]
+        return cls(f"device:{prefix}*", lambda one: (one.device or "").startswith(prefix))
+
+    @classmethod
+    def name(cls, objects, now, choose):
+        name = choose.choice(objects).name
+        if choose.random() < 0.3:
+            return cls(f"name{choose.choice(':=')}{quoted(name)}", lambda one: one.name == name)
+        prefix = name[: choose.randrange(1, len(name) + 1)]
+        text = choose.choice([prefix, prefix.upper()])
+        return cls(f"name:{quoted(text)}*", lambda one: one.name.lower().startswith(prefix.lower()))
+
+    @classmethod
+    def content_type(cls, objects, now, choose):
+        text, is_match = choose.choice(
+            [("application/*", True), ("application/octet-stream", True), ("app*", True), ("video/*", False)]
+        )
+        return cls(f"content_type:{text}", lambda one: is_match)
+
+    @classmethod
+    def trash(cls, objects, now, choose):
+        """Whatever else a filter says, `trashed` has it find objects in the trash."""
+        is_trashed = choose.random() < 0.5
+        return cls(f"trashed{choose.choice(':=')}{str(is_trashed).lower()}", lambda one: one.is_trashed == is_trashed)
+
+    @classmethod
+    def site(cls, objects, now, choose):
+        site = choose.randrange(1, 5)
+        return cls(f"site{choose.choice(':=')}{site}", lambda one: one.site == site)
+
+    @classmethod
+    def size(cls, objects, now, choose):
+        text, size = choose.choice(
+            [
+                ("0", 0),
+                ("1000", 1000),
+                ("1kB", 1000),
+                ("1KiB", 1024),
+                ("1MiB", 1 << 20),
+                ("1.5MB", 1_500_000),
+                ("5GB", 5 * 10**9),
+            ]
+        )
+        operator = choose.choice(list(COMPARE))
+        return cls(f"size{operator}{text}", lambda one: COMPARE[operator](one.size, size, size))
+
+    @classmethod
+    def created(cls, objects, now, choose):
+        seconds = choose.choice(objects).created + choose.choice([-1, 0, 0, 1])
+        operator = choose.choice(list(COMPARE))
+        text = choose.choice([rfc3339(seconds), quoted(rfc3339(seconds))])
+        return cls(f"created{operator}{text}", lambda one: COMPARE[operator](one.created, seconds, seconds))
+
+    @classmethod
+    def day(cls, objects, now, choose):
+        first = choose.choice(objects).created // 86_400 * 86_400
+        operator = choose.choice(list(COMPARE))
+        return cls(
+            f"created{operator}{rfc3339(first)[:10]}", lambda one: COMPARE[operator](one.created, first, first + 86_399)
+        )
+
+    @classmethod
+    def age(cls, objects, now, choose):
+        """Objects are some hours and a half old: a test that takes less than half an hour does not change what matches."""
+        hours = choose.choice([1, 5, 24, 48, 168])
+        operator = choose.choice(["<", "<=", ">", ">="])
+        text = f"{hours // 24}d" if hours % 24 == 0 else f"{hours}h"
+        return cls(f"age{operator}{text}", lambda one: COMPARE[operator](now - one.created, hours * HOUR, hours * HOUR))
+
+    @classmethod
+    def id(cls, objects, now, choose):
+        one = choose.choice(objects)
+        return cls(f"object_id={one.id}", lambda other: other.id == one.id)
+
+
+def expression(objects, now, choose: random.Random, depth: int = 0):
+    """A filter's text with the strength of its outermost operator (0 = OR, 1 = AND, 2 = neither), and what it matches."""
+    kind = choose.random()
+    if depth == 3 or kind < 0.4:
+        term = Term.random(objects, now, choose)
+        return term.text, 2, term.matches
+    if kind < 0.55:
+        text, strength, matches = expression(objects, now, choose, depth + 1)
+        return f"NOT {text if strength == 2 else f'({text})'}", 2, lambda one: not matches(one)
+    children = [expression(objects, now, choose, depth + 1) for _ in range(2)]
+    is_and = kind < 0.8
+    texts = [text if strength > (0 if is_and else -1) else f"({text})" for text, strength, _ in children]
+    if not is_and:
+        texts = [f"({text})" if choose.random() < 0.2 else text for text in texts]
+    separator = choose.choice([" ", " AND ", "  AND "]) if is_and else choose.choice([" OR ", "  OR  "])
+    matchers = [matches for _, _, matches in children]
+    combine = all if is_and else any
+    return separator.join(texts), int(is_and), lambda one: combine(matches(one) for matches in matchers)
+
+
+def walk(user: User, filter: str, size: int, limit: int) -> list[str]:
+    ids, token = [], ""
+    for _ in range(limit):
+        page = user.objects("ListObjects", filter=filter, page_size=size, page_token=token)
+        assert len(page.objects) <= size
+        ids += [found.object_id for found in page.objects]
+        if not (token := page.next_page_token):
+            return ids
+    raise AssertionError(f"the pages of {filter!r} do not end")
+
+
+@pytest.fixture
+def growing(gateway_with, stubs, is_full, login):
+    """A gateway with a catalog of two organizations, to which a device keeps adding: its users by organization, and objects."""
+    ours = gateway_with(
+        {"scrub": {"bytes_per_second": 0}, "uploads": {"calls_per_minute": 0}, "log": {"level": "info"}}
+    )
+    admin = login(ours)
+    fields = {"organization": "field", "bootstrap_admin_user_name": "boss", "bootstrap_admin_password": PASSWORD}
+    boss = admin.admin("CreateOrganization", **fields).bootstrap_admin
+    fleet = Fleet.create(admin)
+    ours.stop()
+    now = int(time.time())
+    choose = random.Random(18)
+    with contextlib.closing(sqlite3.connect(ours.data / "gateway.db")) as database:
+        system = database.execute("SELECT id FROM organizations WHERE name = 'system'").fetchone()[0]
+        objects = catalog((FULL if is_full else SHORT)[0], [system, boss.organization_id], now, choose)
+        store(database, objects)
+        database.commit()
+    ours.start()
+    users = {None: login(ours), boss.organization_id: User.login(ours, stubs, "field", "boss", PASSWORD)}
+    uploader = fleet.uploader()
+    is_over = threading.Event()
+
+    def add() -> None:
+        number = 0
+        while not is_over.wait(0.02):
+            number += 1
+            completed(uploader, content(1000), {"weather": "rain", "run": f"run-{number % 12}"})
+
+    thread = threading.Thread(target=add)
+    thread.start()
+    yield users, objects, now
+    is_over.set()
+    thread.join()
+
+
+def test_random_filters_find_what_a_plain_evaluator_finds(growing, is_full):
+    users, objects, now = growing
+    ids = {one.id for one in objects}
+    choose = random.Random(2026)
+    matched = 0
+    for _ in range((FULL if is_full else SHORT)[1]):
+        text, _, matches = expression(objects, now, choose)
+        organization = choose.choice(list(users))
+        shows_trash = "trashed" in text
+        size = choose.choice([1, 7, 50, 200, 1000]) if not is_full else choose.choice([50, 200, 1000])
+        expected = [
+            one.id
+            for one in reversed(objects)
+            if (organization is None or one.organization == organization)
+            and (shows_trash or not one.is_trashed)
+            and matches(one)
+        ]
+        if size < 50 and len(expected) > 30:
+            size = 50
+        seen = [each for each in walk(users[organization], text, size, 2000) if each in ids]
+        assert seen == expected, text
+        matched += len(seen)
+    assert matched > 1000, "the filters matched next to nothing"
+
+
+def test_counts_are_those_of_the_lists(growing):
+    """For filters that the objects that are being added do not match."""
+    users, objects, now = growing
+    for organization, user in users.items():
+        own = [one for one in objects if organization in (None, one.organization) and not one.is_trashed]
+        for text, matches in [
+            ("created<2026-01-01", lambda one: False),
+            ("site=2 age>20h", lambda one: one.site == 2 and now - one.created > 20 * HOUR),
+            (
+                "device:261121-* age>20h",
+                lambda one: (one.device or "").startswith("261121-") and now - one.created > 20 * HOUR,
+            ),
+        ]:
+            found = [one for one in own if matches(one)]
+            reply = user.object_management("GetObjectFacets", filter=text)
+            assert (reply.count, reply.is_exact) == (len(found), True), text
+            for facet in reply.facets:
+                for value in facet.values:
+                    if facet.name == "device":
+                        assert value.objects == sum(one.device == value.value for one in found)
+                    if facet.name == "raw_tags.weather":
+                        assert value.objects == sum(one.tags.get("weather") == value.value for one in found)
+
+
+def test_all_objects_are_counted_after_the_upgrade(growing):
+    users, objects, _ = growing
+    (organization,) = [each for each in users if each is not None]
+    reply = users[organization].object_management("GetObjectFacets")
+    assert (
+        reply.count == sum(one.organization == organization and not one.is_trashed for one in objects)
+        and reply.is_exact
+    )
