@@ -19,48 +19,52 @@ struct ObjectListing: Sendable {
     let clock: any WallClock
     let configuration: CatalogConfiguration
 
-    /// Where a page begins, as a token says it.
-    private struct Cursor {
-        let position: Int64
-        /// Seconds since 1970: the time from which ages count on all pages of a walk.
-        let now: Int64?
-
-        init(position: Int64, now: Int64?) {
-            self.position = position
-            self.now = now
-        }
-
-        init?(_ text: String) {
-            let parts = text.split(separator: " ", maxSplits: 1).map { Int64($0) }
-            guard let first = parts.first, let position = first else { return nil }
-            self.position = position
-            now = parts.count == 2 ? parts[1] : nil
-        }
-
-        var text: String { "\(position)" + (now.map { " \($0)" } ?? "") }
-    }
-
     /// - Returns: the objects with their tags, and the token of the next page, empty where there is none.
     func page(
-        size: Int32, token: String, filter: String, for user: UserPrincipal
+        size: Int32, token: String, filter text: String, order orderText: String = "", for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {
-        guard size >= 0 else { throw RPCError.invalidArgument("page_size must be at least 0") }
-        let scope = Self.scope(filter: filter, user: user)
-        let filter = try Self.parse(filter)
-        let cursor = try cursor(token, scope: scope)
+        guard size >= 0 else { throw RPCError.invalidArgument("page_size must not be below 0") }
+        let scope = Self.scope(filter: text, order: orderText, user: user)
+        let (filter, order) = (try Self.parse(text), try ObjectOrder.parse(orderText))
+        let cursor = try cursor(token, order, scope: scope)
         let now = cursor?.now ?? clock.now().seconds
         let query = PageQuery(
-            scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.position,
+            scope: user.objectScope, filter: filter.resolved(at: now).hidingTrash, after: cursor?.place.position,
             size: size == 0 ? Self.defaultPageSize : min(Int(size), Self.maximumPageSize),
             visits: configuration.pageVisits)
-        let (page, tags) = try await database.read { connection in
-            let records = ObjectRecords(connection)
-            let page = try records.page(query)
-            return (page, try records.tags(of: page.objects))
-        }
-        let next = page.next.map { Cursor(position: $0, now: filter.hasAge ? now : nil) }
-        let objects = page.objects.map { ListedObject(object: $0, tags: tags[$0.fileID] ?? [:]) }
-        return (objects, next.map { tokens.seal($0.text, scope: scope) } ?? "")
+        let (objects, next) =
+            if let order {
+                try await database.readInBackground { connection in
+                    try Self.sortedPage(query, order, after: cursor?.place, in: connection)
+                }
+            } else {
+                try await database.read { try Self.page(query, in: $0) }
+            }
+        let token = next.map { PageCursor(place: $0, now: filter.hasAge ? now : nil).text }
+        return (objects, token.map { tokens.seal($0, scope: scope) } ?? "")
+    }
+
+    private static func page(
+        _ query: PageQuery, in connection: Connection
+    ) throws -> (objects: [ListedObject], next: OrderPlace?) {
+        let records = ObjectRecords(connection)
+        let page = try records.page(query)
+        return (
+            try listed(page.objects, records), page.next.map { OrderPlace(value: .number(0), position: $0) }
+        )
+    }
+
+    private static func sortedPage(
+        _ query: PageQuery, _ order: ObjectOrder, after: OrderPlace?, in connection: Connection
+    ) throws -> (objects: [ListedObject], next: OrderPlace?) {
+        let search = SortedSearch(connection: connection, order: order, filter: query.filter, scope: query.scope)
+        let page = try search.page(after: after, size: query.size)
+        return (try listed(page.found.map(\.object), ObjectRecords(connection)), page.next)
+    }
+
+    private static func listed(_ objects: [CatalogObject], _ records: ObjectRecords) throws -> [ListedObject] {
+        let tags = try records.tags(of: objects)
+        return objects.map { ListedObject(object: $0, tags: tags[$0.fileID] ?? [:]) }
     }
 
     /// - Throws: INVALID_ARGUMENT with the byte where the filter becomes invalid.
@@ -72,15 +76,50 @@ struct ObjectListing: Sendable {
         }
     }
 
-    private func cursor(_ token: String, scope: String) throws(RPCError) -> Cursor? {
+    private func cursor(_ token: String, _ order: ObjectOrder?, scope: String) throws(RPCError) -> PageCursor? {
         if token.isEmpty { return nil }
-        guard let cursor = tokens.open(token, scope: scope).flatMap(Cursor.init) else {
-            throw .invalidArgument("page_token must be one that the same caller got for the same filter")
+        guard let cursor = tokens.open(token, scope: scope).flatMap({ PageCursor($0, order: order) }) else {
+            throw .invalidArgument("page_token must be one that the same caller got for the same filter and order")
         }
         return cursor
     }
 
-    private static func scope(filter: String, user: UserPrincipal) -> String {
+    private static func scope(filter: String, order: String, user: UserPrincipal) -> String {
         "objects of \(user.objectScope.map(String.init) ?? "all") for \(user.userID): \(filter)"
+            + (order.isEmpty ? "" : "\u{0}\(order)")
+    }
+}
+
+/// Where a page begins, as a token says it: `POSITION`, or `POSITION NOW VALUE`.
+private struct PageCursor {
+    let place: OrderPlace
+    /// Seconds since 1970: the time from which ages count on all pages of a walk.
+    let now: Int64?
+
+    init(place: OrderPlace, now: Int64?) {
+        self.place = place
+        self.now = now
+    }
+
+    init?(_ text: String, order: ObjectOrder?) {
+        let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+        guard let position = Int64(parts[0]) else { return nil }
+        now = parts.count > 1 ? Int64(parts[1]) : nil
+        let value = parts.count == 3 ? String(parts[2]) : "0"
+        switch order?.key {
+        case .name: place = OrderPlace(value: .text(value), position: position)
+        case .created, .size, nil:
+            guard let number = Int64(value) else { return nil }
+            place = OrderPlace(value: .number(number), position: position)
+        }
+    }
+
+    var text: String {
+        let value =
+            switch place.value {
+            case .number(let number): String(number)
+            case .text(let text): text
+            }
+        return "\(place.position) \(now.map(String.init) ?? "-") \(value)"
     }
 }

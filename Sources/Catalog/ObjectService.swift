@@ -8,11 +8,9 @@ struct ObjectService: DataGatewayObjectServiceHandler {
     let downloads: Downloads
 
     func listObjects(_ request: ListObjectsRequest, context: CallContext) async throws -> ListObjectsResponse {
-        guard request.orderBy.isEmpty else {
-            throw RPCError.invalidArgument("order_by must be empty: lists are in the order of verification only")
-        }
         let (objects, token) = try await listing.page(
-            size: request.pageSize, token: request.pageToken, filter: request.filter, for: try context.user)
+            size: request.pageSize, token: request.pageToken, filter: request.filter, order: request.orderBy,
+            for: try context.user)
         return ListObjectsResponse(objects: objects.map(DataObject.init), nextPageToken: token)
     }
 

@@ -65,6 +65,53 @@ struct SearchTests {
         #expect(try await scene.sizes("weather=Rain", as: scene.user(2)) == [42, 21])
     }
 
+    /// The order's keys, without objects that the filter leaves out.
+    @Test(
+        arguments: ["", "rain", "size>30 OR NOT rain", "site=1"], ["created", "size desc", "name", "name desc", "size"])
+    func sortedPages(_ filter: String, _ order: String) async throws {
+        let scene = try CatalogScene()
+        for number: Int64 in 0..<40 {
+            scene.clock.advance(seconds: number % 3 == 0 ? -7200 : 3600)
+            let object = try scene.add(
+                size: number % 5, site: 1 + number % 2, tags: number % 4 == 0 ? ["weather": "rain"] : [:])
+            let name = ["B.mcap", "a.mcap", "É 1", "a.MCAP", "z"][Int(number) % 5]
+            _ = try scene.database.writeBlocking { connection in
+                try connection.execute("UPDATE objects SET name = $2 WHERE id = $1", object.id, name)
+            }
+        }
+        let all = try await scene.sorted(filter, "", size: 1000)
+        let isDescending = order.hasSuffix("desc")
+        // Positions ascend in the reverse of the list.
+        let expected = all.reversed().enumerated().sorted { left, right in
+            let (one, other) = (Self.key(left.element, order), Self.key(right.element, order))
+            if one != other { return one.lexicographicallyPrecedes(other) != isDescending }
+            return (left.offset < right.offset) != isDescending
+        }.map(\.element.objectID)
+        for size: Int32 in [1, 7, 1000] {
+            let seen = try await scene.sorted(filter, order, size: size) {
+                try scene.add(size: 100, organization: 2)
+            }
+            #expect(seen.map(\.objectID) == expected, "pages of \(size)")
+        }
+        let system = try await scene.sorted(filter, order, size: 7, as: scene.user(1, isSystem: true))
+        #expect(system.filter { $0.sizeBytes < 100 }.map(\.objectID) == expected)
+    }
+
+    private static func key(_ object: DataObject, _ order: String) -> [UInt8] {
+        switch order.prefix(4) {
+        case "name": Array(OrderValue.lowercased(object.name).utf8)
+        case "size": Array(String(object.sizeBytes).utf8)
+        default: Array(String(object.createdAtUnix).utf8)
+        }
+    }
+
+    @Test func unknownOrdersAreRefused() async throws {
+        let scene = try CatalogScene()
+        for order in ["color", "size asc", "desc", "size desc ", " size"] {
+            await #expect(throws: RPCError.self, "\(order)") { try await scene.sorted("", order, size: 1) }
+        }
+    }
+
     @Test func agesCountFromTheFirstPage() async throws {
         let scene = try Self.scene()
         let seen = try await scene.walk("age<10h", size: 2) { scene.clock.advance(seconds: 1800) }
@@ -199,6 +246,23 @@ extension CatalogScene {
                 """
             ) { $0.text(0) }.sorted()
         }
+    }
+
+    fileprivate func sorted(
+        _ filter: String, _ order: String, size: Int32, as user: UserPrincipal? = nil,
+        between: () throws -> Void = {}
+    ) async throws -> [DataObject] {
+        var (objects, token): ([DataObject], String) = ([], "")
+        repeat {
+            let page = try await service.listObjects(
+                ListObjectsRequest(pageSize: size, pageToken: token, filter: filter, orderBy: order),
+                context: CallContext(
+                    method: DataGatewayObjectServiceMethods.listObjects, identity: Principal.user(user ?? self.user())))
+            objects += page.objects
+            token = page.nextPageToken
+            try between()
+        } while !token.isEmpty
+        return objects
     }
 
     fileprivate func facets(

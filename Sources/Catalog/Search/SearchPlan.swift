@@ -116,7 +116,7 @@ struct SearchPlan {
     }
 
     private func prefixes(_ kinds: [SearchPrefix.Kind], _ prefix: String) throws -> Candidates {
-        let organizations = try scope.map { [$0] } ?? organizations()
+        let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
         var streams: [any PositionStream] = organizations.flatMap { organization in
             kinds.map {
                 index(
@@ -133,13 +133,9 @@ struct SearchPlan {
     }
 
     private func trash() throws -> any PositionStream {
-        let organizations = try scope.map { [$0] } ?? organizations()
+        let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
         return UnionStream(
             organizations.map { index("objects", ["organization_id = $1", "trashed_at IS NOT NULL"], $0) })
-    }
-
-    private func organizations() throws -> [Int64] {
-        try connection.query("SELECT id FROM organizations ORDER BY id") { $0.int64("id") }
     }
 
     private func positions(createdIn interval: ObjectFilter.Interval) throws -> PositionBounds {

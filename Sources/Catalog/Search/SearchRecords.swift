@@ -64,6 +64,11 @@ package struct SearchRecords {
 
             CREATE INDEX objects_in_trash ON objects (organization_id, position) WHERE trashed_at IS NOT NULL;
 
+            -- The orders of lists beside that by position.
+            CREATE INDEX objects_by_creation ON objects (organization_id, created_at, position);
+            CREATE INDEX objects_by_size ON objects (organization_id, size, position);
+            CREATE INDEX objects_by_name ON objects (organization_id, coalesce(lower(name), ''), position);
+
             -- One row at most. position: objects below it, of earlier versions, have no rows in object_prefixes and
             -- object_facets yet.
             CREATE TABLE search_upgrade (
@@ -182,6 +187,10 @@ package struct SearchRecords {
         guard let entry, entry.object.trashedAt == nil, try entry.position >= upgraded() ?? 0 else { return nil }
         return SearchEntry(
             entry.object, position: entry.position, tags: try ObjectRecords(connection).tags(position: entry.position))
+    }
+
+    func organizations() throws -> [Int64] {
+        try connection.query("SELECT id FROM organizations ORDER BY id") { $0.int64("id") }
     }
 
     /// The position from which on all objects have their rows; `nil` = all.
