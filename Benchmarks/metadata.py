@@ -1,7 +1,7 @@
 """Durable small writes under many callers, and pages of a list of ten million objects.
 
 The catalogs are kept in $DATA_GATEWAY_BENCHMARK_CACHE (default: a folder that goes with the run): the large one takes
-minutes to make, and some 8 GB.
+some quarter of an hour to make, and some 25 GB.
 """
 
 import os
@@ -114,20 +114,22 @@ def fill(path: Path, organization: int, objects: int) -> None:
     aside = database.execute(
         """
         SELECT type, name, sql FROM sqlite_master
-        WHERE type IN ('index', 'trigger') AND tbl_name IN ('objects', 'object_tags') AND sql IS NOT NULL
+        WHERE type IN ('index', 'trigger') AND tbl_name IN ('objects', 'object_tags', 'object_facets')
+            AND sql IS NOT NULL
         """
     ).fetchall()
     for kind, name, _ in aside:
         database.execute(f"DROP {kind} {name}")
     database.execute(
-        """
+        f"""
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $count)
         INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, suite_id, device_id, bucket,
-            object_key, size, etag, created_at, uploaded_at, verified_at)
+            object_key, size, etag, created_at, uploaded_at, verified_at, name, content_type)
         SELECT printf('0197%08x-7000-8000-%012x', i, i), printf('0198%08x-7000-8000-%012x', i, i),
             printf('0199%08x-7000-8000-%012x', i, i), $organization, 1 + i % 10, 1 + i % 100,
             printf('260101-%06d', i % 1000), 'data', printf('uploads/2026/01/01/0199%08x', i), i,
-            printf('"%032X-3"', i), i * 1000000, i * 1000000, i * 1000000 FROM n
+            printf('"%032X-3"', i), i * 1000000, i * 1000000, i * 1000000,
+            printf('run-%02d_%08d.mcap', i % {TAGGED}, i), 'application/octet-stream' FROM n
         """,
         {"count": objects, "organization": organization},
     )
@@ -138,10 +140,86 @@ def fill(path: Path, organization: int, objects: int) -> None:
         FROM objects CROSS JOIN (SELECT 'robot' AS key UNION ALL SELECT 'run' UNION ALL SELECT 'weather')
         """
     )
+    fill_search(database, organization)
     for _, _, statement in aside:
         database.execute(statement)
     database.commit()
     database.close()
+
+
+#: The lengths of beginnings that are stored, and of the longest name here, 20.
+CUTS = [1, 2, 3, 4, 6, 8, 12, 16, 20]
+
+
+def fill_search(database: sqlite3.Connection, organization: int) -> None:
+    """What CompleteUpload writes into the tables of prefixes, facets and times. The tag `robot` has the device's words."""
+
+    def prefixes(kind: int, text: str, table: str, cuts: list[int]) -> None:
+        for cut in cuts:
+            database.execute(
+                f"""
+                INSERT OR IGNORE INTO object_prefixes (organization_id, kind, prefix, position)
+                SELECT {organization}, {kind}, substr({text}, 1, {cut}), position FROM {table} ORDER BY 3, 4
+                """
+            )
+
+    prefixes(1, "name", "objects", CUTS)
+    prefixes(2, "device_id", "objects", [*CUTS[:7], 13])
+    for key in ("run", "weather"):
+        prefixes(2, "value", f"(SELECT position, value FROM object_tags WHERE key = '{key}')", CUTS[:5])
+    prefixes(3, "content_type", "objects", [12, 24])
+    facets = {1: "''", 2: "device_id", 3: "CAST(site_id AS TEXT)", 4: "date(created_at / 1000000, 'unixepoch')"}
+    for kind, value in facets.items():
+        database.execute(
+            f"""
+            INSERT INTO object_facets (organization_id, kind, key, value, objects)
+            SELECT {organization}, {kind}, '', {value}, count(*) FROM objects GROUP BY {value}
+            """
+        )
+    for kind, key, value in ((5, "key", "value"), (6, "''", "key")):
+        database.execute(
+            f"""
+            INSERT INTO object_facets (organization_id, kind, key, value, objects)
+            SELECT {organization}, {kind}, {key}, {value}, count(*) FROM object_tags GROUP BY key, {value}
+            """
+        )
+    for span in (600_000_000, 86_400_000_000):
+        database.execute(
+            f"""
+            INSERT INTO object_times (organization_id, span, start, first_position, last_position)
+            SELECT {organization}, {span}, created_at / {span}, min(position), max(position) FROM objects
+            GROUP BY created_at / {span}
+            """
+        )
+
+
+#: A page by each kind of term, and by two of them; of ten million objects some tens to millions match.
+SEARCHES = {
+    "prefix": "name:run-07*",
+    "word": "run-7",
+    "tag": "raw_tags.run=run-7",
+    "device": "device=260101-000007",
+    "device_prefix": "device:260101-00000*",
+    "time": "created<1970-01-05T06:07:08Z",
+    "prefix_and_tag": "name:run-07* weather=rain",
+    "prefix_and_device": "name:run-07* device=260101-000007",
+    "prefix_and_time": "name:run-07* created<1970-01-02",
+    "tag_and_device": "run=run-7 device=260101-000107",
+    "tag_and_time": "run=run-7 created<1970-01-03",
+    "device_and_time": "device=260101-000007 created<1970-01-05",
+    "or": "run=run-7 OR device=260101-000008",
+    "size": "size>=1 NOT run=run-7",
+}
+
+
+def searches(lists: "Lists") -> None:
+    """The first page of each search, and facets, of one catalog."""
+    for name, filter in SEARCHES.items():
+        load = lists.first_page(filter)
+        figure(f"metadata.search.{name}", [load.run(1, 200)[1] for _ in range(ROUNDS)], "ms")
+    for name, filter in (("all", ""), ("tag", "run=run-7"), ("prefix_and_time", SEARCHES["prefix_and_time"])):
+        load = lists.facets(filter)
+        figure(f"metadata.facets.{name}", [load.run(1, 50)[1] for _ in range(ROUNDS)], "ms")
 
 
 def catalog(binary: str, stubs, cache: Path, objects: int) -> Path:
@@ -165,7 +243,20 @@ class Lists:
 
     def __init__(self, ours: Gateway, stubs):
         self.gateway, self.user = ours, User.login(ours, stubs, "field", "boss", PASSWORD)
-        self.request = stubs.gateway.ListObjectsRequest
+        self.request, self.stubs = stubs.gateway.ListObjectsRequest, stubs
+
+    def first_page(self, filter: str) -> Load:
+        request = self.request(page_size=PAGE, filter=filter)
+        reply = self.user.objects("ListObjects", page_size=PAGE, filter=filter)
+        assert reply.objects, filter
+        listener = self.gateway.listeners["gateway"]
+        return Load(listener, "DataGatewayObjectService/ListObjects", request, self.user.token)
+
+    def facets(self, filter: str) -> Load:
+        request = self.stubs.gateway.GetObjectFacetsRequest(filter=filter)
+        assert self.user.object_management("GetObjectFacets", filter=filter).count
+        listener = self.gateway.listeners["admin"]
+        return Load(listener, "ObjectManagementService/GetObjectFacets", request, self.user.token)
 
     def page(self, filter: str, number: int) -> Load:
         """The page of that number, counted from 1, to be asked for again and again."""
@@ -205,6 +296,7 @@ def pages(binary: str, stubs, cache: Path) -> None:
                         times[objects].append(loads[objects].run(1, 500)[1])
                 peer = f"{SMALL} objects, page {beside}"
                 figure(f"metadata.page_{page}.{name}", times[LARGE], "ms", peer, times[SMALL])
+        searches(lists[LARGE])
         figure("metadata.lists.resident", [resident_mebibytes(running[LARGE].process.pid)], "MiB")
     finally:
         for ours in running.values():
