@@ -219,6 +219,8 @@ import Testing
     ])
     func indexesOfAPage(_ filter: String, _ indexes: [String]) throws {
         let scene = try CatalogScene()
+        // Most objects are another organization's.
+        try scene.add(size: 1, organization: 2)
         try scene.database.readBlocking { connection in
             let stream = try SearchPlan.stream(
                 of: try FilterParser.parse(filter), scope: 1, in: connection, budget: SearchBudget(100))

@@ -44,6 +44,24 @@ struct FilterMatchTests {
         #expect(try Self.matches(filter, tags: nil) == expected)
     }
 
+    @Test(arguments: [
+        ("run=1 (k=v rain) NOT k=v", "rain NOT k=v"), ("run=1", ""), ("run=1 OR k=v", "run=1 OR k=v"),
+        ("size>1 raw_tags.run=1", "size>1"),
+    ])
+    func requiredTagsAreLeftOut(_ filter: String, _ rest: String) throws {
+        let (left, right) = (try FilterParser.parse(filter).withoutRequiredTags, try FilterParser.parse(rest))
+        #expect(Self.terms(left) == Self.terms(right))
+    }
+
+    private static func terms(_ filter: ObjectFilter) -> [ObjectFilter.Term] {
+        var terms: [ObjectFilter.Term] = []
+        _ = filter.contains { term in
+            terms.append(term)
+            return false
+        }
+        return terms
+    }
+
     @Test(arguments: [("ABC", "abc"), ("ÉTÉ", "été"), ("ΑΣ", "ασ"), ("İ", "i\u{307}"), ("名前", "名前")])
     func lowercasesByScalar(_ text: String, _ expected: String) {
         #expect(text.lowercasedByScalar.unicodeScalars.elementsEqual(expected.unicodeScalars))

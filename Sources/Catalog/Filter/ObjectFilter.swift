@@ -30,6 +30,17 @@ package struct ObjectFilter: Sendable, Hashable {
         return children.contains(.term(.trashed(false)))
     }
 
+    /// The same filter without the tags that every match has: for objects that are known to have them.
+    package var withoutRequiredTags: ObjectFilter { ObjectFilter(Self.withoutRequiredTags(root)) }
+
+    private static func withoutRequiredTags(_ expression: Expression) -> Expression {
+        switch expression {
+        case .term(.tag): .all([])
+        case .all(let children): .all(children.map(withoutRequiredTags))
+        case .term, .not, .any: expression
+        }
+    }
+
     /// Whether what matches depends on the time.
     package var hasAge: Bool {
         contains { if case .age = $0 { true } else { false } }

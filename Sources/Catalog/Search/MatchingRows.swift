@@ -15,11 +15,13 @@ struct MatchingRows {
     private let filter: ObjectFilter
     private let texts: FilterTexts
     private let scope: Int64?
+    private let budget: SearchBudget?
 
-    init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection) {
+    init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget? = nil) {
         self.connection = connection
         self.filter = filter
         self.scope = scope
+        self.budget = budget
         texts = FilterTexts(filter)
     }
 
@@ -57,6 +59,7 @@ struct MatchingRows {
         }.compactMap(\.self)
         let undecided = rows.filter { $0.undecided != nil }.map(\.match.position)
         guard !undecided.isEmpty else { return rows.map(\.match) }
+        budget?.spend(tagsOf: undecided.count)
         let tags = try Self.tags(at: undecided, in: connection)
         return rows.filter { row in
             guard var subject = row.undecided else { return true }
@@ -74,21 +77,27 @@ struct MatchingRows {
         ).text.lowercasedByScalar
     }
 
-    static func tags(at positions: [Int64], in connection: Connection) throws -> [Int64: [String: String]] {
+    private static func tags(at positions: [Int64], in connection: Connection) throws -> [Int64: [String: String]] {
         var tags: [Int64: [String: String]] = [:]
+        try forEachTag(at: positions, in: connection) { position, key, value in
+            tags[position, default: [:]][key] = value
+        }
+        return tags
+    }
+
+    /// Calls `body` with the position, key and value of each tag of the objects at some positions.
+    static func forEachTag(
+        at positions: [Int64], in connection: Connection, _ body: (Int64, String, String) -> Void
+    ) throws {
         var start = 0
         while start < positions.count {
             let end = min(start + (lengths.last ?? 1), positions.count)
             let (list, arguments) = list(Array(positions[start..<end]))
-            for (position, key, value) in try connection.query(
-                "SELECT position, key, value FROM object_tags WHERE position IN (\(list))", arguments: arguments,
-                row: { ($0.int64("position"), $0.text("key"), $0.text("value")) })
-            {
-                tags[position, default: [:]][key] = value
-            }
+            _ = try connection.query(
+                "SELECT position, key, value FROM object_tags WHERE position IN (\(list))", arguments: arguments
+            ) { body($0.int64("position"), $0.text("key"), $0.text("value")) }
             start = end
         }
-        return tags
     }
 
     /// The parameters of a list and their arguments, of one of few lengths so that few statements are prepared.

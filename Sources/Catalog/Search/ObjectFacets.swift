@@ -46,8 +46,10 @@ struct ObjectFacets: Sendable {
         let matches = try search.matches(below: nil, limit: mostObjects + 1, row: FacetCounts.Subject.init)
         var counts = FacetCounts()
         let counted = matches.found.prefix(mostObjects)
-        let tags = try MatchingRows.tags(at: counted.map(\.position), in: connection)
-        for match in counted { counts.add(match.value, tags: tags[match.position] ?? [:]) }
+        for match in counted { counts.add(match.value) }
+        try MatchingRows.forEachTag(at: counted.map(\.position), in: connection) { _, key, value in
+            counts.addTag(key, value)
+        }
         return Result(count: Int64(counted.count), isExact: matches.rest == nil, facets: counts.facets)
     }
 }
@@ -73,11 +75,14 @@ struct FacetCounts {
     private var days: [Int64: Int64] = [:]
     private var tags: [String: [String: Int64]] = [:]
 
-    mutating func add(_ object: Subject, tags: [String: String]) {
+    mutating func add(_ object: Subject) {
         if let device = object.deviceID { devices[device, default: 0] += 1 }
         sites[object.siteID, default: 0] += 1
         days[object.createdAt / SearchRecords.day, default: 0] += 1
-        for (key, value) in tags { self.tags[key, default: [:]][value, default: 0] += 1 }
+    }
+
+    mutating func addTag(_ key: String, _ value: String) {
+        tags[key, default: [:]][value, default: 0] += 1
     }
 
     var facets: [ObjectFacets.Facet] {

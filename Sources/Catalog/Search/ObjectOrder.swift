@@ -59,7 +59,7 @@ enum OrderValue: Sendable, Hashable {
     case number(Int64)
     case text(String)
 
-    /// As SQL's `lower` maps letters in both engines: ASCII only.
+    /// Maps letters to lower case as SQL's `lower` does in both engines: ASCII letters only.
     static func lowercased(_ text: String) -> String {
         String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }

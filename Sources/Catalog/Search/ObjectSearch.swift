@@ -27,7 +27,8 @@ struct ObjectSearch {
     ///   - filter: without ages, see ``ObjectFilter/resolved(at:)``.
     ///   - scope: the organization; `nil` = all.
     init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget) throws {
-        rows = MatchingRows(filter, scope: scope, in: connection)
+        // The stream has only objects with the tags that all must have: these need not be read again.
+        rows = MatchingRows(filter.withoutRequiredTags, scope: scope, in: connection, budget: budget)
         stream = try SearchPlan.stream(of: filter, scope: scope, in: connection, budget: budget)
         self.budget = budget
     }

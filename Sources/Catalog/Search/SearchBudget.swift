@@ -7,6 +7,9 @@ final class SearchBudget {
     /// Entries of an index that cost what one row does.
     private static let entriesOfARow = 8
 
+    /// What the tags of one object cost, in rows.
+    private static let tags = 2
+
     private(set) var remaining: Int
 
     var isSpent: Bool { remaining <= 0 }
@@ -17,6 +20,10 @@ final class SearchBudget {
 
     func spend(rows: Int) {
         remaining -= rows
+    }
+
+    func spend(tagsOf objects: Int) {
+        remaining -= objects * Self.tags
     }
 
     func spend(entries: Int) {

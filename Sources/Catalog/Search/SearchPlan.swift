@@ -42,9 +42,22 @@ struct SearchPlan {
         switch try plan.candidates(filter.root, isNegated: false) {
         case .within(let bounds): return plan.objects(within: bounds)
         case .stream(let stream, let isScoped):
-            if isScoped || scope == nil { return stream }
+            if try isScoped || plan.hasMostObjects() { return stream }
             return IntersectionStream([stream, plan.objects(within: .all)], budget: budget)
         }
+    }
+
+    /// Whether most objects belong to the scope, so that it costs less to look at the others' rows than to avoid them.
+    private func hasMostObjects() throws -> Bool {
+        guard let scope else { return true }
+        let counts = try connection.query(
+            """
+            SELECT organization_id, objects FROM object_facets
+            WHERE organization_id IN (SELECT id FROM organizations) AND kind = \(FacetKind.all.rawValue)
+            """
+        ) { (organization: $0.int64("organization_id"), objects: $0.int64("objects")) }
+        let own = counts.reduce(0) { $0 + ($1.organization == scope ? $1.objects : 0) }
+        return 2 * own >= counts.reduce(0) { $0 + $1.objects }
     }
 
     private func candidates(_ expression: ObjectFilter.Expression, isNegated: Bool) throws -> Candidates {
