@@ -35,15 +35,19 @@ struct SortedSearch {
         guard filter.root != ObjectFilter.everything.hidingTrash.root else { return nil }
         let search = try ObjectSearch(
             filter, scope: scope, in: connection, budget: SearchBudget(Self.mostObjects))
-        let matches = try search.matches(below: nil, limit: Self.mostObjects) { row in
-            (value: order.value(of: row), object: ObjectRecords.object(row))
-        }
+        let matches = try search.matches(below: nil, limit: Self.mostObjects, row: order.value)
         guard matches.rest == nil else { return nil }
-        let found = matches.found
-            .map { (place: OrderPlace(value: $0.value.value, position: $0.position), object: $0.value.object) }
-            .filter { each in after.map { isBefore($0, each.place) } ?? true }
-            .sorted { isBefore($0.place, $1.place) }
-        return Page(found: Array(found.prefix(size)), next: found.count > size ? found[size - 1].place : nil)
+        let places = matches.found.map { OrderPlace(value: $0.value, position: $0.position) }
+            .filter { place in after.map { isBefore($0, place) } ?? true }
+            .sorted(by: isBefore)
+        let page = Array(places.prefix(size))
+        let rows = MatchingRows(.everything, scope: scope, in: connection)
+        let objects = Dictionary(
+            uniqueKeysWithValues: try rows.matches(at: page.map(\.position), row: ObjectRecords.object)
+                .map { ($0.position, $0.value) })
+        return Page(
+            found: page.compactMap { place in objects[place.position].map { (place, $0) } },
+            next: places.count > size ? page.last : nil)
     }
 
     private func followingTheIndex(after: OrderPlace?, size: Int) throws -> Page {
