@@ -32,7 +32,7 @@ package struct Catalog: Sendable {
         management = ObjectManagementService(
             removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock))
-        searchUpgrade = SearchUpgrade(database: database, configuration: configuration)
+        searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         service = ObjectService(
             listing: ObjectListing(
                 database: database, tokens: tokens, clock: clock, configuration: configuration),

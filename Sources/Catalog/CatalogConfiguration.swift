@@ -19,12 +19,6 @@ package struct CatalogConfiguration: Sendable {
     @Live package var scrubRate: Int64 = 8 << 20
     /// The time from the beginning of one pass over all objects to that of the next, at least.
     @Live package var scrubInterval = Duration.days(1)
-    /// Told of an object's file id and what is wrong with it; `nil` = it is right again.
-    package var onScrubbed: @Sendable (String, String?) -> Void = { _, _ in }
-    /// Told why the objects could not be read again; it is tried again after a while.
-    package var onScrubFailure: @Sendable (any Error) -> Void = { _ in }
-    /// Told how far objects of earlier versions are entered into the search tables.
-    package var onSearchUpgrade: @Sendable (SearchUpgradeEvent) -> Void = { _ in }
 
     package init() {}
 }

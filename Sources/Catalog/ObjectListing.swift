@@ -23,7 +23,7 @@ struct ObjectListing: Sendable {
     func page(
         size: Int32, token: String, filter text: String, order orderText: String = "", for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {
-        guard size >= 0 else { throw RPCError.invalidArgument("page_size must not be below 0") }
+        guard size >= 0 else { throw RPCError.invalidArgument("page_size must be at least 0") }
         let scope = Self.scope(filter: text, order: orderText, user: user)
         let (filter, order) = (try Self.parse(text), try ObjectOrder.parse(orderText))
         let cursor = try cursor(token, order, scope: scope)
@@ -79,7 +79,7 @@ struct ObjectListing: Sendable {
     private func cursor(_ token: String, _ order: ObjectOrder?, scope: String) throws(RPCError) -> PageCursor? {
         if token.isEmpty { return nil }
         guard let cursor = tokens.open(token, scope: scope).flatMap({ PageCursor($0, order: order) }) else {
-            throw .invalidArgument("page_token must be one that the same caller got for the same filter and order")
+            throw .invalidArgument("page_token was not issued for this filter, order and caller")
         }
         return cursor
     }

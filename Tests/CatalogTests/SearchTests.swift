@@ -169,7 +169,7 @@ struct SearchTests {
             for table in ["object_prefixes", "object_facets"] { try connection.execute("DELETE FROM \(table)") }
             try connection.execute("INSERT INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
         }
-        var upgrade = SearchUpgrade(database: scene.database, configuration: CatalogConfiguration())
+        var upgrade = SearchUpgrade(database: scene.database, log: .discarding)
         upgrade.sleep = { _ in }
         await upgrade.run()
         #expect(try scene.dump() == complete && upgrade.progress.remaining == 0)

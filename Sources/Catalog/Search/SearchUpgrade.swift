@@ -16,7 +16,7 @@ struct SearchUpgrade: Sendable {
     private static let shortestPause = Duration.milliseconds(5)
 
     let database: Database
-    let configuration: CatalogConfiguration
+    let log: Logger
     let progress = SearchUpgradeProgress()
     /// Throws when the task is cancelled.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -29,7 +29,7 @@ struct SearchUpgrade: Sendable {
             } catch is CancellationError {
                 return
             } catch {
-                configuration.onSearchUpgrade(.failed(error))
+                log.write("cannot fill the search tables", ["error": "\(error)"], level: .error)
                 try? await sleep(Self.retryDelay)
             }
         }
@@ -39,7 +39,7 @@ struct SearchUpgrade: Sendable {
         var remaining = try await database.readInBackground { try SearchRecords($0).countRemaining() }
         progress.set(remaining)
         guard remaining > 0 else { return try await finish() }
-        configuration.onSearchUpgrade(.advanced(remaining: remaining))
+        log.write("search tables are being filled", ["remaining": "\(remaining)"])
         let clock = ContinuousClock()
         var reported = clock.now
         while true {
@@ -50,27 +50,18 @@ struct SearchUpgrade: Sendable {
             progress.set(remaining)
             if clock.now - reported >= Self.reportInterval {
                 reported = clock.now
-                configuration.onSearchUpgrade(.advanced(remaining: remaining))
+                log.write("search tables are being filled", ["remaining": "\(remaining)"])
             }
             try await sleep(max(clock.now - start, Self.shortestPause))
         }
         progress.set(0)
-        configuration.onSearchUpgrade(.completed)
+        log.write("search tables are filled")
     }
 
     private func finish() async throws {
         let isPending = try await database.read { try SearchRecords($0).upgraded() != nil }
         if isPending { _ = try await database.write { try SearchRecords($0).enterNext(Self.batch) } }
     }
-}
-
-/// What happens while objects of earlier versions are entered into the search tables.
-package enum SearchUpgradeEvent: Sendable {
-    /// How many objects are left.
-    case advanced(remaining: Int)
-    case completed
-    /// It is tried again.
-    case failed(any Error)
 }
 
 /// How many objects of earlier versions are not in the search tables yet; read at any time, by any thread.

@@ -97,20 +97,6 @@ package struct Configuration: Sendable {
             "scrub.bytes_per_second", default: catalog.scrubRate, in: 0...(1 << 40), unit: "bytes")
         catalog.scrubInterval = try reader.duration(
             "scrub.interval_seconds", default: catalog.scrubInterval, in: 1...34_560_000)
-        catalog.onScrubbed = { fileID, trouble in
-            Log.write(
-                trouble == nil ? "object is right again" : "object is bad", ["file_id": fileID, "why": trouble ?? ""],
-                level: trouble == nil ? .info : .error)
-        }
-        catalog.onSearchUpgrade = { event in
-            switch event {
-            case .advanced(let remaining): Log.write("search tables are being filled", ["remaining": "\(remaining)"])
-            case .completed: Log.write("search tables are filled")
-            case .failed(let error):
-                Log.write("cannot fill the search tables", ["error": "\(error)"], level: .error)
-            }
-        }
-        catalog.onScrubFailure = { Log.write("scrub failed", ["error": "\($0)"], level: .error) }
         try limitStore(&reader)
         try configureInternalStorage(&reader)
         events = try Self.events(&reader)
