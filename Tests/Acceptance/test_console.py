@@ -326,7 +326,7 @@ def test_upload_in_progress_is_updated(console, uploader):
 def test_object_is_found_shown_and_downloaded(console, admin, uploader):
     run = unique("run")
     data = content(100_000)
-    upload = completed(uploader, data, {"run": run, "weather": "rain", FILE_NAME_TAG: "drive.mcap"})
+    completed(uploader, data, {"run": run, "weather": "rain", FILE_NAME_TAG: "drive.mcap"})
     completed(uploader, content(10), {"run": run, "weather": "sun"})
     (wanted,) = admin.list_all(filter=f"raw_tags.run={run} raw_tags.weather=rain")
     console.go("Objects")

@@ -4,11 +4,12 @@ import GatewayAPI
 import ObjectFilters
 import Proto
 import RPC
+import TestSupport
 import Testing
 
 @testable import Catalog
 
-struct SearchTests {
+@Suite(.timeLimited) struct SearchTests {
     /// Objects 1 to 60: by ten devices, an hour apart, in two organizations.
     private static func scene(visits: Int = 2000) throws -> CatalogScene {
         let scene = try CatalogScene(visits: visits)
@@ -68,7 +69,7 @@ struct SearchTests {
     /// The order's keys, without objects that the filter leaves out.
     @Test(
         arguments: ["", "rain", "size>30 OR NOT rain", "site=1"], ["created", "size desc", "name", "name desc", "size"])
-    func sortedPages(_ filter: String, _ order: String) async throws {
+    func sortedPagesNeitherRepeatNorSkip(_ filter: String, _ order: String) async throws {
         let scene = try CatalogScene()
         for number: Int64 in 0..<40 {
             scene.clock.advance(seconds: number % 3 == 0 ? -7200 : 3600)

@@ -1,8 +1,9 @@
+import TestSupport
 import Testing
 
 @testable import ObjectFilters
 
-struct FilterMatchTests {
+@Suite(.timeLimited) struct FilterMatchTests {
     private static let object = FilterSubject(
         id: "id", deviceID: "261121-00000A", siteID: 2, size: 1 << 20, createdAt: 1_000_000_000_000, name: "run07.mcap",
         contentType: "video/mp4", isTrashed: false)
@@ -20,7 +21,7 @@ struct FilterMatchTests {
         "run07", "heavy", "HEAVY*", "261121-00000a", "rain OR heavy", "NOT rain", "NOT (rain OR site=3)",
         "heavy (site=3 OR size>1)",
     ])
-    func matchesTheObject(_ filter: String) throws {
+    func filterMatchesTheObject(_ filter: String) throws {
         #expect(try Self.matches(filter) == true)
         #expect(try filter.isEmpty || Self.matches("NOT (\(filter))") == false)
     }

@@ -1,9 +1,10 @@
 import Basics
+import TestSupport
 import Testing
 
 @testable import ObjectFilters
 
-struct FilterParserTests {
+@Suite(.timeLimited) struct FilterParserTests {
     private static func created(_ lower: Int64?, _ upper: Int64?) -> ObjectFilter.Term {
         .created(
             ObjectFilter.Interval(
@@ -47,7 +48,7 @@ struct FilterParserTests {
         ("created=1970-01-01T00:00:10.5Z", [created(11, 11)]),
     ]
 
-    @Test(arguments: 0..<good.count) func parsesTerms(_ index: Int) throws {
+    @Test(arguments: 0..<good.count) func termsAreParsed(_ index: Int) throws {
         let (text, terms) = Self.good[index]
         let expected: Expression = terms.count == 1 ? .term(terms[0]) : .all(terms.map(Expression.term))
         #expect(try FilterParser.parse(text).root == expected, "\(text)")
@@ -131,7 +132,7 @@ struct FilterParserTests {
 
     private static func created(_ lower: Int64?, _ upper: Int64?) -> Expression { .term(created(lower, upper)) }
 
-    @Test(arguments: 0..<expressions.count) func parsesExpressions(_ index: Int) throws {
+    @Test(arguments: 0..<expressions.count) func expressionsAreParsed(_ index: Int) throws {
         let (text, expected) = Self.expressions[index]
         #expect(try FilterParser.parse(text).root == expected, "\(text)")
     }
@@ -222,7 +223,7 @@ struct FilterParserTests {
         #expect(error.description.hasPrefix("byte \(position): expected "))
     }
 
-    @Test func limits() throws {
+    @Test func filtersBeyondLimitsAreRefused() throws {
         let term = "status:verified"
         let sixteen = Array(repeating: term, count: 16).joined(separator: " ")
         #expect(try FilterParser.parse(sixteen).root == .all(Array(repeating: .term(.isVerified), count: 16)))

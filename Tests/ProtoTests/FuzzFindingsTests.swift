@@ -38,7 +38,7 @@ import Testing
         Self.change(inputs, [0, 0x20, 0x22, 0x26, 0x2D, 0x2F, 0x3A, 0x3C, 0x3E, 0xFF], FuzzEntryPoints.xml)
     }
 
-    @Test func filter() throws {
+    @Test func foundFiltersAreParsed() throws {
         let inputs = try Self.findings("filter") + FuzzEntryPoints.Seeds.filter
         Self.change(inputs, [0x20, 0x22, 0x28, 0x29, 0x2A, 0x3A, 0x3C, 0x3D, 0x5C, 0xFF], FuzzEntryPoints.filter)
     }
