@@ -73,7 +73,8 @@ import Testing
             Self.names == [
                 "data directory", "event loops", "modules", "call servers", "ops listener", "auth listener",
                 "gateway listener", "admin listener", "internal listener", "device-init listener", "web listener",
-                "object-store listener", "scrubbing", "webhooks", "copy jobs", "reconciliation", "housekeeping",
+                "object-store listener", "scrubbing", "search upgrade", "webhooks", "copy jobs", "reconciliation",
+                "housekeeping",
                 "readiness",
             ])
     }
