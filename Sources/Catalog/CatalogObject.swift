@@ -70,7 +70,7 @@ package struct CatalogObject: Sendable, Hashable {
     package let description: Description
     /// When it was moved to the trash; `nil` = it was not.
     package internal(set) var trashedAt: UnixTime?
-    /// Its bytes are no more what was verified.
+    /// Whether the object is corrupted: its bytes no longer match its checksum.
     package internal(set) var isBad = false
 
     package init(

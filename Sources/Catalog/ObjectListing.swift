@@ -19,7 +19,7 @@ struct ObjectListing: Sendable {
     let clock: any WallClock
     let configuration: CatalogConfiguration
 
-    /// - Returns: the objects with their tags, and the token of the next page, empty where there is none.
+    /// - Returns: the objects with their tags, and the token of the next page; empty on the last page.
     func page(
         size: Int32, token: String, filter text: String, order orderText: String = "", for user: UserPrincipal
     ) async throws -> (objects: [ListedObject], next: String) {

@@ -1,4 +1,4 @@
-/// What terms say something about: an object without its tags.
+/// The properties of an object that terms compare; its tags come separately.
 package struct FilterSubject: Sendable {
     package var id: String
     package var deviceID: String?

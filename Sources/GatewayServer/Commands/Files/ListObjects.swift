@@ -7,8 +7,8 @@ struct ListObjects: ClientCommand {
     static let summary = "List objects, newest first"
     static let discussion = [
         """
-        FILTER has terms that are combined with AND, such as 'raw_tags.weather=rain device=261121-000001 size>1000000 \
-        created>=2026-11-21T00:00:00Z'.
+        FILTER has terms such as weather=rain, name:run07*, size>1MiB, age<7d, device=261121-000001 or a plain word. \
+        Terms are combined with AND; OR, NOT and parentheses are available.
         """
     ]
     static let listener = CommandListener.gateway
