@@ -186,15 +186,14 @@ package struct ObjectRecords {
     /// The tags of objects, by the objects' file ids; objects without a tag are left out.
     func tags(of objects: [CatalogObject]) throws -> [String: [String: String]] {
         guard !objects.isEmpty else { return [:] }
-        // Few texts, so that each is prepared once: the last id fills up the list.
+        // Few texts, so that each is prepared once: the first id fills up the list.
         let count = Self.listSizes.first { $0 >= objects.count } ?? objects.count
         let ids = objects.map(\.fileID) + Array(repeating: objects[0].fileID, count: max(0, count - objects.count))
-        let places = (1...ids.count).map { "$\($0)" }.joined(separator: ", ")
         var tags: [String: [String: String]] = [:]
         _ = try connection.query(
             """
             SELECT o.file_id, t.key, t.value FROM objects o JOIN object_tags t ON t.position = o.position
-            WHERE o.file_id IN (\(places))
+            WHERE o.file_id IN (\(ParameterList.text(ids.count)))
             """, arguments: ids
         ) { tags[$0.text("file_id"), default: [:]][$0.text("key")] = $0.text("value") }
         return tags

@@ -7,9 +7,7 @@ struct MatchingRows {
     /// Rows that one statement asks for; shorter lists are filled up with their last position.
     private static let lengths = [1, 8, 32, 128]
     private static let lists = Dictionary(
-        uniqueKeysWithValues: lengths.map { length in
-            (length, (1...length).map { "$\($0)" }.joined(separator: ", "))
-        })
+        uniqueKeysWithValues: lengths.map { ($0, ParameterList.text($0)) })
 
     private let connection: Connection
     private let filter: ObjectFilter

@@ -119,7 +119,7 @@ package struct SearchRecords {
             try connection.execute(
                 """
                 DELETE FROM object_prefixes WHERE organization_id = $1 AND kind IN (1, 2, 3)
-                    AND prefix IN (\(Self.list(prefixes.count, from: 3))) AND position = $2
+                    AND prefix IN (\(ParameterList.text(prefixes.count, from: 3))) AND position = $2
                 """, arguments: [entry.organizationID, entry.position] + Array(prefixes))
         }
         try add(-1, to: entry)
@@ -127,7 +127,7 @@ package struct SearchRecords {
         try connection.execute(
             """
             DELETE FROM object_facets WHERE organization_id = $1 AND kind IN (1, 2, 3, 4, 5, 6)
-                AND key IN (\(Self.list(keys.count, from: 2))) AND objects <= 0
+                AND key IN (\(ParameterList.text(keys.count, from: 2))) AND objects <= 0
             """, arguments: [entry.organizationID] + Array(keys))
     }
 
@@ -140,10 +140,6 @@ package struct SearchRecords {
             rows += row(index)
         }
         return rows
-    }
-
-    private static func list(_ count: Int, from first: Int) -> String {
-        (0..<count).map { "$\(first + $0)" }.joined(separator: ", ")
     }
 
     private func add(_ objects: Int, to entry: SearchEntry) throws {
