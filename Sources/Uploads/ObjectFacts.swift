@@ -133,7 +133,7 @@ package struct ObjectFacts: Codable, Sendable, Equatable {
     }
 
     /// What the file was called at its source.
-    package var fileName: String? { name ?? tags[ObjectNaming.fileNameTag] }
+    package var fileName: String? { name ?? tags[FileName.tagKey] }
 
     /// When CompleteUpload was answered.
     package var completedAt: UnixTime { UnixTime(microseconds: verifiedAt) }

@@ -3,16 +3,13 @@ import Basics
 /// How an object gets its name: from what the client said when the upload began, else from the tag that deployed SDKs send
 /// with CompleteUpload, else from who uploaded it and when.
 package enum ObjectNaming {
-    /// The tag in which the deployed SDKs tell what the file was called at its source.
-    package static let fileNameTag = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
-
     /// - Parameters:
     ///   - hint: `client_hints["file_name"]`.
     ///   - createdAt: when the upload began.
     package static func name(
         hint: FileName?, tags: [String: String], owner: ObjectOwner, createdAt: UnixTime
     ) -> FileName {
-        hint ?? tags[fileNameTag].flatMap { FileName($0) } ?? fallback(owner, createdAt)
+        hint ?? tags[FileName.tagKey].flatMap { FileName($0) } ?? fallback(owner, createdAt)
     }
 
     private static func fallback(_ owner: ObjectOwner, _ createdAt: UnixTime) -> FileName {

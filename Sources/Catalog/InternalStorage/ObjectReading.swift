@@ -36,7 +36,7 @@ struct ObjectReading: Sendable {
                 let rule = limit == maximumBytes ? "max_bytes is" : "a response can hold at most"
                 throw RPCError.failedPrecondition("the object has \(object.size) bytes, and \(rule) \(limit) bytes")
             }
-            let type = object.contentType ?? "application/octet-stream"
+            let type = object.contentType ?? ContentType.unknown
             guard types.contain(type) else {
                 throw RPCError.failedPrecondition("the object's content type is \(type), which is not allowed")
             }

@@ -44,9 +44,6 @@ package struct Uploader: Sendable {
         package let parts: Int
     }
 
-    /// The tag under which clients send the source file's name.
-    package static let fileNameTag = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
-
     private let folder: DeviceFolder
     private let configuration: DeviceConfiguration
     private let service: DataGatewayServiceClient<DeviceCalls>
@@ -130,7 +127,7 @@ package struct Uploader: Sendable {
     private func open(_ path: String, _ tags: [String: String], _ beginning: Beginning) throws -> UploadLedger {
         let ledger = try UploadLedger.open(UploadJournal.path(of: path, in: folder)) {
             var all = configuration.tags.merging(tags) { $1 }
-            all[Self.fileNameTag] = Path.name(of: path)
+            all[FileName.tagKey] = Path.name(of: path)
             return .begun(source: try SourceIdentity(FileReader(path)), tags: all, key: Hex.lower(Random.bytes(16)))
         }
         guard let ledger else { throw UnfinishedUpload(path: path) }

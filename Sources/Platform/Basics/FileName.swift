@@ -4,6 +4,9 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
     /// Bytes of UTF-8. File systems take 255; the rest is for what programs append, e.g. `.partial`.
     package static let longest = 200
 
+    /// The tag in which the deployed SDKs tell with CompleteUpload what the file was called at its source.
+    package static let tagKey = "a206e337ecdf70a93bb611cf6a30c346.raw_file"
+
     private static let longestExtension = 16
     private static let reserved: Set<String> = {
         let numbered = (0...9).flatMap { ["com\($0)", "lpt\($0)"] }

@@ -78,7 +78,7 @@ struct StoreAnswers {
         }
         fields = fields.appending(
             overrides.fields.defaulting([
-                "Content-Type": object.contentType ?? "application/octet-stream",
+                "Content-Type": object.contentType ?? ContentType.unknown,
                 // A browser saves it, whatever type the device said, unless the signer of the URL wants it shown.
                 "Content-Disposition": "attachment",
             ]))
