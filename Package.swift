@@ -60,7 +60,7 @@ let package = Package(
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
         module("GRPCWire", ["Basics", "CZlib", "Protobuf", "ProtobufJSON"], path: "Wire/GRPCWire"),
-        module("HTTPTypes", ["Crypto"], path: "Wire/HTTPTypes"),
+        module("HTTPTypes", ["Basics", "Crypto"], path: "Wire/HTTPTypes"),
         module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON"], path: "Wire/Umbrella"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),

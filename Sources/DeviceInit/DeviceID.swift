@@ -13,7 +13,7 @@ struct DeviceID: Sendable, Hashable {
         let isWellFormed =
             bytes.count == 13
             && bytes.enumerated().allSatisfy { index, byte in
-                index == 6 ? byte == UInt8(ascii: "-") : (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                index == 6 ? byte == UInt8(ascii: "-") : byte.isASCIIDigit
             }
         guard isWellFormed else {
             throw RPCError(.deviceIDInvalid, "a device id must have the form YYMMDD-NNNNNN (digits)")

@@ -1,3 +1,4 @@
+import Basics
 import RPC
 
 /// What the fields of requests must look like. Each message names the field and the rule.
@@ -12,8 +13,8 @@ package enum FieldRules {
 
     package static func isAccountName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { isAlphanumeric($0) || "._@+-".utf8.contains($0) }
-            && text.utf8.first.map(isAlphanumeric) == true
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._@+-".utf8.contains($0) }
+            && text.utf8.first?.isASCIIAlphanumeric == true
     }
 
     /// A name for people: 1 to 128 bytes of UTF-8 without control characters.
@@ -42,14 +43,5 @@ package enum FieldRules {
 
     package static func hasControlCharacter(_ text: String) -> Bool {
         text.unicodeScalars.contains { $0.properties.generalCategory == .control }
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 }

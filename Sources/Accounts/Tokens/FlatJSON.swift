@@ -1,3 +1,5 @@
+import Basics
+
 /// The JSON of our own tokens: one object whose values are strings without escapes or whole numbers from 0 up.
 ///
 /// Foundation's decoder takes a member twice and keeps one, which is how a token comes to mean two things (RFC 8725,
@@ -53,7 +55,7 @@ enum FlatJSON {
 
         mutating func value() -> Value? {
             if rest.first == UInt8(ascii: "\"") { return string().map(Value.text) }
-            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            let digits = rest.prefix { $0.isASCIIDigit }
             guard let number = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
             guard digits.count == 1 || digits.first != UInt8(ascii: "0") else { return nil }
             rest = rest[digits.endIndex...]

@@ -1,8 +1,10 @@
+import Basics
+
 extension String {
     /// The text in lower case by Unicode's mapping of each scalar alone: the same on every platform and in every locale.
     package var lowercasedByScalar: String {
         if utf8.allSatisfy({ $0 < 0x80 }) {
-            return String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+            return String(decoding: utf8.map { $0.asciiLowercased }, as: UTF8.self)
         }
         var lowered = ""
         for scalar in unicodeScalars { lowered += scalar.properties.lowercaseMapping }

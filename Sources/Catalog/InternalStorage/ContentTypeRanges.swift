@@ -1,3 +1,4 @@
+import Basics
 import GatewayAPI
 import RPC
 
@@ -35,10 +36,6 @@ struct ContentTypeRanges: Sendable, Hashable {
 
     /// RFC 9110, section 5.6.2.
     private static func isToken(_ text: Substring) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
+        !text.isEmpty && text.utf8.allSatisfy { $0.isHTTPTokenCharacter }
     }
 }

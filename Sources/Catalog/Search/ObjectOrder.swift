@@ -1,3 +1,4 @@
+import Basics
 import Database
 import RPC
 
@@ -61,7 +62,7 @@ enum OrderValue: Sendable, Hashable {
 
     /// Maps letters to lower case as SQL's `lower` does in both engines: ASCII letters only.
     static func lowercased(_ text: String) -> String {
-        String(decoding: text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+        String(decoding: text.utf8.map { $0.asciiLowercased }, as: UTF8.self)
     }
 
     var argument: any Bindable {

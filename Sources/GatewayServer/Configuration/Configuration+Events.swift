@@ -71,8 +71,6 @@ extension Configuration {
 
     private static func isWebhookName(_ name: String) -> Bool {
         (1...32).contains(name.utf8.count) && name.first != "-"
-            && name.utf8.allSatisfy { byte in
-                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-")
-            }
+            && name.utf8.allSatisfy { $0.isASCIILowercaseAlphanumeric || $0 == UInt8(ascii: "-") }
     }
 }

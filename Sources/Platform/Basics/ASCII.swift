@@ -6,6 +6,13 @@ extension UInt8 {
 
     package var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
 
+    package var isASCIILowercaseAlphanumeric: Bool { isASCIIDigit || self >= 0x61 && self <= 0x7A }
+
+    package var isASCIILowercaseHexDigit: Bool { isASCIIDigit || self >= 0x61 && self <= 0x66 }
+
+    /// The lowercase letter of an uppercase one; every other byte as it is.
+    package var asciiLowercased: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
+
     /// The value of a hexadecimal digit in either case; `nil` for any other character.
     package var hexDigitValue: UInt8? {
         switch self {

@@ -74,7 +74,7 @@ package enum PrivateFile {
     package static func isUnfinished(_ name: String) -> Bool {
         let words = name.split(separator: ".", omittingEmptySubsequences: false).suffix(2)
         return words.count == 2 && words.last == "new" && name.utf8.count > words.joined().utf8.count + 2
-            && words.first.map { !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } } == true
+            && words.first.map { !$0.isEmpty && $0.utf8.allSatisfy { $0.isASCIIDigit } } == true
     }
 
     private static func writeSynced(_ bytes: [UInt8], to path: String) throws(Failure) {

@@ -36,7 +36,7 @@ package struct TraceContext: Sendable, Hashable {
     private static let hyphen = UInt8(ascii: "-")
 
     private static func lowercaseHex(_ bytes: ArraySlice<UInt8>) -> String? {
-        let isHex = bytes.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        let isHex = bytes.allSatisfy { $0.isASCIILowercaseHexDigit }
         return isHex ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }

@@ -1,3 +1,5 @@
+import Basics
+
 /// The value of `grpc-timeout`: 1–8 digits and a unit.
 ///
 /// Source: gRPC over HTTP/2, "Requests", rule Timeout.
@@ -7,8 +9,8 @@ public enum GRPCTimeout {
         guard value.count >= 2, value.count <= 9, let unit = value.last else { return nil }
         var amount: Int64 = 0
         for digit in value.dropLast() {
-            guard (0x30...0x39).contains(digit) else { return nil }
-            amount = amount * 10 + Int64(digit - 0x30)
+            guard digit.isASCIIDigit else { return nil }
+            amount = amount * 10 + Int64(digit - UInt8(ascii: "0"))
         }
         let scale: Int64
         switch unit {

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// A block of IP addresses in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3): `192.0.2.0/24`,
@@ -21,7 +22,7 @@ package struct AddressRange: Sendable, Hashable {
         var length = width
         if parts.count == 2 {
             let digits = parts[1]
-            guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ $0.isASCIIDigit }),
                 let number = Int(digits), number <= width
             else { return nil }
             length = number

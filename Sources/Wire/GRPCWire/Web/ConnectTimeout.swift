@@ -1,8 +1,10 @@
+import Basics
+
 /// The value of `Connect-Timeout-Ms`: at most 10 digits (Connect protocol, "Unary-Request", rule Timeout).
 public enum ConnectTimeout {
     /// Nanoseconds; `nil` where the value breaks the rule.
     public static func parse(_ value: String) -> Int64? {
-        guard (1...10).contains(value.utf8.count), value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard (1...10).contains(value.utf8.count), value.utf8.allSatisfy({ $0.isASCIIDigit }) else {
             return nil
         }
         // Ten digits of milliseconds are below 2^63 nanoseconds.
