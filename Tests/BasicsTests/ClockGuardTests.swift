@@ -27,13 +27,13 @@ import Testing
         clock.step(seconds: step)
         #expect(throws: ClockStepped.self) { try before.now() }
         #expect(clockGuard.permit() == nil)
-        #expect(clockGuard.status.step == step)
-        #expect(clockGuard.status.remaining == ClockGuard.defaultConfirmation.wholeSeconds)
+        #expect(clockGuard.status.stepSeconds == step)
+        #expect(clockGuard.status.remainingSeconds == ClockGuard.defaultConfirmation.wholeSeconds)
         clock.advance(seconds: 3)
         clock.step(seconds: -step)
         let after = try #require(clockGuard.permit())
         #expect(try after.now() == clock.now())
-        #expect(clockGuard.status.step == 0)
+        #expect(clockGuard.status.stepSeconds == 0)
     }
 
     @Test(arguments: [step, -step])
@@ -62,7 +62,7 @@ import Testing
     @Test func anOperatorConfirmsTheStepThatTheySaw() throws {
         let clockGuard = try makeGuard()
         clock.step(seconds: Self.step)
-        let seen = clockGuard.status.step
+        let seen = clockGuard.status.stepSeconds
         clock.step(seconds: Self.step)
         #expect(!clockGuard.confirm(step: seen))
         #expect(clockGuard.permit() == nil)

@@ -106,7 +106,7 @@ import Wire
     private let clock = ManualClock(UnixTime(seconds: 1000))
 
     /// Values 1, 2, … that live so many seconds.
-    private func renewable(_ lifetime: Int64, lead: Int64 = 60) -> Renewable<Int> {
+    private func renewable(_ lifetime: Int64, lead: Duration = .seconds(60)) -> Renewable<Int> {
         let fetched = Counter()
         return Renewable(lead: lead, clock: clock) { [clock] in
             Renewable.Issue(value: fetched.next(), expiresAt: clock.now().adding(seconds: lifetime))

@@ -9,13 +9,13 @@ import Testing
 
     private func limits() -> LifecycleLimits {
         var limits = LifecycleLimits()
-        limits.handshake = 10 * Self.second
-        limits.stall = 30 * Self.second
-        limits.idle = 600 * Self.second
-        limits.keepaliveInterval = 60 * Self.second
-        limits.keepaliveTimeout = 20 * Self.second
-        limits.age = 1000 * Self.second
-        limits.ageGrace = 100 * Self.second
+        limits.handshake = .seconds(10)
+        limits.stall = .seconds(30)
+        limits.idle = .seconds(600)
+        limits.keepaliveInterval = .seconds(60)
+        limits.keepaliveTimeout = .seconds(20)
+        limits.age = .seconds(1000)
+        limits.ageGrace = .seconds(100)
         return limits
     }
 
@@ -109,7 +109,7 @@ import Testing
 
     @Test func ticksAreOftenEnough() {
         var limits = limits()
-        limits.keepaliveTimeout = Self.second
+        limits.keepaliveTimeout = .seconds(1)
         #expect(ConnectionLifecycle(limits, jitter: 0, now: start).tickInterval == Self.second / 4)
     }
 }

@@ -10,7 +10,7 @@ import Wire
 /// the gateway sweeps.
 struct DeviceCalls: CallTransport {
     /// Seconds before a token's end at which it is exchanged again.
-    private static let tokenLead: Int64 = 60
+    private static let tokenLead = Duration.minutes(1)
 
     private let gateway: GatewayChannel
     private let token: Renewable<String>

@@ -15,7 +15,7 @@ actor Renewable<Value: Sendable> {
         fileprivate let staleAt: UnixTime?
     }
 
-    private let lead: Int64
+    private let lead: Duration
     private let clock: any WallClock
     private let fetch: @Sendable () async throws -> Issue
     private var held: Current?
@@ -23,11 +23,11 @@ actor Renewable<Value: Sendable> {
     private var count = 0
 
     /// - Parameters:
-    ///   - lead: seconds before its end at which a value is not used any more; a quarter of its life, where that is
+    ///   - lead: how long before its end a value is not used any more; a quarter of its life, where that is
     ///     less.
     ///   - first: one that is there already.
     init(
-        lead: Int64, clock: any WallClock, first: Issue? = nil, fetch: @escaping @Sendable () async throws -> Issue
+        lead: Duration, clock: any WallClock, first: Issue? = nil, fetch: @escaping @Sendable () async throws -> Issue
     ) {
         self.lead = lead
         self.clock = clock
@@ -62,9 +62,9 @@ actor Renewable<Value: Sendable> {
     }
 
     /// What has ended when it arrives, ended by a clock that is wrong, here or there: it is used until it is refused.
-    private static func current(_ issue: Issue, number: Int, lead: Int64, now: UnixTime) -> Current {
+    private static func current(_ issue: Issue, number: Int, lead: Duration, now: UnixTime) -> Current {
         let lifetime = issue.expiresAt.seconds - now.seconds
-        let staleAt = lifetime > 0 ? issue.expiresAt.adding(seconds: -min(lead, lifetime / 4)) : nil
+        let staleAt = lifetime > 0 ? issue.expiresAt.adding(seconds: -min(lead.wholeSeconds, lifetime / 4)) : nil
         return Current(value: issue.value, number: number, staleAt: staleAt)
     }
 }

@@ -9,7 +9,7 @@ import StoreProtocol
 /// those that it gets.
 struct AttemptStore: Sendable {
     /// Seconds before the credentials' end at which others are asked for: a part that begins by then gets through.
-    private static let credentialLead: Int64 = 300
+    private static let credentialLead = Duration.minutes(5)
 
     private let object: StoreObject
     private let credentials: Renewable<TemporaryCredentials>

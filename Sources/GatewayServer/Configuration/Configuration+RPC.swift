@@ -1,3 +1,4 @@
+import Basics
 import RPC
 
 extension Configuration {
@@ -54,9 +55,7 @@ extension Configuration {
     private static func isOrigin(_ text: String) -> Bool {
         guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return false }
         let host = text.dropFirst(scheme.count)
-        let isPlain = host.utf8.allSatisfy { byte in
-            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-.:[]".utf8.contains(byte)
-        }
+        let isPlain = host.utf8.allSatisfy { $0.isASCIILowercaseAlphanumeric || "-.:[]".utf8.contains($0) }
         return !host.isEmpty && isPlain
     }
 
@@ -90,24 +89,27 @@ extension Configuration {
         limits.perAddress = try count(
             &reader, "rpc.max_waiting_calls_per_address", limits.perAddress, "calls")
         limits.perListener = try count(&reader, "rpc.max_waiting_calls", limits.perListener, "calls")
-        limits.lifetime = try time(&reader, "rpc.waiting_call_seconds", limits.lifetime, from: 1)
+        limits.lifetime = try reader.duration("rpc.waiting_call_seconds", default: limits.lifetime, in: 1...31_536_000)
         return limits
     }
 
     private static func lifecycle(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> LifecycleLimits {
         var limits = LifecycleLimits()
-        limits.handshake = try time(&reader, "rpc.handshake_timeout_seconds", limits.handshake, from: 1)
-        limits.stall = try time(&reader, "rpc.stall_timeout_seconds", limits.stall, from: 1)
+        limits.handshake = try reader.duration(
+            "rpc.handshake_timeout_seconds", default: limits.handshake, in: 1...31_536_000)
+        limits.stall = try reader.duration("rpc.stall_timeout_seconds", default: limits.stall, in: 1...31_536_000)
         limits.minimumRate = Int(
             try reader.integer(
                 "rpc.min_client_bytes_per_second", default: Int64(limits.minimumRate), in: 0...(1 << 30), unit: "bytes")
         )
-        limits.idle = try time(&reader, "rpc.idle_timeout_seconds", limits.idle, from: 0)
-        limits.keepaliveInterval = try time(
-            &reader, "rpc.keepalive_interval_seconds", limits.keepaliveInterval, from: 0)
-        limits.keepaliveTimeout = try time(&reader, "rpc.keepalive_timeout_seconds", limits.keepaliveTimeout, from: 1)
-        limits.age = try time(&reader, "rpc.max_connection_age_seconds", limits.age, from: 0)
-        limits.ageGrace = try time(&reader, "rpc.max_connection_age_grace_seconds", limits.ageGrace, from: 1)
+        limits.idle = try reader.duration("rpc.idle_timeout_seconds", default: limits.idle, in: 0...31_536_000)
+        limits.keepaliveInterval = try reader.duration(
+            "rpc.keepalive_interval_seconds", default: limits.keepaliveInterval, in: 0...31_536_000)
+        limits.keepaliveTimeout = try reader.duration(
+            "rpc.keepalive_timeout_seconds", default: limits.keepaliveTimeout, in: 1...31_536_000)
+        limits.age = try reader.duration("rpc.max_connection_age_seconds", default: limits.age, in: 0...31_536_000)
+        limits.ageGrace = try reader.duration(
+            "rpc.max_connection_age_grace_seconds", default: limits.ageGrace, in: 1...31_536_000)
         return limits
     }
 
@@ -115,15 +117,5 @@ extension Configuration {
         _ reader: inout ConfigurationReader, _ key: String, _ standard: Int, _ unit: String
     ) throws(ConfigurationError) -> Int {
         Int(try reader.integer(key, default: Int64(standard), in: 1...1_000_000_000, unit: unit))
-    }
-
-    /// Seconds in the file, nanoseconds in the value.
-    private static func time(
-        _ reader: inout ConfigurationReader, _ key: String, _ standard: UInt64, from least: Int64
-    ) throws(ConfigurationError) -> UInt64 {
-        let second: UInt64 = 1_000_000_000
-        let seconds = try reader.integer(
-            key, default: Int64(standard / second), in: least...31_536_000, unit: "seconds")
-        return UInt64(seconds) * second
     }
 }

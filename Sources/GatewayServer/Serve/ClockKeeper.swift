@@ -35,7 +35,7 @@ final class ClockKeeper: Sendable {
             log.write(
                 "the clock is not confirmed",
                 [
-                    "step_seconds": "\(status.step)", "confirmed_in_seconds": "\(status.remaining)",
+                    "step_seconds": "\(status.stepSeconds)", "confirmed_in_seconds": "\(status.remainingSeconds)",
                     "consequence": "nothing is deleted for its age",
                     "hint": "if the clock is right, run data-gateway clock confirm",
                 ], level: .warning)
@@ -95,7 +95,7 @@ final class ClockKeeper: Sendable {
     /// - Returns: `false` where the clock has stepped since it was looked at.
     func confirm(step: Int64, by caller: Caller, log: Logger) async throws -> Bool {
         let status = clockGuard.status
-        guard status.step == step else { return false }
+        guard status.stepSeconds == step else { return false }
         try await database.write(mayUseReserve: true) {
             try Audit.record(caller.did(to: "clock/\(step)"), at: status.now, in: $0)
         }

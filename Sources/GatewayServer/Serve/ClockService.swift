@@ -10,14 +10,14 @@ struct ClockService: ClockServiceHandler {
     func getClock(_ request: GetClockRequest, context: CallContext) async throws -> GetClockResponse {
         let status = keeper.clockGuard.status
         return GetClockResponse(
-            now: Timestamp(status.now), isConfirmed: status.isConfirmed, stepSeconds: status.step,
-            remainingSeconds: status.remaining)
+            now: Timestamp(status.now), isConfirmed: status.isConfirmed, stepSeconds: status.stepSeconds,
+            remainingSeconds: status.remainingSeconds)
     }
 
     func confirmClock(_ request: ConfirmClockRequest, context: CallContext) async throws -> ConfirmClockResponse {
         guard try await keeper.confirm(step: request.stepSeconds, by: try Caller(context), log: context.log) else {
             throw RPCError.failedPrecondition(
-                "step_seconds is \(request.stepSeconds), but the clock's step is \(keeper.clockGuard.status.step) seconds"
+                "step_seconds is \(request.stepSeconds), but the clock's step is \(keeper.clockGuard.status.stepSeconds) seconds"
             )
         }
         return ConfirmClockResponse()

@@ -109,7 +109,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
     }
 
     func schedule(after delay: Duration, _ action: @escaping () -> Void) -> LoopTimer {
-        schedule(at: now + UInt64(max(0, delay.nanoseconds)), action)
+        schedule(at: now + delay.loopTime, action)
     }
 
     private func armTimer() {

@@ -82,7 +82,7 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
         call.write(message)
         call.finish()
         if let timeout = options.timeout {
-            call.watch(deadline: loop.now &+ UInt64(max(0, timeout.nanoseconds)), on: loop)
+            call.watch(deadline: loop.now &+ timeout.loopTime, on: loop)
         }
     }
 }

@@ -1,24 +1,24 @@
+import Basics
+
 /// How long a server's connection may do what. All times in nanoseconds.
 package struct LifecycleLimits: Sendable {
-    private static let second: UInt64 = 1_000_000_000
-
     /// Until the client's preface and SETTINGS are there.
-    package var handshake = 10 * second
+    package var handshake = Duration.seconds(10)
     /// From the first to the last frame of a header section, and from a socket that takes no bytes to one that does; also
     /// the stretch over which `minimumRate` counts.
-    package var stall = 30 * second
+    package var stall = Duration.seconds(30)
     /// What a client has to take of answers that wait for it all the time, bytes a second; 0 = any byte will do.
     package var minimumRate = 1024
     /// Without a call; 0 = for ever.
-    package var idle = 1800 * second
+    package var idle = Duration.minutes(30)
     /// Without a byte from the client, before it is asked whether it is there (gRFC A8).
-    package var keepaliveInterval = 120 * second
+    package var keepaliveInterval = Duration.minutes(2)
     /// For its answer.
-    package var keepaliveTimeout = 20 * second
+    package var keepaliveTimeout = Duration.seconds(20)
     /// Until the client is told to connect anew (gRFC A9); each connection's own is up to a tenth more or less. 0 = never.
-    package var age: UInt64 = 0
+    package var age = Duration.zero
     /// For calls under way after that.
-    package var ageGrace = 300 * second
+    package var ageGrace = Duration.minutes(5)
 
     package init() {}
 }
@@ -43,7 +43,29 @@ package struct ConnectionLifecycle: Sendable {
         case shuttingDown(deadline: UInt64)
     }
 
-    private let limits: LifecycleLimits
+    /// The limits in the unit of the loop's clock.
+    private struct Nanoseconds: Sendable {
+        let handshake: UInt64
+        let stall: UInt64
+        let idle: UInt64
+        let keepaliveInterval: UInt64
+        let keepaliveTimeout: UInt64
+        let age: UInt64
+        let ageGrace: UInt64
+
+        init(_ limits: LifecycleLimits) {
+            handshake = limits.handshake.loopTime
+            stall = limits.stall.loopTime
+            idle = limits.idle.loopTime
+            keepaliveInterval = limits.keepaliveInterval.loopTime
+            keepaliveTimeout = limits.keepaliveTimeout.loopTime
+            age = limits.age.loopTime
+            ageGrace = limits.ageGrace.loopTime
+        }
+    }
+
+    private let limits: Nanoseconds
+    private let minimumRate: Int
     private let endOfAge: UInt64
     private var state: State
     private var lastReceived: UInt64
@@ -55,7 +77,9 @@ package struct ConnectionLifecycle: Sendable {
 
     /// - Parameter jitter: 0 to 1, drawn for each connection, so that those that came together do not leave together.
     package init(_ limits: LifecycleLimits, jitter: Double, now: UInt64) {
-        self.limits = limits
+        self.limits = Nanoseconds(limits)
+        minimumRate = limits.minimumRate
+        let limits = self.limits
         let spread = 0.9 + 0.2 * min(1, max(0, jitter))
         endOfAge = limits.age == 0 ? .max : now + UInt64(Double(limits.age) * spread)
         state = .handshaking(since: now)
@@ -99,7 +123,7 @@ package struct ConnectionLifecycle: Sendable {
         guard let waiting else { return self.waiting = (now, sent) }
         let elapsed = now - waiting.since
         guard elapsed >= limits.stall else { return }
-        let least = max(1, Double(limits.minimumRate) * Double(elapsed) / 1e9)
+        let least = max(1, Double(minimumRate) * Double(elapsed) / 1e9)
         if Double(sent - waiting.sent) < least { isSlowReader = true } else { self.waiting = (now, sent) }
     }
 

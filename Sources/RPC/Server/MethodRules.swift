@@ -1,3 +1,5 @@
+import Basics
+
 /// How calls of one method are treated beside the others of its listener.
 package struct MethodRules: Sendable, Hashable {
     /// Whether its handler spends its time waiting for what happens later, or for the client: such calls are counted
@@ -20,8 +22,8 @@ package struct WaitingLimits: Sendable {
     package var perAddress = 16
     /// The limit for all clients together.
     package var perListener = 256
-    /// From the start of the call to its orderly end, in nanoseconds; who still wants to wait calls again.
-    package var lifetime: UInt64 = 600 * 1_000_000_000
+    /// From the start of the call to its orderly end; who still wants to wait calls again.
+    package var lifetime = Duration.minutes(10)
 
     package init() {}
 }

@@ -165,7 +165,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         let limits = server.limits.lifecycle
         guard let start = arriving else { return arriving = (now, traffic.bytesReceived) }
         let elapsed = now - start.since
-        guard elapsed >= limits.stall else { return }
+        guard elapsed >= limits.stall.loopTime else { return }
         let least = Double(limits.minimumRate) * Double(elapsed) / 1e9
         if Double(traffic.bytesReceived - start.received) >= least { return arriving = (now, traffic.bytesReceived) }
         server.metrics.limitReached("slow_request")
@@ -245,7 +245,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
 
     /// Ends a call that waits in order when its time is over, where its client did not set an earlier deadline.
     private final func limitWaiting() {
-        let end = origin.loop.now &+ server.limits.waiting.lifetime
+        let end = origin.loop.now &+ server.limits.waiting.lifetime.loopTime
         if let deadline = context.deadline, deadline <= end { return }
         timer?.cancel()
         timer = origin.loop.schedule(at: end) { [self] in

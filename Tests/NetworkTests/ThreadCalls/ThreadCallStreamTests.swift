@@ -32,7 +32,7 @@ import Wire
         }
         var limits = RPCLimits()
         // Not a matter of these tests: beside others they may have to wait for a thread for minutes.
-        limits.lifecycle.stall = 3600 * 1_000_000_000
+        limits.lifecycle.stall = .hours(1)
         server = RPCServer(router: router, limits: limits)
         progress = try #require(CallProgress())
         stream = ThreadCallStream(

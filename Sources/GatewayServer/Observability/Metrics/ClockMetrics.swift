@@ -14,7 +14,7 @@ package struct ClockMetrics: MetricSource {
             .gauge(
                 "data_gateway_clock_step_seconds",
                 "Seconds by which the clock has stepped since it was last confirmed; 0 if it is confirmed.",
-                [([], Int(status.step))]),
+                [([], Int(status.stepSeconds))]),
             .gauge(
                 "data_gateway_deletions_paused",
                 "1 if deletions by age are paused because the clock is not confirmed, else 0.",

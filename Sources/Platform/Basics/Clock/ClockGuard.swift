@@ -16,10 +16,10 @@ package final class ClockGuard: Sendable {
         package let now: UnixTime
         /// Whether what is old enough is deleted.
         package let isConfirmed: Bool
-        /// How far the clock is from where it was when it was last confirmed; seconds, 0 where it is confirmed.
-        package let step: Int64
-        /// Seconds until the clock is confirmed, if it does not step again; 0 where it is.
-        package let remaining: Int64
+        /// How far the clock is from where it was when it was last confirmed; 0 where it is confirmed.
+        package let stepSeconds: Int64
+        /// Time until the clock is confirmed, if it does not step again; 0 where it is.
+        package let remainingSeconds: Int64
     }
 
     private struct State {
@@ -68,8 +68,8 @@ package final class ClockGuard: Sendable {
         let history = look().history
         return Status(
             now: UnixTime(microseconds: history.wall), isConfirmed: history.isConfirmed,
-            step: history.isConfirmed ? 0 : history.unconfirmedStep / 1_000_000,
-            remaining: history.isConfirmed ? 0 : max(0, confirmation - history.consistentFor) / 1_000_000)
+            stepSeconds: history.isConfirmed ? 0 : history.unconfirmedStep / 1_000_000,
+            remainingSeconds: history.isConfirmed ? 0 : max(0, confirmation - history.consistentFor) / 1_000_000)
     }
 
     /// The time that upload sessions are measured by.
@@ -83,10 +83,10 @@ package final class ClockGuard: Sendable {
 
     /// Believes the clock, at an operator's word.
     ///
-    /// - Parameter step: as ``Status/step`` has it.
+    /// - Parameter step: as ``Status/stepSeconds`` has it.
     /// - Returns: `false` where the clock has stepped since; nothing changes then.
     package func confirm(step: Int64) -> Bool {
-        guard status.step == step else { return false }
+        guard status.stepSeconds == step else { return false }
         return state.withLock { state in
             guard state.history.isConfirmed || state.history.unconfirmedStep / 1_000_000 == step else { return false }
             state.history.confirm()

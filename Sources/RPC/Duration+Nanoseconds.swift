@@ -1,8 +1,0 @@
-extension Duration {
-    /// Whole nanoseconds, at most `Int64.max`.
-    package var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : scaled.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
-    }
-}
