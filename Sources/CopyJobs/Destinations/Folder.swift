@@ -1,5 +1,6 @@
 import Basics
 import Foundation
+import HTTPClient
 
 /// A folder that is held open, so that what is done in it is done in it and nowhere else.
 ///
@@ -34,7 +35,7 @@ final class Folder: Sendable {
     ) throws -> Folder? {
         let first = Foundation.open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         // A disk that is not mounted yet may be so later.
-        guard first >= 0 else { throw failure("open the destination's root folder", .transient) }
+        guard first >= 0 else { throw failure("open the destination's root folder", .transient()) }
         var folder = Folder(first)
         for name in names {
             var next = folder.openChild(name)
@@ -69,10 +70,10 @@ final class Folder: Sendable {
     /// The path of a file in it, good as long as this is held (proc(5), `/proc/self/fd`).
     func path(of name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 
-    private static func failure(_ what: String, _ failureKind: CopyFailure.FailureKind? = nil) -> CopyFailure {
+    private static func failure(_ what: String, _ failureKind: FailureKind? = nil) -> CopyFailure {
         let passes = [ENOSPC, EDQUOT, EIO, EMFILE, ENFILE, ENOMEM].contains(errno)
         return CopyFailure(
             .destinationFailed, "cannot \(what): \(String(cString: strerror(errno)))",
-            failureKind ?? (passes ? .transient : .permanent))
+            failureKind ?? (passes ? .transient() : .permanent))
     }
 }

@@ -56,7 +56,7 @@ struct FolderWriter: DestinationWriter {
         let names = Self.names(of: item.key)
         let (folder, partial) = try await DiskWork.run {
             guard let folder = try Folder.open(root, folders + names.dropLast(), makes: true) else {
-                throw CopyFailure(.destinationFailed, "the destination's folder does not exist any more", .transient)
+                throw CopyFailure(.destinationFailed, "the destination's folder does not exist any more", .transient())
             }
             return (folder, try PartialFile(folder.path(of: item.partialName), synchronize: synchronize))
         }

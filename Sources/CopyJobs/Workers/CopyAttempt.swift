@@ -163,7 +163,7 @@ struct CopyAttempt: Sendable {
             let first = item.firstFailureAt ?? now
             item.failures += 1
             item.firstFailureAt = first
-            guard failure.failureKind == .transient,
+            guard failure.failureKind != .permanent,
                 let delay = policy.delay(
                     failures: item.failures, elapsed: now.duration(since: first), least: nil, random: random)
             else { return false }

@@ -22,11 +22,6 @@ struct CopyFailure: Error, Sendable, Hashable {
         case internalError = "INTERNAL_ERROR"
     }
 
-    enum FailureKind: Sendable, Hashable {
-        case transient
-        case permanent
-    }
-
     let code: Code
     /// For people; holds no secret.
     let message: String
@@ -41,16 +36,16 @@ struct CopyFailure: Error, Sendable, Hashable {
     init(_ error: any Error) {
         switch error {
         case let failure as CopyFailure: self = failure
-        case TransferFailure.connection(let reason): self.init(.destinationUnavailable, reason, .transient)
+        case TransferFailure.connection(let reason): self.init(.destinationUnavailable, reason, .transient())
         case TransferFailure.unusable(let reason): self.init(.destinationRefused, reason, .permanent)
         case let refusal as StoreRefusal: self.init(refusal)
         case let failure as FileDownload.LocalFailure:
-            self.init(.destinationFailed, failure.messageWithoutPath, .transient)
+            self.init(.destinationFailed, failure.messageWithoutPath, .transient())
         case let failure as FileReader.Failure:
             self.init(
                 failure.isMissing ? .sourceNotFound : .sourceDamaged, "the object cannot be read: \(failure.reason)",
                 .permanent)
-        default: self.init(.internalError, "the gateway failed", .transient)
+        default: self.init(.internalError, "the gateway failed", .transient())
         }
     }
 
@@ -64,10 +59,10 @@ struct CopyFailure: Error, Sendable, Hashable {
             return
         }
         switch refusal.retryability {
-        case .retry: self.init(.destinationUnavailable, "\(refusal)", .transient)
-        case .sendAgain: self.init(.destinationFailed, "\(refusal)", .transient)
+        case .retry: self.init(.destinationUnavailable, "\(refusal)", .transient())
+        case .sendAgain: self.init(.destinationFailed, "\(refusal)", .transient())
         // A multipart upload that somebody gave up: another one is begun.
-        case .startOver where refusal.code == "NoSuchUpload": self.init(.destinationFailed, "\(refusal)", .transient)
+        case .startOver where refusal.code == "NoSuchUpload": self.init(.destinationFailed, "\(refusal)", .transient())
         case .startOver, .refreshCredentials, .adoptTime, .none:
             self.init(.destinationRefused, "\(refusal)", .permanent)
         }

@@ -40,7 +40,7 @@ enum FailureResponse: Equatable {
         }
     }
 
-    var failureKind: Retrying.FailureKind {
+    var failureKind: FailureKind {
         if case .retry(let after) = self { .transient(after: after) } else { .permanent }
     }
 }

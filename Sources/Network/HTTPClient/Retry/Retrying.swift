@@ -1,11 +1,5 @@
 /// Tries again what may succeed later.
 package struct Retrying: Sendable {
-    /// Whether a failure passes, and when at the earliest.
-    package enum FailureKind: Sendable, Hashable {
-        case transient(after: Duration?)
-        case permanent
-    }
-
     private let policy: RetryPolicy
     private let failureKind: @Sendable (any Error) -> FailureKind
     private let notice: @Sendable (_ what: String, _ reason: any Error, _ delay: Duration) -> Void
