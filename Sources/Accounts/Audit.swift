@@ -12,31 +12,31 @@ package struct AuditEntry: Sendable, Hashable {
     /// E.g. `sites/4`, `devices/260427-000001`.
     package var target: String
     /// The ids of what the line is about, where that is several; empty where `target` says it.
-    package var ids: [String]
+    package var ids: [String] = []
     /// The caller's address without its port.
     package var peer: String
     /// `OK`, or the code of the refusal.
     package var result: String
     /// How many of the same kind one line stands for.
-    package var count: Int
+    package var count = 1
 
     package init(
-        actor: String, organization: OrganizationReference? = nil, action: String, target: String, ids: [String] = [],
-        peer: String, result: String = "OK", count: Int = 1
+        actor: String, organization: OrganizationReference? = nil, action: String, target: String, peer: String,
+        result: String = "OK"
     ) {
         self.actor = actor
         self.organization = organization
         self.action = action
         self.target = target
-        self.ids = ids
         self.peer = peer
         self.result = result
-        self.count = count
     }
 
     /// What the gateway did by itself, not at a call.
     package static func byGateway(_ action: String, on target: String, count: Int = 1) -> AuditEntry {
-        AuditEntry(actor: "gateway", action: action, target: target, peer: "", count: count)
+        var entry = AuditEntry(actor: "gateway", action: action, target: target, peer: "")
+        entry.count = count
+        return entry
     }
 }
 

@@ -143,8 +143,7 @@ package struct UserPrincipal: Sendable, Hashable {
     package var organization: OrganizationReference
 
     package init(
-        userID: Int64, name: String, role: Role, epoch: Int64, home: OrganizationReference, isSystem: Bool,
-        organization: OrganizationReference? = nil
+        userID: Int64, name: String, role: Role, epoch: Int64, home: OrganizationReference, isSystem: Bool
     ) {
         self.userID = userID
         self.name = name
@@ -152,7 +151,7 @@ package struct UserPrincipal: Sendable, Hashable {
         self.epoch = epoch
         self.home = home
         self.isSystem = isSystem
-        self.organization = organization ?? home
+        organization = home
     }
 
     /// The name in the audit log.

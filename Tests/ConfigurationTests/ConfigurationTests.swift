@@ -226,7 +226,7 @@ import Testing
         #expect(configuration.copies.retention == .seconds(172_800))
         #expect(configuration.copies.destinations.count == 2)
         let bucket = try #require(configuration.copies.destinations.last?.place as? BucketTarget)
-        #expect(bucket.region == "us-east-1" && bucket.partSize == 67_108_864 && bucket.dialect == .s3)
+        #expect(bucket.location.region == "us-east-1" && bucket.partSize == 67_108_864 && bucket.dialect == .s3)
         #expect(
             refusal("{object_store: {static_keys: [{\(key)}, {\(key)}]}}").contains(
                 "must be unique, but another key has the same"))

@@ -107,7 +107,8 @@ private final class FakeGateway: HTTPRequestHandler {
     ) -> HTTPResponse {
         let head = HTTPRequestHead(
             method: method, target: target, fields: fields,
-            framing: body.isEmpty ? .none : .length(Int64(body.utf8.count)), peer: "192.0.2.1")
+            framing: body.isEmpty ? .none : .length(Int64(body.utf8.count)),
+            origin: HTTPRequestOrigin(peer: "192.0.2.1"))
         switch console.begin(head) {
         case .respond(let response): return response
         case .receive(let sink):

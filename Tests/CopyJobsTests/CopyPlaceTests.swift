@@ -15,7 +15,8 @@ import Testing
             .folder(FolderTarget(root: "/srv/copies")),
             .bucket(
                 BucketTarget(
-                    endpoint: try StoreEndpoint("https://s3.example.com"), bucket: "cold", region: "eu-1",
+                    BucketLocation(
+                        endpoint: try StoreEndpoint("https://s3.example.com"), bucket: "cold", region: "eu-1"),
                     dialect: .s3, credentials: SigningCredentials(accessKeyID: "AK", secret: Secret("s")),
                     partSize: 5 << 20, authorities: nil)),
         ]

@@ -37,9 +37,9 @@ package enum AccountChange: Sendable {
             try APIKeyRecords(connection).delete(id: key.id)
             try APIKeyRecords(connection).insert(
                 NewAPIKey(
-                    id: "01890000-0000-7000-8000-000000000000", organizationID: key.organizationID, siteID: key.siteID,
-                    owner: key.owner, name: key.name, digest: key.digest, status: key.status, expiresAt: nil),
-                at: Self.start)
+                    id: "01890000-0000-7000-8000-000000000000", digest: key.digest,
+                    holder: APIKeyHolder(organizationID: key.organizationID, siteID: key.siteID, owner: key.owner),
+                    name: key.name, status: key.status), at: Self.start)
         }
     }
 

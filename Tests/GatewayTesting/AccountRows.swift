@@ -70,9 +70,9 @@ package struct AccountRows: Sendable {
             }
             try APIKeyRecords(connection).insert(
                 NewAPIKey(
-                    id: id, organizationID: place.organizationID, siteID: place.siteID, owner: owner,
-                    name: place.deviceID,
-                    digest: [1], status: .enabled, expiresAt: nil), at: Self.start)
+                    id: id, digest: [1],
+                    holder: APIKeyHolder(organizationID: place.organizationID, siteID: place.siteID, owner: owner),
+                    name: place.deviceID, status: .enabled), at: Self.start)
             return try APIKeyRecords(connection).find(deviceID: place.deviceID)
         }
         guard let key else { throw Missing(name: id) }

@@ -49,31 +49,39 @@ package struct APIKeyRecord: Sendable {
     }
 }
 
-/// A key that is about to be stored.
-package struct NewAPIKey: Sendable {
-    package let id: String
+/// Whose key it is, and where that one belongs.
+package struct APIKeyHolder: Sendable {
     package let organizationID: Int64
     package let siteID: Int64
     package let owner: APIKeyOwner
-    package let name: String
+
+    package init(organizationID: Int64, siteID: Int64, owner: APIKeyOwner) {
+        self.organizationID = organizationID
+        self.siteID = siteID
+        self.owner = owner
+    }
+}
+
+/// A key that is about to be stored.
+package struct NewAPIKey: Sendable {
+    package let id: String
     package let digest: [UInt8]
+    package let holder: APIKeyHolder
+    package let name: String
     package let status: Availability
     /// Because its device is disabled.
     package var isHeld = false
     package let expiresAt: UnixTime?
 
     package init(
-        id: String, organizationID: Int64, siteID: Int64, owner: APIKeyOwner, name: String, digest: [UInt8],
-        status: Availability, isHeld: Bool = false, expiresAt: UnixTime? = nil
+        id: String, digest: [UInt8], holder: APIKeyHolder, name: String, status: Availability,
+        expiresAt: UnixTime? = nil
     ) {
         self.id = id
-        self.organizationID = organizationID
-        self.siteID = siteID
-        self.owner = owner
-        self.name = name
         self.digest = digest
+        self.holder = holder
+        self.name = name
         self.status = status
-        self.isHeld = isHeld
         self.expiresAt = expiresAt
     }
 }
@@ -112,13 +120,14 @@ package struct APIKeyRecords {
     package func insert(_ key: NewAPIKey, at now: UnixTime) throws {
         var deviceID: String?
         var suiteID: Int64?
-        if case .device(let device, let suite) = key.owner { (deviceID, suiteID) = (device, suite) }
+        let holder = key.holder
+        if case .device(let device, let suite) = holder.owner { (deviceID, suiteID) = (device, suite) }
         try connection.execute(
             """
             INSERT INTO api_keys (id, organization_id, site_id, owner_kind, device_id, suite_id, name, digest, status,
                 is_held, expires_at, created_at, updated_at)
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $12)
-            """, key.id, key.organizationID, key.siteID, deviceID == nil ? 1 : 2, deviceID, suiteID, key.name,
+            """, key.id, holder.organizationID, holder.siteID, deviceID == nil ? 1 : 2, deviceID, suiteID, key.name,
             key.digest, key.status.rawValue, key.isHeld, key.expiresAt?.microseconds, now.microseconds)
     }
 

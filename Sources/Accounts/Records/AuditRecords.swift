@@ -109,13 +109,11 @@ package struct AuditRecords {
 
     private static func record(_ row: Row) -> AuditRecord {
         let organization = OrganizationReference(id: row.int64("organization_id"), name: row.text("organization"))
-        return AuditRecord(
-            id: row.int64("id"), at: row.time("at"),
-            entry: AuditEntry(
-                actor: row.text("actor"), organization: organization.name.isEmpty ? nil : organization,
-                action: row.text("action"),
-                target: row.text("target"), ids: row.text("ids").split(separator: " ").map(String.init),
-                peer: row.text("peer"),
-                result: row.text("result"), count: row.int("count")))
+        var entry = AuditEntry(
+            actor: row.text("actor"), organization: organization.name.isEmpty ? nil : organization,
+            action: row.text("action"), target: row.text("target"), peer: row.text("peer"), result: row.text("result"))
+        entry.ids = row.text("ids").split(separator: " ").map(String.init)
+        entry.count = row.int("count")
+        return AuditRecord(id: row.int64("id"), at: row.time("at"), entry: entry)
     }
 }

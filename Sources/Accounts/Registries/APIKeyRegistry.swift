@@ -24,8 +24,9 @@ struct APIKeyRegistry: Sendable {
                 .orNotFound("site \(siteID)")
             try APIKeyRecords(connection).insert(
                 NewAPIKey(
-                    id: token.id, organizationID: caller.organization.id, siteID: siteID, owner: .site, name: name,
-                    digest: digest, status: status, expiresAt: expiresAt), at: now)
+                    id: token.id, digest: digest,
+                    holder: APIKeyHolder(organizationID: caller.organization.id, siteID: siteID, owner: .site),
+                    name: name, status: status, expiresAt: expiresAt), at: now)
             try Audit.record(caller.did(to: "apiKeys/\(token.id)"), at: now, in: connection)
             return try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
         }
@@ -95,12 +96,12 @@ struct APIKeyRegistry: Sendable {
     }
 
     /// Gives a device a key, in the place of the one it may have.
-    func createOrRotateDeviceKey(
-        of deviceID: String, name: String, status: Availability, expiresAt: UnixTime?, mode: DeviceKeyMode,
-        devices: any DeviceDirectory, by caller: Caller
+    func createOrRotate(
+        _ order: DeviceKeyOrder, devices: any DeviceDirectory, by caller: Caller
     ) async throws -> (key: APIKeyRecord, credential: Secret) {
         let now = clock.now()
-        try Self.checkExpiry(expiresAt, at: now)
+        let deviceID = order.deviceID
+        try Self.checkExpiry(order.expiresAt, at: now)
         let token = OpaqueToken(.apiKey, id: identifiers.uuid())
         let digest = token.digest(pepper: pepper)
         let key = try await database.write { connection in
@@ -109,16 +110,19 @@ struct APIKeyRegistry: Sendable {
             guard let place = device.place else {
                 throw RPCError(bare: .failedPrecondition, "device \(deviceID) is not in a suite: add it to one first")
             }
-            switch (mode, try APIKeyRecords(connection).find(deviceID: deviceID)) {
+            switch (order.mode, try APIKeyRecords(connection).find(deviceID: deviceID)) {
             case (.createOnly, .some): throw RPCError.alreadyExists("device \(deviceID) already has a key")
             case (.rotateOnly, nil): throw RPCError.notFound("device \(deviceID) has no key")
             default: try APIKeyRecords(connection).delete(deviceID: deviceID)
             }
-            try APIKeyRecords(connection).insert(
-                NewAPIKey(
-                    id: token.id, organizationID: place.organizationID, siteID: place.siteID,
-                    owner: .device(id: deviceID, suiteID: place.suiteID), name: name, digest: digest, status: status,
-                    isHeld: device.isDisabled, expiresAt: expiresAt), at: now)
+            var key = NewAPIKey(
+                id: token.id, digest: digest,
+                holder: APIKeyHolder(
+                    organizationID: place.organizationID, siteID: place.siteID,
+                    owner: .device(id: deviceID, suiteID: place.suiteID)),
+                name: order.name, status: order.status, expiresAt: order.expiresAt)
+            key.isHeld = device.isDisabled
+            try APIKeyRecords(connection).insert(key, at: now)
             try devices.noteKey(of: deviceID, at: now, in: connection)
             try Audit.record(caller.did(to: "apiKeys/\(token.id)"), at: now, in: connection)
             return try APIKeyRecords(connection).find(id: token.id).orNotFound("key \(token.id)")
@@ -143,6 +147,15 @@ struct APIKeyRegistry: Sendable {
     private static func checkExpiry(_ end: UnixTime?, at now: UnixTime) throws(RPCError) {
         if let end, end <= now { throw .invalidArgument("expired_at must be in the future") }
     }
+}
+
+/// A key that a device is to have.
+struct DeviceKeyOrder: Sendable {
+    let deviceID: String
+    let name: String
+    let status: Availability
+    let expiresAt: UnixTime?
+    let mode: DeviceKeyMode
 }
 
 /// What CreateOrRotateDeviceApiKey may find.

@@ -26,9 +26,11 @@ extension AdminAuthService {
         case .rotateOnly: mode = .rotateOnly
         case .unrecognized: throw RPCError.invalidArgument("mutation_mode must be CREATE_ONLY or ROTATE_ONLY")
         }
-        let (key, credential) = try await accounts.keys.createOrRotateDeviceKey(
-            of: request.deviceID, name: name, status: try FieldRules.status(request.status),
-            expiresAt: try request.expiredAt?.expiry, mode: mode, devices: devices, by: try Caller(context))
+        let (key, credential) = try await accounts.keys.createOrRotate(
+            DeviceKeyOrder(
+                deviceID: request.deviceID, name: name, status: try FieldRules.status(request.status),
+                expiresAt: try request.expiredAt?.expiry, mode: mode),
+            devices: devices, by: try Caller(context))
         return CreateOrRotateDeviceApiKeyResponse(apiKey: key.message, credential: credential.exposedText)
     }
 

@@ -89,8 +89,7 @@ extension HTTPRequestHead {
         ]
         for (name, value) in callFields(Self.kept.union(Self.keptOfConnect), token) { fields.append(name, value) }
         return HTTPRequestHead(
-            method: "POST", target: path, fields: fields, framing: framing, peer: peer, isSecure: isSecure,
-            socket: socket)
+            method: "POST", target: path, fields: fields, framing: framing, origin: origin)
     }
 
     /// The sender of this request as the caller of a call that the console makes.

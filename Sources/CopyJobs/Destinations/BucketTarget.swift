@@ -1,11 +1,24 @@
 import StoreProtocol
 
-/// A bucket of an object store.
-package struct BucketTarget: DestinationTarget {
+/// Where a bucket is.
+package struct BucketLocation: Sendable {
     package let endpoint: StoreEndpoint
     package let bucket: String
     /// The region in the signature's scope.
     package let region: String
+
+    package init(endpoint: StoreEndpoint, bucket: String, region: String) {
+        self.endpoint = endpoint
+        self.bucket = bucket
+        self.region = region
+    }
+
+    var name: String { "\(endpoint.text)/\(bucket)" }
+}
+
+/// A bucket of an object store to copy to.
+package struct BucketTarget: DestinationTarget {
+    package let location: BucketLocation
     package let dialect: ClientRequest.Dialect
     package let credentials: SigningCredentials
     /// Bytes; an object of at most that size is put whole.
@@ -14,23 +27,21 @@ package struct BucketTarget: DestinationTarget {
     package let authorities: String?
 
     package init(
-        endpoint: StoreEndpoint, bucket: String, region: String, dialect: ClientRequest.Dialect,
-        credentials: SigningCredentials, partSize: Int64, authorities: String?
+        _ location: BucketLocation, dialect: ClientRequest.Dialect, credentials: SigningCredentials, partSize: Int64,
+        authorities: String?
     ) {
-        self.endpoint = endpoint
-        self.bucket = bucket
-        self.region = region
+        self.location = location
         self.dialect = dialect
         self.credentials = credentials
         self.partSize = partSize
         self.authorities = authorities
     }
 
-    var name: String { "\(endpoint.text)/\(bucket)" }
+    var name: String { location.name }
 
     func writer(for place: CopyPlace, _ environment: CopyEnvironment) -> (any DestinationWriter)? {
-        guard (try? StoreEndpoint(place.endpoint)) == endpoint, place.bucket == bucket,
-            place.region.isEmpty || place.region == region
+        guard (try? StoreEndpoint(place.endpoint)) == location.endpoint, place.bucket == location.bucket,
+            place.region.isEmpty || place.region == location.region
         else { return nil }
         return BucketWriter(self, clock: environment.clock)
     }

@@ -19,7 +19,7 @@ struct BucketWriter: DestinationWriter {
     func objection(to key: String) -> String? { nil }
 
     func path(of key: String) -> String {
-        "\(target.endpoint.text)/\(target.bucket)/\(key)"
+        "\(target.location.name)/\(key)"
     }
 
     func found(_ item: CopyItem, _ source: CopySource) async throws -> DestinationContent {
@@ -109,7 +109,8 @@ struct BucketWriter: DestinationWriter {
     private func store(_ item: CopyItem) throws -> StoreClient {
         StoreClient(
             StoreObject(
-                endpoint: target.endpoint, region: target.region, bucket: target.bucket, key: item.key,
+                endpoint: target.location.endpoint, region: target.location.region, bucket: target.location.bucket,
+                key: item.key,
                 dialect: target.dialect),
             credentials: target.credentials, over: connection, clock: clock)
     }

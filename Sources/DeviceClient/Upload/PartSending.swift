@@ -13,8 +13,8 @@ struct PartSending: Sendable {
     func send(_ missing: [PartRange]) async throws {
         let queue = PartQueue(missing)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<min(run.parallel, missing.count) {
-                group.addTask { try await sendAll(of: queue, over: HTTPConnection(run.connectionOptions)) }
+            for _ in 0..<min(run.transfer.parallel, missing.count) {
+                group.addTask { try await sendAll(of: queue, over: HTTPConnection(run.transfer.connection)) }
             }
             // The first that fails ends the others: they are cancelled and waited for.
             try await group.waitForAll()
@@ -41,7 +41,7 @@ struct PartSending: Sendable {
     private func send(
         _ part: PartRange, _ piece: StoreClient.Piece, over connection: HTTPConnection
     ) async throws -> StorePart {
-        try await run.retrying.run("part \(part.number)") {
+        try await run.transfer.retrying.run("part \(part.number)") {
             let counted = CountedBytes(run.notice)
             do {
                 return try await store.run(over: connection) {

@@ -15,26 +15,29 @@ struct UploadRun: Sendable {
     let ledger: UploadLedger
     let service: DataGatewayServiceClient<DeviceCalls>
     let clock: ServerClock
-    /// Retries of the store's requests; calls have retries of their own.
-    let retrying: Retrying
-    let parallel: Int
-    let connectionOptions: HTTPConnection.Options
+    let transfer: Transfer
     let notice: @Sendable (UploadNotice) -> Void
     private let control: HTTPConnection
 
     init(
         _ ledger: UploadLedger, service: DataGatewayServiceClient<DeviceCalls>, clock: ServerClock,
-        retrying: Retrying, parallel: Int, connectionOptions: HTTPConnection.Options,
-        notice: @escaping @Sendable (UploadNotice) -> Void
+        transfer: Transfer, notice: @escaping @Sendable (UploadNotice) -> Void
     ) {
         self.ledger = ledger
         self.service = service
         self.clock = clock
-        self.retrying = retrying
-        self.parallel = parallel
-        self.connectionOptions = connectionOptions
+        self.transfer = transfer
         self.notice = notice
-        control = HTTPConnection(connectionOptions)
+        control = HTTPConnection(transfer.connection)
+    }
+
+    /// How bytes go to the store.
+    struct Transfer: Sendable {
+        /// Retries of the store's requests; calls have retries of their own.
+        let retrying: Retrying
+        /// Number of connections that send parts at the same time.
+        let parallel: Int
+        let connection: HTTPConnection.Options
     }
 
     /// What an upload ended with.
@@ -143,7 +146,7 @@ struct UploadRun: Sendable {
     private func put(_ attempt: UploadAttempt, _ state: UploadState, through store: AttemptStore) async throws {
         let source = try PartSource(state.source)
         let type = contentType(of: state.source)
-        let etag = try await retrying.run("PutObject") {
+        let etag = try await transfer.retrying.run("PutObject") {
             let piece = try await source.piece(0..<state.source.size)
             let counted = CountedBytes(notice)
             do {
@@ -168,7 +171,7 @@ struct UploadRun: Sendable {
     private func trying<Result>(
         _ what: String, _ store: AttemptStore, _ operation: (StoreClient) async throws -> Result
     ) async throws -> Result {
-        try await retrying.run(what) { try await store.run(over: control, operation) }
+        try await transfer.retrying.run(what) { try await store.run(over: control, operation) }
     }
 
     // MARK: recovery

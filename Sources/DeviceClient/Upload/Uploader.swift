@@ -61,7 +61,7 @@ package struct Uploader: Sendable {
         let endpoints = try folder.endpoints() ?? Endpoints()
         let loop = EventLoop(name: "device")
         let authorities = try endpoints.authorities(options.authorities)
-        func retrying(_ failureKind: @escaping @Sendable (any Error) -> Retrying.FailureKind) -> Retrying {
+        func retrying(_ failureKind: @escaping @Sendable (any Error) -> FailureKind) -> Retrying {
             Retrying(policy: options.retries, failureKind: failureKind) { what, reason, delay in
                 notice(.waiting(what: what, reason: reason, delay: delay))
             }
@@ -106,8 +106,10 @@ package struct Uploader: Sendable {
         notice(.began(state, acknowledged: state.acknowledgedBytes))
         do {
             let run = UploadRun(
-                ledger, service: service, clock: clock, retrying: retrying, parallel: options.parallel,
-                connectionOptions: HTTPConnection.Options(authorities: options.authorities), notice: notice)
+                ledger, service: service, clock: clock,
+                transfer: UploadRun.Transfer(
+                    retrying: retrying, parallel: options.parallel,
+                    connection: HTTPConnection.Options(authorities: options.authorities)), notice: notice)
             let finished = try await run.finish()
             let logicalID = await ledger.state.logicalID ?? ""
             try await ledger.remove()

@@ -63,8 +63,9 @@ extension Configuration {
         }
         let authorities = try entry.text("authorities", default: "")
         return BucketTarget(
-            endpoint: endpoint, bucket: bucket,
-            region: try entry.text("region", default: dialect == .s3 ? "us-east-1" : endpoint.region),
+            BucketLocation(
+                endpoint: endpoint, bucket: bucket,
+                region: try entry.text("region", default: dialect == .s3 ? "us-east-1" : endpoint.region)),
             dialect: dialect,
             credentials: SigningCredentials(
                 accessKeyID: try entry.text("access_key_id"), secret: try entry.secretSource().secret(least: 1)),

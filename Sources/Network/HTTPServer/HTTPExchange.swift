@@ -104,8 +104,9 @@ final class HTTPExchange {
         }
         let head = HTTPRequestHead(
             method: method, target: target, fields: fields, framing: (try? framing.get()) ?? .none,
-            peer: DaemonConnection.of(connection)?.host ?? "",
-            isSecure: daemon.isSecure, socket: microhttpd_socket(connection))
+            origin: HTTPRequestOrigin(
+                peer: DaemonConnection.of(connection)?.host ?? "", isSecure: daemon.isSecure,
+                socket: microhttpd_socket(connection)))
         record = HTTPRequestRecord(head)
         if case .failure = framing {
             phase = .answered

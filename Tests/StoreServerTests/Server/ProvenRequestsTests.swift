@@ -135,7 +135,9 @@ import Testing
     }
 
     private func head(_ number: Int, method: String = "GET", _ fields: HTTPFields = [:]) -> HTTPRequestHead {
-        HTTPRequestHead(method: method, target: "/bucket/\(number)", fields: fields, framing: .none, peer: "")
+        HTTPRequestHead(
+            method: method, target: "/bucket/\(number)", fields: fields, framing: .none,
+            origin: HTTPRequestOrigin(peer: ""))
     }
 
     private func remember(_ requests: ProvenRequests, _ head: HTTPRequestHead, expiresAt: UnixTime?) throws {
@@ -170,7 +172,7 @@ import Testing
         let long = HTTPRequestHead(
             method: "GET",
             target: "/bucket/" + String(repeating: "k/", count: 300) + "?a=" + String(repeating: "b", count: 4000),
-            fields: [:], framing: .none, peer: "")
+            fields: [:], framing: .none, origin: HTTPRequestOrigin(peer: ""))
         for head in [head(1, method: "PUT"), head(1, ["Content-MD5": "a"]), head(1, ["Authorization": "a"]), long] {
             try remember(requests, head, expiresAt: UnixTime(seconds: 1))
             #expect(requests.find(head) == nil)
