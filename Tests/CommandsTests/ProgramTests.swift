@@ -128,11 +128,11 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is required: serve, login, logout, init, upload, ls, download, site, device, user, object, copy, "
-                + "config, clock, keys, events, audit, backup, restore, doctor",
+            "a command is required: serve, login, logout, whoami, init, upload, ls, download, site, device, user, key, org, "
+                + "object, copy, config, clock, keys, events, audit, statistics, backup, restore, doctor, completion, version",
             "data-gateway --help"
         ),
-        ("device suite", "device suite requires a command: create, list, add, remove", "device suite --help"),
+        ("device suite", "device suite requires a command: create, list, add, remove, delete", "device suite --help"),
         ("devcie list", "unknown command devcie; did you mean device?", "data-gateway --help"),
         ("device regsiter", "device has no command regsiter; did you mean register?", "data-gateway device --help"),
         ("--verison", "unknown option --verison; did you mean --version?", "data-gateway --help"),

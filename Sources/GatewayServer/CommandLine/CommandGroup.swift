@@ -33,6 +33,13 @@ package enum CommandNode: Sendable {
         }
     }
 
+    package var summary: String {
+        switch self {
+        case .command(let command): command.summary
+        case .group(let group): group.summary
+        }
+    }
+
     package var formerName: String? {
         switch self {
         case .command(let command): command.formerName

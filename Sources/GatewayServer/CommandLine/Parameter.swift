@@ -1,6 +1,6 @@
 /// An argument or an option of a command, and the property that it sets.
 package struct Parameter<Target> {
-    let label: ParameterLabel
+    package let label: ParameterLabel
     /// Takes one value; a flag gets an empty one.
     let accept: (inout Target, String) throws(ArgumentProblem) -> Void
 

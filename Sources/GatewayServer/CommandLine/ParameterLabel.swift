@@ -1,19 +1,19 @@
 /// What people see of a parameter.
-struct ParameterLabel: Sendable {
-    enum Kind: Sendable {
+package struct ParameterLabel: Sendable {
+    package enum Kind: Sendable {
         case argument
         case option
         case flag
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// `--site`, or the placeholder of an argument.
-    let name: String
+    package let name: String
     /// An earlier name, which is accepted and not shown.
     var formerName: String?
     /// What stands for the value, e.g. `SITE_ID`; empty for a flag.
     let placeholder: String
-    let help: String
+    package let help: String
     var isRequired = false
     var isRepeated = false
 

@@ -10,6 +10,7 @@ package enum Program {
             .command(ServeCommand.self),
             .command(Login.self),
             .command(Logout.self),
+            .command(WhoAmI.self),
             .command(Initialize.self),
             .command(Upload.self),
             .command(ListObjects.self),
@@ -17,7 +18,15 @@ package enum Program {
             .group(
                 CommandGroup(
                     "site", "Manage sites, the places of devices",
-                    [.command(SiteCreate.self), .command(SiteList.self)])),
+                    [
+                        .command(SiteCreate.self),
+                        .command(SiteList.self),
+                        .command(SiteShow.self),
+                        .command(SiteRename.self),
+                        .command(SiteEnable.self),
+                        .command(SiteDisable.self),
+                        .command(SiteDelete.self),
+                    ])),
             .group(
                 CommandGroup(
                     "device", "Manage devices and their suites",
@@ -30,6 +39,7 @@ package enum Program {
                                     .command(DeviceSuiteList.self),
                                     .command(DeviceSuiteAdd.self),
                                     .command(DeviceSuiteRemove.self),
+                                    .command(DeviceSuiteDelete.self),
                                 ])),
                         .command(DeviceRegister.self),
                         .command(DeviceList.self),
@@ -38,6 +48,7 @@ package enum Program {
                         .command(DeviceEnable.self),
                         .command(DeviceDisable.self),
                         .command(DeviceAllowReinit.self),
+                        .command(DeviceDelete.self),
                         .command(DeviceImport.self),
                         .command(DeviceExport.self),
                         .command(DeviceConfig.self),
@@ -45,7 +56,36 @@ package enum Program {
             .group(
                 CommandGroup(
                     "user", "Manage the users of an organization",
-                    [.command(UserCreate.self), .command(UserList.self), .command(UserCredential.self)])),
+                    [
+                        .command(UserCreate.self),
+                        .command(UserList.self),
+                        .command(UserShow.self),
+                        .command(UserUpdate.self),
+                        .command(UserPassword.self),
+                        .command(UserCredential.self),
+                        .command(UserDelete.self),
+                    ])),
+            .group(
+                CommandGroup(
+                    "key", "Manage the API keys of sites and devices",
+                    [
+                        .command(KeyCreate.self),
+                        .command(KeyList.self),
+                        .command(KeyRotate.self),
+                        .command(KeyEnable.self),
+                        .command(KeyDisable.self),
+                        .command(KeyDelete.self),
+                    ])),
+            .group(
+                CommandGroup(
+                    "org", "Manage the organizations of a gateway",
+                    [
+                        .command(OrganizationCreate.self),
+                        .command(OrganizationList.self),
+                        .command(OrganizationShow.self),
+                        .command(OrganizationUpdate.self),
+                        .command(OrganizationDelete.self),
+                    ])),
             .group(
                 CommandGroup(
                     "object", "Manage stored objects",
@@ -80,9 +120,12 @@ package enum Program {
                     "events", "Show and redeliver events that could not be delivered",
                     [.command(EventsDeadLetters.self), .command(EventsRedeliver.self)])),
             .command(AuditLog.self),
+            .command(Statistics.self),
             .command(BackUp.self),
             .command(RestoreCommand.self),
             .command(DoctorCommand.self),
+            .command(Completion.self),
+            .command(Version.self),
         ])
 
     /// What a command line asks for.

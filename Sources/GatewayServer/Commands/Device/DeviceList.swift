@@ -24,7 +24,7 @@ struct DeviceList: ClientCommand {
     static var parameters: [Parameter<Self>] {
         [
             .option("--suite", "SUITE", \.suite, "List only devices of this suite"),
-            .option("--site", "SITE_ID", \.siteID, "List only devices of this site"),
+            .option("--site", "SITE", \.site, "List only devices of this site, by its number or name"),
             .option(
                 "--status", "STATUS", \.status, "List only devices with this state: registered, initialized or disabled"
             ),
@@ -32,14 +32,15 @@ struct DeviceList: ClientCommand {
     }
 
     var suite = ""
-    var siteID: Int64?
+    var site: String?
     var status: Status?
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let number = try await SiteArgument.number(of: site, gateway)
         let devices = try await DeviceManagementServiceClient(gateway).allDevices(
             ListDevicesRequest(
-                suite: DeviceNames.suite(suite), siteID: siteID ?? 0, status: status?.device ?? .unspecified))
+                suite: DeviceNames.suite(suite), siteID: number, status: status?.device ?? .unspecified))
         return Reply("devices", devices)
     }
 }

@@ -8,20 +8,21 @@ struct DeviceSuiteCreate: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .option("--site", "SITE_ID", \.siteID, "The number of the suite's site", isRequired: true),
+            .option("--site", "SITE", \.site, "The suite's site, by its number or name", isRequired: true),
             .option("--display-name", "TEXT", \.displayName, "The suite's display name", isRequired: true),
             .option("--description", "TEXT", \.description, "The suite's description"),
         ] + connectionParameters
     }
 
-    var siteID: Int64 = 0
+    var site = ""
     var displayName = ""
     var description = ""
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply(
+        let number = try await SiteArgument.number(of: site, gateway)
+        return Reply(
             try await DeviceManagementServiceClient(gateway).createDeviceSuite(
-                CreateDeviceSuiteRequest(siteID: siteID, displayName: displayName, description: description)))
+                CreateDeviceSuiteRequest(siteID: number, displayName: displayName, description: description)))
     }
 }

@@ -7,13 +7,14 @@ struct DeviceSuiteList: ClientCommand {
     static let summary = "List the suites of all sites or of one"
 
     static var parameters: [Parameter<Self>] {
-        [.option("--site", "SITE_ID", \.siteID, "List only suites of this site")] + connectionParameters
+        [.option("--site", "SITE", \.site, "List only suites of this site, by its number or name")] + connectionParameters
     }
 
-    var siteID: Int64?
+    var site: String?
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply("device_suites", try await DeviceManagementServiceClient(gateway).allSuites(siteID: siteID ?? 0))
+        let number = try await SiteArgument.number(of: site, gateway)
+        return Reply("device_suites", try await DeviceManagementServiceClient(gateway).allSuites(siteID: number))
     }
 }

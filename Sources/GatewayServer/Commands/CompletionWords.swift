@@ -1,0 +1,142 @@
+import CommandLineInterface
+
+/// The words that can stand at each place of a command line, and the scripts that offer them in a shell.
+///
+/// Each script looks up the words before the cursor that are not options, joined by spaces: the path of a group or of a
+/// command. Values of options are completed as files.
+struct CompletionWords {
+    /// What may follow a path, with its help.
+    struct Place {
+        let path: [String]
+        let words: [(word: String, help: String)]
+    }
+
+    let places: [Place]
+
+    init(_ group: CommandGroup) {
+        places = Self.places(of: group, at: [])
+    }
+
+    private static func places(of group: CommandGroup, at path: [String]) -> [Place] {
+        var places = [Place(path: path, words: group.members.map { ($0.name, $0.summary) } + [help])]
+        for member in group.members {
+            switch member {
+            case .group(let inner): places += Self.places(of: inner, at: path + [inner.name])
+            case .command(let command): places.append(place(of: command, at: path + [command.name]))
+            }
+        }
+        return places
+    }
+
+    private static func place<C: Command>(of command: C.Type, at path: [String]) -> Place {
+        Place(path: path, words: command.optionWords + [help])
+    }
+
+    private static let help = (word: "--help", help: "Print this help")
+
+    // MARK: scripts
+
+    /// `path) words;;` for each place.
+    private var cases: String {
+        places.map {
+            "        \"\($0.path.joined(separator: " "))\") words=\"\($0.words.map(\.word).joined(separator: " "))\";;"
+        }
+        .joined(separator: "\n")
+    }
+
+    /// Shell code that sets `words` to what may follow the words before the cursor, in bash and zsh alike.
+    private var lookup: String {
+        """
+            local place="" words="" word
+            for word in "$@"; do
+                case "$word" in
+                -*) ;;
+                *) if _data_gateway_words "${place:+$place }$word" >/dev/null; then place="${place:+$place }$word"; fi;;
+                esac
+            done
+            words="$(_data_gateway_words "$place")"
+        """
+    }
+
+    private var wordsFunction: String {
+        """
+        _data_gateway_words() {
+            local words=""
+            case "$1" in
+        \(cases)
+                *) return 1;;
+            esac
+            printf '%s\\n' "$words"
+        }
+        """
+    }
+
+    var bash: String {
+        """
+        # Completion of data-gateway for bash.
+        \(wordsFunction)
+        _data_gateway_find() {
+        \(lookup)
+            printf '%s\\n' "$words"
+        }
+        _data_gateway() {
+            local current="${COMP_WORDS[COMP_CWORD]}"
+            COMPREPLY=($(compgen -W "$(_data_gateway_find "${COMP_WORDS[@]:1:COMP_CWORD-1}")" -- "$current"))
+        }
+        complete -o default -F _data_gateway data-gateway
+        """
+    }
+
+    var zsh: String {
+        """
+        #compdef data-gateway
+        # Completion of data-gateway for zsh.
+        \(wordsFunction)
+        _data_gateway_find() {
+        \(lookup)
+            printf '%s\\n' "$words"
+        }
+        _data_gateway() {
+            local -a found
+            found=(${=$(_data_gateway_find "${(@)words[2,CURRENT-1]}")})
+            compadd -- $found
+            _files
+        }
+        compdef _data_gateway data-gateway
+        """
+    }
+
+    var fish: String {
+        let lines = places.flatMap { place in
+            place.words.map { word in
+                let option = word.word.hasPrefix("--") ? "-l \(word.word.dropFirst(2))" : "-f -a \(word.word)"
+                return "complete -c data-gateway -n '__data_gateway_at \"\(place.path.joined(separator: " "))\"' "
+                    + "\(option) -d \(Self.quoted(word.help))"
+            }
+        }
+        let paths = places.map { "\"\($0.path.joined(separator: " "))\"" }.joined(separator: " ")
+        return """
+            # Completion of data-gateway for fish.
+            function __data_gateway_at
+                set -l paths \(paths)
+                set -l path ""
+                for word in (commandline -opc)[2..]
+                    set -l longer (string trim -- "$path $word")
+                    contains -- "$longer" $paths; and set path "$longer"
+                end
+                test "$path" = "$argv[1]"
+            end
+            \(lines.joined(separator: "\n"))
+            """
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "'\(text.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+    }
+}
+
+extension Command {
+    fileprivate static var optionWords: [(word: String, help: String)] {
+        parameters.map(\.label).filter { $0.kind != .argument }.map { ($0.name, $0.help) }
+    }
+}

@@ -1,0 +1,26 @@
+import CommandLineInterface
+import Proto
+
+/// `data-gateway key list`
+struct KeyList: ClientCommand {
+    static let name = "list"
+    static let summary = "List the API keys of sites and devices"
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option("--site", "SITE", \.site, "Only keys of this site and its devices, by its number or name"),
+            .option("--device", "DEVICE_ID", \.deviceID, "Only the key of this device"),
+        ] + connectionParameters
+    }
+
+    var site: String?
+    var deviceID = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let number = try await SiteArgument.number(of: site, gateway)
+        let reply = try await AdminAuthServiceClient(gateway).listApiKeys(
+            ListApiKeysRequest(siteID: number, deviceID: deviceID))
+        return Reply("api_keys", reply.apiKeys)
+    }
+}

@@ -1,0 +1,21 @@
+import CommandLineInterface
+import Proto
+
+/// `data-gateway org delete`
+struct OrganizationDelete: ClientCommand {
+    static let name = "delete"
+    static let summary = "Delete an organization that has no sites, devices or objects, and at most one user"
+
+    static var parameters: [Parameter<Self>] {
+        [.argument("NAME", \.organizationName, "The organization's name")] + connectionParameters
+    }
+
+    var organizationName = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        _ = try await AdminAuthServiceClient(gateway).deleteOrganization(
+            DeleteOrganizationRequest(organization: organizationName))
+        return .deleted("organization", .string(organizationName), "organization \(organizationName)")
+    }
+}

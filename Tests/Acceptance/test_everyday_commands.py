@@ -1,0 +1,182 @@
+"""The verbs of every day: sites, users, keys, organizations, statistics, and the completion in a shell."""
+
+import shutil
+import subprocess
+
+import pytest
+from support.commands import OK, REFUSED, USAGE, CommandLine
+from support.parties import exchange, unique, unique_device_id
+
+PASSWORD = "a password of some length"
+
+
+@pytest.fixture(scope="module")
+def admin(binary, gateway, tmp_path_factory) -> CommandLine:
+    """The admin of `system`, signed in."""
+    return CommandLine(binary, gateway, tmp_path_factory.mktemp("admin")).login()
+
+
+@pytest.fixture
+def stranger(binary, gateway, tmp_path) -> CommandLine:
+    """Somebody who never signed in."""
+    return CommandLine(binary, gateway, tmp_path)
+
+
+@pytest.fixture
+def site(admin) -> dict:
+    return admin.json("site", "create", unique("site"))
+
+
+def test_whoami_shows_the_session(admin, stranger):
+    session = admin.json("whoami")
+    assert (session["organization"], session["user_name"], session["role"]) == ("system", "admin", "admin")
+    assert "data-gateway login" in stranger.refused(REFUSED, "whoami")
+
+
+def test_version_is_that_of_the_option(stranger):
+    assert stranger.run("version").stdout == stranger.run("--version").stdout
+
+
+def test_site_is_found_by_its_name(admin, site):
+    assert admin.json("site", "show", site["name"]) == admin.json("site", "show", str(site["site_id"]))
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", "S")
+    assert suite["site_id"] == site["site_id"]
+    assert admin.json("device", "suite", "list", "--site", site["name"])["device_suites"] == [suite]
+    assert admin.json("device", "list", "--site", site["name"])["devices"] == []
+    missing = unique("nowhere")
+    assert f'no site is named "{missing}"' in admin.refused(REFUSED, "site", "show", missing)
+
+
+def test_site_name_that_two_have_is_refused_with_their_numbers(admin, site):
+    second = admin.run("site", "create", site["name"])
+    if second.returncode == OK:
+        message = admin.refused(REFUSED, "site", "show", site["name"])
+        assert f"{site['site_id']}" in message
+    else:
+        assert "already exists" in second.stderr
+
+
+def test_site_is_renamed_disabled_enabled_and_deleted(admin, site):
+    number, name = str(site["site_id"]), unique("site")
+    assert admin.json("site", "rename", number, name)["name"] == name
+    assert admin.json("site", "disable", name)["status"] == 2
+    assert admin.json("site", "enable", name)["status"] == 1
+    assert admin.json("site", "delete", name) == {"site_id": site["site_id"]}
+    assert number in admin.refused(REFUSED, "site", "show", number)
+
+
+def test_device_and_its_suite_are_deleted(admin, site):
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", "S")["name"]
+    device = admin.json("device", "register", unique_device_id(), "--suite", suite)
+    assert suite.removeprefix("deviceSuites/") in admin.refused(REFUSED, "device", "suite", "delete", suite)
+    assert admin.json("device", "delete", device["device_id"]) == {"name": device["name"]}
+    assert admin.json("device", "suite", "delete", suite) == {"name": suite}
+    assert "does not exist" in admin.refused(REFUSED, "device", "show", device["device_id"])
+
+
+def test_user_from_creation_to_deletion(admin, stranger):
+    name = unique("user")
+    admin.json("user", "create", name, "--role", "viewer", "--password-stdin", input=PASSWORD + "\n")
+    assert admin.json("user", "update", name, "--role", "operator")["role"] == "operator"
+    assert admin.json("user", "show", name)["role"] == "operator"
+    admin.json("user", "passwd", name, "--password-stdin", input="another password\n")
+    stranger.refused(REFUSED, "login", "--user", name, "--password-stdin", input=PASSWORD + "\n")
+    stranger.login(name, "another password")
+    assert admin.json("user", "delete", name) == {"user_name": name}
+    assert "does not exist" in admin.refused(REFUSED, "user", "show", name)
+
+
+def test_key_of_a_site_from_creation_to_deletion(admin, site, gateway, stubs):
+    created = admin.json(
+        "key", "create", "--site", site["name"], "--name", "uploader", "--expires", "2099-01-31T08:00:00Z"
+    )
+    assert exchange(gateway, stubs, created["credential"]).access_token
+    assert created["expired_at"] == "2099-01-31T08:00:00Z"
+    (listed,) = admin.json("key", "list", "--site", site["name"])["api_keys"]
+    assert (listed["key_name"], listed["owner"]) == ("uploader", f"sites/{site['site_id']}")
+    assert "credential" not in listed
+    key = created["api_key_id"]
+    rotated = admin.json("key", "rotate", key)
+    assert rotated["credential"] != created["credential"]
+    assert exchange(gateway, stubs, rotated["credential"]).access_token
+    assert admin.json("key", "disable", key)["status"] == 2
+    assert admin.json("key", "enable", key)["status"] == 1
+    assert admin.json("key", "delete", key) == {"api_key_id": key}
+    assert admin.json("key", "list", "--site", site["name"])["api_keys"] == []
+
+
+def test_key_of_a_device_is_made_once(admin, site, gateway, stubs):
+    suite = admin.json("device", "suite", "create", "--site", site["name"], "--display-name", "S")["name"]
+    device = admin.json("device", "register", "--suite", suite)["device_id"]
+    created = admin.json("key", "create", "--device", device)
+    assert exchange(gateway, stubs, created["credential"]).access_token
+    assert created["owner"] == f"devices/{device}"
+    assert "already has a key" in admin.refused(REFUSED, "key", "create", "--device", device)
+    assert [key["key_name"] for key in admin.json("key", "list", "--device", device)["api_keys"]] == [device]
+
+
+@pytest.mark.parametrize("owner", [[], ["--site", "1", "--device", "260427-000001"]], ids=["none", "both"])
+def test_key_create_wants_one_owner(admin, owner):
+    assert "either --site or --device" in admin.refused(USAGE, "key", "create", *owner)
+
+
+def test_organization_from_creation_to_deletion(admin, stranger):
+    name = unique("org")
+    arguments = ["org", "create", name, "--admin", "boss", "--display-name", "Acme", "--password-stdin"]
+    assert admin.json(*arguments, input=PASSWORD + "\n")["display_name"] == "Acme"
+    assert name in [org["organization"] for org in admin.json("org", "list")["organizations"]]
+    assert admin.json("org", "update", name, "--display-name", "Acme Ltd")["display_name"] == "Acme Ltd"
+    assert admin.json("org", "show", name)["display_name"] == "Acme Ltd"
+    assert admin.json("org", "delete", name) == {"organization": name}
+
+
+def test_statistics_have_a_line_for_each_day(admin):
+    answer = admin.json("statistics", "--days", "3")
+    assert len(answer["days"]) == 3
+    table = admin.run("statistics", "--days", "3").stdout
+    assert all(day["date"] in table for day in answer["days"])
+    assert "1 to 400" in admin.refused(USAGE, "statistics", "--days", "401")
+
+
+#: Words before the cursor, what is typed of the next one, and what the shell must offer.
+OFFERS = [
+    ([], "dev", ["device"]),
+    (["site"], "re", ["rename"]),
+    (["device", "suite"], "d", ["delete"]),
+    (["site", "create"], "--or", ["--organization"]),
+    (["site", "create", "Plant"], "--js", ["--json"]),
+]
+
+
+def offered(shell: str, script: str, words: list[str], typed: str, tmp_path) -> list[str]:
+    """What the shell offers in place of what was typed."""
+    (file := tmp_path / f"completion.{shell}").write_text(script)
+    line = " ".join(["data-gateway", *words, typed])
+    if shell == "bash":
+        code = (
+            f'source {file}; COMP_WORDS=({line}); COMP_CWORD={len(words) + 1}; _data_gateway; echo "${{COMPREPLY[@]}}"'
+        )
+    else:
+        code = f"source {file}; complete -C '{line}'"
+    done = subprocess.run([shell, "-c", code], capture_output=True, text=True, timeout=30)
+    assert done.stderr == "", done.stderr
+    return [line.split("\t")[0] for line in (done.stdout.split() if shell == "bash" else done.stdout.splitlines())]
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_shell_completes_commands_and_options(stranger, shell, tmp_path):
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed: only its users can complete with it")
+    script = stranger.run("completion", shell).stdout
+    for words, typed, expected in OFFERS:
+        assert offered(shell, script, words, typed, tmp_path) == expected, (words, typed)
+
+
+def test_zsh_accepts_its_script(stranger, tmp_path):
+    if not shutil.which("zsh"):
+        pytest.skip("zsh is not installed: only its users can complete with it")
+    (file := tmp_path / "completion.zsh").write_text(stranger.run("completion", "zsh").stdout)
+    code = f"autoload -Uz compinit && compinit -D && source {file} && _data_gateway_find device suite"
+    done = subprocess.run(["zsh", "-f", "-c", code], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    assert "remove" in done.stdout.split()
