@@ -4,7 +4,7 @@ import Proto
 /// `data-gateway device update`
 struct DeviceUpdate: ClientCommand {
     static let name = "update"
-    static let summary = "Change a device's names and tags"
+    static let summary = "Change a device's display name, description and tags"
 
     static var parameters: [Parameter<Self>] {
         [
