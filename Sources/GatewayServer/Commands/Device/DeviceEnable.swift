@@ -7,7 +7,7 @@ struct DeviceEnable: ClientCommand {
     static let summary = "Enable a disabled device (its key works again with the next call)"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+        [.argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN")] + connectionParameters
     }
 
     var deviceID = ""

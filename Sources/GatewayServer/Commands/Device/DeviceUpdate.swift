@@ -8,7 +8,7 @@ struct DeviceUpdate: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("DEVICE_ID", \.deviceID, "The device"),
+            .argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN"),
             .option("--display-name", "TEXT", \.displayName, "The device's display name"),
             .option("--description", "TEXT", \.description, "The device's description"),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag to add or to change"),
