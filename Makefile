@@ -9,7 +9,7 @@ REQUIREMENTS  := Tests/Acceptance/requirements.txt
 .DEFAULT_GOAL := help
 .PHONY: help deps build test lint venv demo run generate conformance fuzz lab deb package-test docs clean
 
-help: ## List what can be made
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## Install the system packages that are missing (apt-get; asks sudo if you are not root)
@@ -21,16 +21,16 @@ build: deps ## Build the server and its tools (CONFIGURATION=release for an opti
 test: deps venv ## Build, lint, run the Swift tests and then the acceptance tests
 	@scripts/test
 
-lint: deps venv ## Check formatting, common mistakes, and which module imports which
+lint: deps venv ## Check everything that needs no build: formatting, common mistakes, module imports, wording
 	@scripts/deps shellcheck nodejs
 	@scripts/lint
 
-venv: $(VENV)/ready ## Make the Python environment of the acceptance tests and of the demo
+venv: $(VENV)/ready ## Create the Python environment of the acceptance tests and of the demo
 
 $(VENV)/ready: $(REQUIREMENTS) | deps
 	@scripts/venv $(VENV) $(REQUIREMENTS)
 
-demo: build venv ## Provision a device, upload, list, download and compare, and say so in plain words
+demo: build venv ## Provision a device, upload, list, download and compare, and describe each step
 	@$(VENV)/bin/python scripts/demo.py --binary $(BINARY)
 
 run: build ## Serve on the default listeners, with ./data as the data directory
@@ -42,19 +42,19 @@ generate: deps ## Write Sources/Proto from protos/
 conformance: deps ## Run protobuf's conformance suite on Wire (needs deb-src lines in apt's sources)
 	@scripts/conformance
 
-fuzz: deps ## Fuzz every parser for FUZZ_SECONDS=600 each
+fuzz: deps ## Fuzz every parser for FUZZ_SECONDS each (default: 600)
 	@scripts/fuzz $(or $(FUZZ_SECONDS),600)
 
-lab: deps venv ## Run the laboratory: the long form of the model, fault, crash and load tests (some hours)
+lab: deps venv ## Run the laboratory: the long form of the model, fault, crash and load tests (several hours)
 	@scripts/lab
 
-deb: deps ## Build the Debian package, with the Swift runtime in it, in .build/package
+deb: deps ## Build the Debian package, including the Swift runtime, in .build/package
 	@scripts/deb
 
-package-test: deps venv ## Build the package and try it in a bare Debian (needs root)
+package-test: deps venv ## Build the package and test it in a minimal Debian (needs root)
 	@scripts/package-test
 
-docs: deps ## Make the libraries' documentation from their comments, without a warning, in .build/documentation
+docs: deps ## Build the libraries' documentation from their comments, with warnings as errors, in .build/documentation
 	@scripts/docs
 
 clean: ## Remove what was built (never ./data)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The device's half: fetches its key once, and uploads a file in parts through the OSS client of its choice.
+"""Uploads a file as a device: fetches the device's key once, and sends the file in parts with an OSS client.
 
     examples/device_upload.py 261121-000001 drive.mcap --tag weather=rain
 
-The key is kept as the SDKs keep it, in devices/ID/archebase-config.json.
+The file devices/ID/archebase-config.json keeps the key, in the form that the SDKs use.
 """
 
 import argparse
@@ -52,7 +52,7 @@ def tag(text: str) -> tuple[str, str]:
 
 
 def send(issued, data: bytes) -> tuple[int, str]:
-    """Sends the bytes to the object store with the credentials issued; gives the number of parts and the ETag."""
+    """Sends the bytes to the object store with the issued credentials; returns the number of parts and the ETag."""
     client = oss.Client(
         oss.Config(
             region=issued.object_store_region,
@@ -112,10 +112,12 @@ def upload(arguments) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("device_id", help="as `data-gateway device register` said it")
+    parser.add_argument("device_id", help="the id that `data-gateway device register` printed")
     parser.add_argument("file", type=Path)
     parser.add_argument("--tag", type=tag, action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--reinit", action="store_true", help="fetch a new key: the one before was lost")
+    parser.add_argument(
+        "--reinit", action="store_true", help="replace the device's key, because the earlier key was lost"
+    )
     parser.add_argument("--device-init", default="127.0.0.1:50057", metavar="HOST:PORT")
     parser.add_argument("--auth", default="127.0.0.1:50051", metavar="HOST:PORT")
     parser.add_argument("--gateway", default="127.0.0.1:50053", metavar="HOST:PORT")
@@ -129,7 +131,7 @@ def main() -> int:
         print(f"the gateway refused: {stubs.explain(error)}", file=sys.stderr)
         if error.code() is grpc.StatusCode.UNAUTHENTICATED:
             path = config_path(arguments.device_id)
-            print(f"the key in {path} is not good here; --reinit fetches a new one", file=sys.stderr)
+            print(f"this gateway does not accept the key in {path}; --reinit replaces the key", file=sys.stderr)
         return 1
     except oss.exceptions.BaseError as error:
         print(f"the object store refused: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Python stubs of the gateway's services, made from protos/ as anybody makes them."""
+"""Python stubs of the gateway's services, generated from protos/ with grpcio-tools."""
 
 import importlib
 import sys

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The user's half: lists what arrived, and downloads it with the URLs that the gateway gives.
+"""Lists objects as a user, and downloads them with the URLs that the gateway returns.
 
     examples/user_download.py 'raw_tags.weather=rain' --to downloads
 
-The password comes from DATA_GATEWAY_PASSWORD, or is asked for.
+The variable DATA_GATEWAY_PASSWORD contains the password; if it is not set, the program asks for the password.
 """
 
 import argparse
@@ -21,7 +21,7 @@ TIMEOUT = 30
 
 
 def objects(service, metadata, filter: str):
-    """Every object that the filter lets through, page by page, newest first."""
+    """Every object that matches the filter, page by page, newest first."""
     page_token = ""
     while True:
         page = service.ListObjects(
@@ -55,13 +55,15 @@ def download(arguments) -> None:
             with open(arguments.to / found.file_id, "wb") as file:
                 shutil.copyfileobj(answer, file)
     if not has_found:
-        print("nothing that the filter lets through")
+        print("no objects match the filter")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("filter", nargs="?", default="", help="e.g. 'status:verified raw_tags.weather=rain'")
-    parser.add_argument("--to", type=Path, metavar="FOLDER", help="download each object there; without it: only list")
+    parser.add_argument("filter", nargs="?", default="", help="the filter, for example 'weather=rain size>1MiB'")
+    parser.add_argument(
+        "--to", type=Path, metavar="FOLDER", help="download each object to this folder; without it, only list"
+    )
     parser.add_argument("--user", default="admin")
     parser.add_argument("--organization", default="system")
     parser.add_argument("--auth", default="127.0.0.1:50051", metavar="HOST:PORT")

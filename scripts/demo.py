@@ -71,7 +71,7 @@ class Demo:
         self.server.send_signal(signal.SIGTERM)
         try:
             code = self.server.wait(30)
-            detail(f"it drained and ended with exit code {code}")
+            detail(f"the gateway finished the calls in progress and ended with exit code {code}")
         except subprocess.TimeoutExpired:
             self.server.kill()
             self.server.wait()
@@ -92,7 +92,7 @@ class Demo:
             [str(self.binary), *arguments], input=input, capture_output=True, text=True, env=environment, timeout=30
         )
         if done.returncode != 0:
-            raise RuntimeError(f"that failed with exit code {done.returncode}: {done.stderr.strip()}")
+            raise RuntimeError(f"the command failed with exit code {done.returncode}: {done.stderr.strip()}")
         return done.stdout
 
     def provision(self) -> str:
@@ -110,7 +110,7 @@ class Demo:
         detail(f"device {device['device_id']} is registered at site {site['site_id']}")
         return device["device_id"]
 
-    # The device and the user: the programs in examples/, as anybody runs them
+    # The programs in examples/ act as the device and the user.
 
     def example(self, name: str, *arguments: str, **environment: str) -> None:
         detail(f"$ .venv/bin/python examples/{name} " + shlex.join(arguments))
@@ -135,7 +135,7 @@ class Demo:
         device_id = self.provision()
         say(f"The device fetches its key and uploads {file.name} in parts, through alibabacloud-oss-v2")
         self.example("device_upload.py", device_id, file.name, "--tag", "demo_run=1")
-        say("A user signs in, finds the file by its tag, and downloads it with the URL that the gateway gives")
+        say("A user signs in, finds the file by its tag, and downloads it with the URL that the gateway returns")
         self.example(
             "user_download.py",
             "status:verified raw_tags.demo_run=1",
@@ -146,8 +146,8 @@ class Demo:
         (received,) = (self.directory / "downloads").iterdir()
         sent, got = (hashlib.sha256(path.read_bytes()).hexdigest() for path in (file, received))
         if sent != got:
-            raise RuntimeError("what came back is not what was sent")
-        detail(f"{received.stat().st_size:,} bytes, SHA-256 {got}: equal to what was sent")
+            raise RuntimeError("the downloaded bytes differ from the uploaded bytes")
+        detail(f"{received.stat().st_size:,} bytes, SHA-256 {got}: equal to the uploaded bytes")
 
 
 def main() -> int:

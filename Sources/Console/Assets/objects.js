@@ -9,7 +9,7 @@ export async function renderObjects(body, { query }) {
   const filter = query.get('filter') ?? ''
   const input = h('input', {
     id: 'filter', type: 'search', value: filter, spellcheck: 'false', autocapitalize: 'none', autocomplete: 'off',
-    placeholder: 'raw_tags.weather=rain size>=1048576', 'aria-describedby': 'filter-hint',
+    placeholder: 'weather=rain size>1MiB age<7d', 'aria-describedby': 'filter-hint',
   })
   const form = h('form', { class: 'search', role: 'search' },
     h('label', { for: 'filter' }, 'Filter'), input, h('button', { type: 'submit', class: 'primary' }, 'Search'))
@@ -20,8 +20,9 @@ export async function renderObjects(body, { query }) {
   body.replaceChildren(
     pageHeader('Objects'), form,
     h('p', { class: 'hint', id: 'filter-hint' },
-      'Terms are combined with AND: ', ...filterExamples(['raw_tags.KEY=VALUE', 'device=260427-000001', 'site=1',
-        'size>=1048576', 'created>=2026-01-31T00:00:00Z'])),
+      'Terms are combined with AND. OR, NOT and parentheses are available. Examples: ',
+      ...filterExamples(['KEY=VALUE', 'name:run07*', 'device=260427-000001', 'site=1', 'size>1MiB',
+        'created>=2026-01-31', 'age<7d'])),
     objectTable(async (pageToken) => {
       const page = await call('objects', 'ListObjects', { pageSize: 50, pageToken, filter })
       return { rows: page.objects ?? [], next: page.nextPageToken }

@@ -112,7 +112,7 @@ package enum Program {
                     [.command(ConfigCheck.self), .command(ConfigShow.self)])),
             .group(
                 CommandGroup(
-                    "clock", "Show and confirm the clock for deletions by age",
+                    "clock", "Show or confirm the clock that deletions by age use",
                     [.command(ClockShow.self), .command(ClockConfirm.self)])),
             .group(CommandGroup("keys", "Manage the keys that sign access tokens", [.command(KeysRotate.self)])),
             .group(

@@ -10,9 +10,9 @@ struct ServeCommand: Command {
     static let discussion = [
         """
         When every listener accepts connections, one line of JSON on standard output names their addresses (port 0 = any \
-        free port); logs go to standard error. In an empty data directory it creates the organization 'system' with the user \
-        'admin', whose password is DATA_GATEWAY_ADMIN_PASSWORD if that is set; otherwise it writes a new password to \
-        DIR/initial-admin-password.
+        free port); logs go to standard error. In an empty data directory, the gateway creates the organization 'system' with \
+        the user 'admin'. The user's password is DATA_GATEWAY_ADMIN_PASSWORD if that is set; otherwise the gateway generates \
+        a password and writes it to DIR/initial-admin-password.
         """
     ]
 
@@ -53,7 +53,7 @@ extension ListenerName {
         case .internalStorage: "that gives trusted programs access to any object"
         case .deviceInit: "that issues keys to devices"
         case .objectStore: "for the bytes of parts and objects"
-        case .web: "for the console, all calls over HTTP and the public keys of access tokens"
+        case .web: "for the console, users' calls over HTTP/1.1 and the public keys of access tokens"
         case .ops: "for /healthz, /readyz and /metrics"
         }
     }

@@ -12,8 +12,8 @@ struct ConnectionOptions: Sendable {
             .option("--server", "HOST:PORT", \.server, listener.help),
             .option(
                 "--organization", "NAME", \.organization,
-                "Act for another organization than your own (requires an admin of 'system')"),
-            .flag("--json", \.json, "Print one JSON object with the field names of the .proto files"),
+                "Act for an organization other than your own (requires an admin of 'system')"),
+            .flag("--json", \.json, "Print JSON with the field names of the .proto files"),
         ]
     }
 }

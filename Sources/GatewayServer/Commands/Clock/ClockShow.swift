@@ -7,8 +7,9 @@ struct ClockShow: ClientCommand {
     static let summary = "Show the gateway's clock and whether deletions by age are paused"
     static let discussion = [
         """
-        After a step of more than a day, nothing is deleted for its age until the clock is confirmed: by \
-        clock.confirmation_hours without another step, by stepping back, or by 'clock confirm'.
+        After a step of more than a day, the gateway deletes nothing because of its age until the clock is confirmed: \
+        the clock runs for clock.confirmation_hours without another step, it steps back, or an admin of 'system' runs \
+        'clock confirm'.
         """
     ]
 

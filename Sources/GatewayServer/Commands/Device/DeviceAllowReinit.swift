@@ -4,10 +4,10 @@ import Proto
 /// `data-gateway device allow-reinit`
 struct DeviceAllowReinit: ClientCommand {
     static let name = "allow-reinit"
-    static let summary = "Let a device replace a key that is in use, for 15 minutes"
+    static let summary = "Allow a device for 15 minutes to replace a key that is in use"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+        [.argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN")] + connectionParameters
     }
 
     var deviceID = ""

@@ -7,7 +7,7 @@ struct DeviceDisable: ClientCommand {
     static let summary = "Disable a device (its key stops working with the next call)"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+        [.argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN")] + connectionParameters
     }
 
     var deviceID = ""

@@ -4,10 +4,10 @@ import Proto
 /// `data-gateway device enable`
 struct DeviceEnable: ClientCommand {
     static let name = "enable"
-    static let summary = "Enable a disabled device, so that it can fetch a key"
+    static let summary = "Enable a disabled device (its key works again with the next call)"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+        [.argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN")] + connectionParameters
     }
 
     var deviceID = ""

@@ -7,7 +7,7 @@ struct DeviceShow: ClientCommand {
     static let summary = "Show a device"
 
     static var parameters: [Parameter<Self>] {
-        [.argument("DEVICE_ID", \.deviceID, "The device")] + connectionParameters
+        [.argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN")] + connectionParameters
     }
 
     var deviceID = ""

@@ -4,11 +4,11 @@ import Proto
 /// `data-gateway device update`
 struct DeviceUpdate: ClientCommand {
     static let name = "update"
-    static let summary = "Change a device's names and tags"
+    static let summary = "Change a device's display name, description and tags"
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("DEVICE_ID", \.deviceID, "The device"),
+            .argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN"),
             .option("--display-name", "TEXT", \.displayName, "The device's display name"),
             .option("--description", "TEXT", \.description, "The device's description"),
             .repeated("--tag", "KEY=VALUE", \.tags, "A tag to add or to change"),

@@ -14,8 +14,8 @@ struct Download: Command {
     static let discussion = [
         """
         Each object becomes the file DIR/NAME when it is complete and its checksum matches. Until then it is \
-        DIR/NAME.part, which the same command continues after an interruption. A file of this name with other \
-        contents stays, and the object becomes 'NAME (2)'. An object that is already there is not downloaded again.
+        DIR/NAME.part, which the same command continues after an interruption. If DIR has a different file of this \
+        name, that file stays and the object becomes 'NAME (2)'. An object that DIR already has is not downloaded again.
         """,
         "With --json, each event is one JSON object on a line: begun, progress, waiting, completed, failed.",
     ]
@@ -26,7 +26,7 @@ struct Download: Command {
                 "FILE_ID", \.fileIDs, "The objects to download: file ids as printed by ls, or ids of uploads"),
             .option(
                 "--to", "DIR", \.folder, "The target folder, created if it is missing (default: the current folder)"),
-            .flag("--by-id", \.isByID, "Save each file under its file id instead of its name"),
+            .flag("--by-id", \.isByID, "Save each object under its file id instead of its name"),
         ] + ConnectionOptions.parameters(of: .gateway).map { $0.at(\.connection) }
     }
 

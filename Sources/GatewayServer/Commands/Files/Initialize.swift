@@ -12,7 +12,7 @@ struct Initialize: Command {
     static let summary = "Fetch this device's key, so that it can upload"
     static let discussion = [
         """
-        Writes archebase-config.json and archebase-endpoints.json like the SDKs. A device can fetch its first key once; \
+        Writes archebase-config.json and archebase-endpoints.json, as the SDKs do. A device can fetch its first key once; \
         if that key or the reply to an earlier init was lost, --reinit replaces the key.
         """
     ]

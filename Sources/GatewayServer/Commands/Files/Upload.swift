@@ -11,8 +11,8 @@ struct Upload: Command {
     static let summary = "Upload files as a device"
     static let discussion = [
         """
-        Files are sent in parts. A journal keeps what the gateway acknowledged, so that --resume continues an interrupted \
-        upload. --resume without a FILE continues all unfinished uploads.
+        The command sends files in parts. A journal records what the gateway acknowledged, so that --resume continues an \
+        interrupted upload. --resume without a FILE continues all unfinished uploads.
         """,
         """
         With --json, each event is one JSON object on a line: begun, progress, waiting, restarted, completed, failed.
@@ -26,7 +26,9 @@ struct Upload: Command {
                 "--tag", "KEY=VALUE", \.tags,
                 "A tag in addition to the device's tags; a resumed upload keeps its tags"),
             .option("--parallel", "N", \.parallel, "Send this number of parts at once: 1 to 64 (default: 1)"),
-            .flag("--resume", \.isResuming, "Continue unfinished uploads; start an upload for other files"),
+            .flag(
+                "--resume", \.isResuming,
+                "Continue the unfinished uploads of the files; upload the other files from the beginning"),
             .flag("--restart", \.isRestarting, "Abort an earlier upload of the file and start over").formerly(
                 "--afresh"),
             .option(

@@ -14,7 +14,7 @@ struct RetentionShow: ClientCommand {
         Reply(try await ObjectManagementServiceClient(gateway).getRetention(GetRetentionRequest()))
     }
 
-    static func text(_ days: Int32) -> String { days == 0 ? "0 (kept)" : "\(days)" }
+    static func text(_ days: Int32) -> String { days == 0 ? "0 (objects are kept)" : "\(days)" }
 }
 
 extension GetRetentionResponse: Resource {

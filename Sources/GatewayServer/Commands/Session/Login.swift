@@ -10,7 +10,7 @@ struct Login: Command {
     static let discussion = [
         """
         Asks for the password on the terminal. Stores the session in $DATA_GATEWAY_SESSION, else in \
-        ~/.config/data-gateway/session.json, where only you can read it. Does not store the password.
+        ~/.config/data-gateway/session.json; only you can read the file. Does not store the password.
         """
     ]
 
@@ -23,7 +23,10 @@ struct Login: Command {
                 "Read the password from the first line of standard input"),
             .option(
                 "--auth-server", "HOST:PORT", \.authServer,
-                "The gateway's auth listener (default: $DATA_GATEWAY_AUTH, else the last, else 127.0.0.1:50051)"),
+                """
+                The gateway's auth listener (default: $DATA_GATEWAY_AUTH, else the one of the last login, else \
+                127.0.0.1:50051)
+                """),
             .option(
                 "--server", "HOST:PORT", \.server,
                 """

@@ -10,7 +10,7 @@ struct UserCredential: ClientCommand {
     ]
 
     static var parameters: [Parameter<Self>] {
-        [.argument("NAME", \.userName, "The service account")] + connectionParameters
+        [.argument("NAME", \.userName, "The service account's name")] + connectionParameters
     }
 
     var userName = ""

@@ -13,11 +13,11 @@ struct DeviceConfig: ClientCommand {
         Prints the file archebase-endpoints.json and the configuration string that apps accept. Neither contains a secret: \
         the device fetches its key with its first call.
         """,
-        "With --qr, the string is drawn as a QR code for an app to scan. The terminal must have at least 30 lines.",
+        "With --qr, the command draws the string as a QR code for an app to scan. The terminal needs about 35 lines.",
     ]
 
     static var parameters: [Parameter<Self>] {
-        [.argument("DEVICE_ID", \.deviceID, "The device")]
+        [.argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN")]
             + EndpointOptions.parameters(standard: "the host of the last login").map { $0.at(\.place) }
             + [.flag("--qr", \.isDrawn, "Draw the configuration string as a QR code instead of printing both")]
             + connectionParameters

@@ -4,12 +4,12 @@ import Proto
 /// `data-gateway device suite add`
 struct DeviceSuiteAdd: ClientCommand {
     static let name = "add"
-    static let summary = "Add a device to a suite, and so to the suite's site"
+    static let summary = "Add a device to a suite and to the suite's site"
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("SUITE", \.suite, "The suite"),
-            .argument("DEVICE_ID", \.deviceID, "The device"),
+            .argument("SUITE", \.suite, "The suite: deviceSuites/NUMBER or NUMBER"),
+            .argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN"),
         ] + connectionParameters
     }
 

@@ -8,8 +8,8 @@ struct DeviceSuiteRemove: ClientCommand {
 
     static var parameters: [Parameter<Self>] {
         [
-            .argument("SUITE", \.suite, "The device's suite"),
-            .argument("DEVICE_ID", \.deviceID, "The device"),
+            .argument("SUITE", \.suite, "The device's suite: deviceSuites/NUMBER or NUMBER"),
+            .argument("DEVICE_ID", \.deviceID, "The device's id: YYMMDD-NNNNNN"),
         ] + connectionParameters
     }
 
