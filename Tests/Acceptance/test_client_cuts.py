@@ -16,8 +16,8 @@ SHORT = (64 * 1024**2, 4 * 1024**2, 3)
 LONG = (5 * 1024**3, 64 * 1024**2, 20)
 #: Of the client that sends 5 GiB.
 TIMEOUT = 900
-#: `drive.mcap  [##########..........]  52%  33.6 MB/67.1 MB  41.2 MB/s  0:01 left`
-BAR = re.compile(r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ [kMG]?B/[\d.]+ [MG]B(  [\d.]+ [kMG]?B/s(  \d+:\d\d left)?)?$")
+#: `drive.mcap  [######......]  52%  33.6 MiB/64.0 MiB  41.2 MiB/s  0:01 left`
+BAR = re.compile(r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ ([KMG]i)?B/[\d.]+ [MG]iB(  [\d.]+ ([KMG]i)?B/s(  \d+:\d\d left)?)?$")
 
 
 def write(path, size: int) -> None:

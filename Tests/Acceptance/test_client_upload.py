@@ -347,14 +347,14 @@ def test_a_person_sees_how_far_it_is(device, network, tmp_path):
     os.close(client_side)
     stage.wait()
     seen = b""
-    while b" 66%  524 kB/788 kB" not in seen:
+    while b" 66%  512 KiB/769 KiB" not in seen:
         seen += os.read(terminal, 4096)
-    assert b"drive.mcap  [#############.......]" in seen
+    assert b"drive.mcap  [#######.....]" in seen
     stage.let_go()
     output, _ = client.communicate(timeout=60)
     os.close(terminal)
     assert client.returncode == OK
-    assert output.startswith(f"uploaded {path}: 788 kB in 0:")
+    assert output.startswith(f"uploaded {path}: 769 KiB in 0:")
 
 
 # A file that changes

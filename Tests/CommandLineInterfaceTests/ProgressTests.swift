@@ -5,8 +5,8 @@ import Testing
 
 @Suite(.timeLimited) struct ProgressTests {
     @Test(arguments: [
-        (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (1_234_567, "1.23 MB"), (12_345_678, "12.3 MB"),
-        (999_499_999, "999 MB"), (999_500_000, "1.00 GB"), (5_368_709_120, "5.37 GB"), (Int64.max, "9223 PB"),
+        (0, "0 B"), (1023, "1023 B"), (1024, "1.00 KiB"), (1_234_567, "1.18 MiB"), (12_345_678, "11.8 MiB"),
+        (1_048_063, "1023 KiB"), (1_048_064, "1.00 MiB"), (5_368_709_120, "5.00 GiB"), (Int64.max, "8192 PiB"),
     ])
     func bytesAreShownInBinaryUnits(count: Int64, text: String) {
         #expect(ByteCount.text(count) == text)
@@ -38,17 +38,17 @@ import Testing
     }
 
     @Test func lineShowsBytesRateAndTimeLeft() {
-        var meter = TransferMeter(total: 4_000_000, at: .zero)
-        meter.add(1_000_000, at: .seconds(1))
+        var meter = TransferMeter(total: 4 << 20, at: .zero)
+        meter.add(1 << 20, at: .seconds(1))
         #expect(
             ProgressLine.text("drive.mcap", meter, at: .seconds(1))
-                == "drive.mcap  [#####...............]   25%  1.00 MB/4.00 MB  1.00 MB/s  0:03 left")
+                == "drive.mcap  [###.........]   25%  1.00 MiB/4.00 MiB  1.00 MiB/s  0:03 left")
         let long = ProgressLine.text(String(repeating: "n", count: 200) + ".mcap", meter, at: .seconds(1))
         #expect(long.count == 79)
         #expect(long.contains("n.mcap  ["))
         #expect(
             ProgressLine.text("x", TransferMeter(total: 0, at: .zero), at: .zero)
-                == "x  [####################]  100%  0 B/0 B")
+                == "x  [############]  100%  0 B/0 B")
         #expect(ProgressLine.text("x", TransferMeter(total: nil, done: 5, at: .zero), at: .zero) == "x  5 B")
     }
 

@@ -8,7 +8,7 @@ extension CreateCopyJobResponse: Resource {
     package var fields: [ResourceField] {
         [
             .text("copy_job_id", copyJobID), .status("status", status),
-            .number("total_items", Int64(totalItems)), .number("estimated_total_bytes", estimatedTotalBytes),
+            .number("total_items", Int64(totalItems)), .size("estimated_total_bytes", estimatedTotalBytes),
         ]
     }
 }
@@ -28,9 +28,9 @@ extension CopyJobView: Resource {
             .destination("destination", destination ?? CopyDestination()),
             .number("total_items", Int64(totalItems)), .number("completed_items", Int64(completedItems)),
             .number("failed_items", Int64(failedItems)), .number("skipped_items", Int64(skippedItems)),
-            .number("total_bytes", totalBytes), .number("copied_bytes", copiedBytes),
-            .number("created_at_unix", createdAtUnix), .number("started_at_unix", startedAtUnix),
-            .number("finished_at_unix", finishedAtUnix), .text("terminal_reason", terminalReason),
+            .size("total_bytes", totalBytes), .size("copied_bytes", copiedBytes),
+            .unixTime("created_at_unix", createdAtUnix), .unixTime("started_at_unix", startedAtUnix),
+            .unixTime("finished_at_unix", finishedAtUnix), .text("terminal_reason", terminalReason),
         ]
     }
 }
@@ -45,8 +45,8 @@ extension CopyJobItemView: Resource {
         return [
             .text("file_id", fileID), .text("destination_object_key", destinationObjectKey),
             .text("status", "COPY_ITEM_STATUS_\(name.snakeCased)", shownAs: name.words),
-            .number("source_size", sourceSize, shownAs: "\(sourceSize)"),
-            .number("copied_bytes", copiedBytes, shownAs: "\(copiedBytes)"), .text("error_code", errorCode),
+            .size("source_size", sourceSize),
+            .size("copied_bytes", copiedBytes), .text("error_code", errorCode),
             .text("error_message", errorMessage),
         ]
     }

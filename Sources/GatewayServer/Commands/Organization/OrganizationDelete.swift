@@ -4,7 +4,8 @@ import Proto
 /// `data-gateway org delete`
 struct OrganizationDelete: ClientCommand {
     static let name = "delete"
-    static let summary = "Delete an organization that has no sites, devices or objects, and at most one user"
+    static let summary = "Delete an organization without sites, devices and objects"
+    static let discussion = ["The organization may still have one user, who is deleted with it."]
 
     static var parameters: [Parameter<Self>] {
         [.argument("NAME", \.organizationName, "The organization's name")] + connectionParameters

@@ -1,14 +1,14 @@
-/// Bytes for people: three digits and a decimal unit.
+/// Bytes for people in binary units, with three digits, or four up to 1023: `1.50 GiB`.
 package enum ByteCount {
     package static func text(_ bytes: Int64) -> String { text(Double(bytes)) }
 
     package static func text(_ bytes: Double) -> String {
-        let units = ["B", "kB", "MB", "GB", "TB", "PB"]
+        let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
         var value = max(0, bytes)
         var index = 0
-        // 999.5 would be shown as 1000.
-        while value >= 999.5, index < units.count - 1 {
-            value /= 1000
+        // 1023.5 would be shown as 1024.
+        while value >= 1023.5, index < units.count - 1 {
+            value /= 1024
             index += 1
         }
         guard index > 0 else { return "\(Int64(value)) B" }

@@ -1,6 +1,6 @@
 /// A transfer on one line of a terminal: name, bar, share, bytes, rate, time left.
 package enum ProgressLine {
-    private static let barWidth = 20
+    private static let barWidth = 12
 
     static func text(_ name: String, _ meter: TransferMeter, at time: Duration, width: Int = 79) -> String {
         var words: [String] = []
