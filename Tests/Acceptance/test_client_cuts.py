@@ -65,9 +65,9 @@ def test_a_large_file_over_a_network_that_is_cut(binary, network, login, shape, 
     assert second.wait() == OK, second.terminal.left
     assert_readable(second.terminal)
     # It goes on where it was, and says so.
-    assert re.match(rf"continuing {path}: [\d.]+ [MG]B of [\d.]+ [MG]B already stored$", second.terminal.left[0])
+    assert re.match(rf"continuing {path}: [\d.]+ [MG]iB of [\d.]+ [MG]iB already stored$", second.terminal.left[0])
     assert second.terminal.percents[0] >= 35
-    assert re.match(rf"uploaded {path}: [\d.]+ [MG]B in [\d:]+, file [0-9a-f]+$", second.terminal.left[-2])
+    assert re.match(rf"uploaded {path}: [\d.]+ [MG]iB in [\d:]+, file [0-9a-f]+$", second.terminal.left[-2])
     assert network.store.cuts_to_come == 0
     # Where a kept connection turns out to be cut, libcurl takes another, and nothing is to be said.
     assert any("trying again" in line for each in (first, second) for line in each.terminal.left)

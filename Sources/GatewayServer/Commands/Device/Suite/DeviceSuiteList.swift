@@ -7,7 +7,8 @@ struct DeviceSuiteList: ClientCommand {
     static let summary = "List the suites of all sites or of one"
 
     static var parameters: [Parameter<Self>] {
-        [.option("--site", "SITE", \.site, "List only suites of this site, by its number or name")] + connectionParameters
+        [.option("--site", "SITE", \.site, "List only suites of this site, by its number or name")]
+            + connectionParameters
     }
 
     var site: String?
