@@ -6,6 +6,7 @@ import GatewayAPI
 import ObjectStore
 import RPC
 import StoreProtocol
+import Webhooks
 
 /// What was uploaded and verified: listed and downloaded by users.
 package struct Catalog: Sendable {
@@ -20,7 +21,7 @@ package struct Catalog: Sendable {
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
     package init(
-        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint,
+        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
         let (database, clock) = (environment.database, environment.clock)
@@ -28,9 +29,10 @@ package struct Catalog: Sendable {
         deletedRetention = configuration.deletedRetention
         scrubber = Scrubber(
             database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
-        removal = ObjectRemoval(database: database, store: store, clock: clock)
+        removal = ObjectRemoval(database: database, store: store, clock: clock, outbox: outbox)
         management = ObjectManagementService(
-            removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
+            removal: removal, tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
+            statistics: Statistics(database: database, clock: clock), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock))
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         service = ObjectService(
@@ -67,11 +69,18 @@ package struct Catalog: Sendable {
     /// What ``scrub()`` counted.
     package var scrubMetrics: ScrubMetrics { scrubber.metrics }
 
-    /// Deletes what is older than its organization keeps objects; to be called every few minutes.
+    /// Moves what is older than its organization keeps objects to the trash; to be called every few minutes.
     ///
-    /// - Returns: how many objects it deleted.
+    /// - Returns: how many objects.
     package func applyRetention(_ permit: DeletionPermit) async throws -> Int {
         try await removal.applyRetention(permit)
+    }
+
+    /// Deletes what was in the trash for long enough; to be called every few minutes.
+    ///
+    /// - Returns: how many objects it deleted.
+    package func sweepTrash(_ permit: DeletionPermit) async throws -> Int {
+        try await removal.sweepTrash(permit)
     }
 
     /// Removes what is left of objects that were deleted long ago; to be called every few minutes.

@@ -9,20 +9,68 @@ import RPC
 struct ObjectManagementService: ObjectManagementServiceHandler {
     /// Ten years and some: who wants more wants to keep.
     private static let mostDays: Int32 = 36_500
+    /// Ten years.
+    private static let mostTrashDays: Int32 = 3650
 
     let removal: ObjectRemoval
+    let tagEditing: TagEditing
     let statistics: Statistics
     let database: Database
     let tokens: PageTokens
     let facets: ObjectFacets
 
     func deleteObject(_ request: DeleteObjectRequest, context: CallContext) async throws -> DeleteObjectResponse {
-        guard (1...FileIDs.longest).contains(request.fileID.utf8.count) else {
-            throw RPCError.invalidArgument("file_id must be 1 to \(FileIDs.longest) bytes")
-        }
+        try Self.check(fileID: request.fileID)
         try FieldRules.note(request.reason, field: "reason", limit: 512)
-        try await removal.delete(request.fileID, reason: request.reason, by: try Caller(context))
-        return DeleteObjectResponse()
+        let purgeAt = try await removal.delete(request.fileID, reason: request.reason, by: try Caller(context))
+        return DeleteObjectResponse(purgeAt: purgeAt.map { Timestamp($0) })
+    }
+
+    func restoreObject(_ request: RestoreObjectRequest, context: CallContext) async throws -> RestoreObjectResponse {
+        try Self.check(fileID: request.fileID)
+        let restored = try await removal.restore(request.fileID, by: try Caller(context))
+        return RestoreObjectResponse(object: DataObject(restored))
+    }
+
+    func purgeObject(_ request: PurgeObjectRequest, context: CallContext) async throws -> PurgeObjectResponse {
+        try Self.check(fileID: request.fileID)
+        try FieldRules.note(request.reason, field: "reason", limit: 512)
+        try await removal.purge(request.fileID, reason: request.reason, by: try Caller(context))
+        return PurgeObjectResponse()
+    }
+
+    func setTrashSettings(
+        _ request: SetTrashSettingsRequest, context: CallContext
+    ) async throws -> SetTrashSettingsResponse {
+        guard (0...Self.mostTrashDays).contains(request.days) else {
+            throw RPCError.invalidArgument("days must be 0 (delete objects at once) to \(Self.mostTrashDays)")
+        }
+        let affected = try await removal.setTrashGrace(
+            days: request.days, isDryRun: request.dryRun, by: try Caller(context))
+        return SetTrashSettingsResponse(
+            days: request.days, affectedObjects: affected.objects, affectedBytes: affected.bytes)
+    }
+
+    func getTrashSettings(
+        _ request: GetTrashSettingsRequest, context: CallContext
+    ) async throws -> GetTrashSettingsResponse {
+        let (grace, content) = try await removal.trash(for: try Caller(context))
+        return GetTrashSettingsResponse(
+            days: grace.days, trashedObjects: content.objects, trashedBytes: content.bytes)
+    }
+
+    func updateObject(_ request: UpdateObjectRequest, context: CallContext) async throws -> UpdateObjectResponse {
+        try Self.check(fileID: request.fileID)
+        let change = TagChange(
+            added: request.tags, replacesAll: request.replaceTags, removed: request.removeTags)
+        let updated = try await tagEditing.update(request.fileID, change, by: try Caller(context))
+        return UpdateObjectResponse(object: DataObject(updated))
+    }
+
+    private static func check(fileID: String) throws(RPCError) {
+        guard (1...FileIDs.longest).contains(fileID.utf8.count) else {
+            throw .invalidArgument("file_id must be 1 to \(FileIDs.longest) bytes")
+        }
     }
 
     func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
@@ -110,7 +158,8 @@ extension ObjectDetails {
             deviceID: object.owner.deviceID ?? "",
             siteID: object.owner.siteID,
             organization: details.organization, uploadID: object.uploadID, bucket: object.content.bucket,
-            objectKey: object.content.key)
+            objectKey: object.content.key, trashedBy: details.trashing?.actor ?? "",
+            trashReason: details.trashing?.reason ?? "", purgeAt: details.trashing.map { Timestamp($0.purgeAt) })
     }
 }
 

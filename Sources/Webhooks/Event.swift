@@ -2,6 +2,14 @@
 package enum EventType: String, Sendable, Hashable, CaseIterable {
     /// CompleteUpload was answered for the first time: the object is in ListObjects.
     case objectVerified = "object.verified"
+    /// UpdateObject changed an object's tags.
+    case objectUpdated = "object.updated"
+    /// An object was moved to the trash.
+    case objectTrashed = "object.trashed"
+    /// An object left the trash for the lists.
+    case objectRestored = "object.restored"
+    /// An object was deleted permanently.
+    case objectDeleted = "object.deleted"
     /// AbortUpload was answered for the first time.
     case uploadAborted = "upload.aborted"
     /// A device was given a key, by InitDevice or ReinitDevice.

@@ -214,8 +214,24 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("ReadObject", target=f"read/{place}/{key}", **of_object):
         admin.internal("ReadObject", place, key, max_bytes=1000)
     secrets.append(presigned.read.uri.split("?")[1])
-    with walk.one_line("DeleteObject", **by_boss):
+    of_file = by_boss | {"target": f"objects/{found.file_id}"}
+    with walk.one_line("UpdateObject", **of_file):
+        boss.object_management("UpdateObject", file_id=found.file_id, tags={"secret": PASSWORD})
+    with walk.no_line("UpdateObject"):
+        boss.object_management("UpdateObject", file_id=found.file_id, tags={"secret": PASSWORD})
+    with walk.one_line("DeleteObject", **of_file):
         boss.object_management("DeleteObject", file_id=found.file_id, reason=PASSWORD)
+    with walk.no_line("DeleteObject"):
+        boss.object_management("DeleteObject", file_id=found.file_id, reason=PASSWORD)
+    with walk.one_line("RestoreObject", **of_file):
+        boss.object_management("RestoreObject", file_id=found.file_id)
+    with walk.no_line("RestoreObject"):
+        boss.object_management("RestoreObject", file_id=found.file_id)
+    boss.object_management("DeleteObject", file_id=found.file_id)
+    with walk.one_line("PurgeObject", **of_file):
+        boss.object_management("PurgeObject", file_id=found.file_id, reason=PASSWORD)
+    with walk.one_line("SetTrashSettings", target="trash/0", **by_boss):
+        boss.object_management("SetTrashSettings", days=0)
     secrets += [upload.credentials.secret, upload.credentials.token, location.read.uri.split("?")[1]]
 
     with walk.one_line("RemoveDeviceFromSuite", **(by_boss | {"target": device})):

@@ -38,7 +38,8 @@ final class CatalogScene: Sendable {
         clockGuard = ClockGuard(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
         management = ObjectManagementService(
-            removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
+            removal: removal, tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
+            statistics: Statistics(database: database, clock: clock), database: database,
             tokens: PageTokens(keyring: keyring), facets: ObjectFacets(database: database, clock: clock))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
@@ -128,6 +129,25 @@ final class CatalogScene: Sendable {
         UserPrincipal(
             userID: id ?? organization, name: "boss", role: .admin, epoch: 1,
             home: OrganizationReference(id: organization, name: "organization-\(organization)"), isSystem: isSystem)
+    }
+
+    func context(_ method: MethodDescriptor, as user: UserPrincipal? = nil) -> CallContext {
+        CallContext(method: method, identity: Principal.user(user ?? self.user()))
+    }
+
+    /// The boss of organization 1, at a call of DeleteObject.
+    func caller() throws -> Caller { try Caller(context(ObjectManagementServiceMethods.deleteObject)) }
+
+    func setTrash(days: Int32, organization: Int64 = 1) throws {
+        try database.writeBlocking {
+            try ObjectRecords($0).setTrashGrace(TrashGrace(days: days), organizationID: organization)
+        }
+    }
+
+    func setRetention(days: Int32, organization: Int64 = 1) throws {
+        try database.writeBlocking {
+            try ObjectRecords($0).setRetention(Retention(organizationID: organization, days: days))
+        }
     }
 
     func list(

@@ -26,7 +26,9 @@ import Testing
     }
 
     private func objects() throws -> Int {
-        try scene.database.readBlocking { try $0.first("SELECT count(*) FROM objects") { $0.int(0) } ?? 0 }
+        try scene.database.readBlocking {
+            try $0.first("SELECT count(*) FROM objects WHERE trashed_at IS NULL") { $0.int(0) } ?? 0
+        }
     }
 
     private var removal: ObjectRemoval {

@@ -41,10 +41,11 @@ struct MatchingRows {
         _ positions: [Int64], _ decode: (Row) throws -> Value
     ) throws -> [ObjectSearch.Match<Value>] {
         let (list, arguments) = Self.list(positions)
-        // Bad objects are few: they are compared here, and no index leaves them out.
+        // Bad objects are few: they are compared here, and no index leaves them out. The trash has them as well, so that
+        // all of it is seen.
         let rows = try connection.query(
             """
-            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) AND o.bad_at IS NULL
+            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)
             ORDER BY o.position DESC
             """, arguments: arguments
         ) { row -> (match: ObjectSearch.Match<Value>, undecided: FilterSubject?)? in

@@ -50,12 +50,23 @@ package enum Program {
                 CommandGroup(
                     "object", "Manage stored objects",
                     [
+                        .command(ObjectUpdate.self),
                         .command(ObjectDelete.self),
                         .command(ObjectListCorrupted.self),
                         .group(
                             CommandGroup(
                                 "retention", "Manage the retention of objects",
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
+                    ])),
+            .group(
+                CommandGroup(
+                    "trash", "Restore deleted objects, or delete them permanently",
+                    [
+                        .command(TrashList.self),
+                        .command(TrashRestore.self),
+                        .command(TrashPurge.self),
+                        .command(TrashShow.self),
+                        .command(TrashSet.self),
                     ])),
             .group(
                 CommandGroup(

@@ -8,7 +8,21 @@ import Protobuf
 public protocol ObjectManagementServiceHandler: Sendable {
     associatedtype Context: Sendable
 
+    /// Moves an object to the trash, or deletes it if the organization keeps no trash.
     func deleteObject(_ request: DeleteObjectRequest, context: Context) async throws -> DeleteObjectResponse
+
+    /// Returns an object from the trash to the lists.
+    func restoreObject(_ request: RestoreObjectRequest, context: Context) async throws -> RestoreObjectResponse
+
+    /// Deletes an object in the trash permanently.
+    func purgeObject(_ request: PurgeObjectRequest, context: Context) async throws -> PurgeObjectResponse
+
+    func setTrashSettings(_ request: SetTrashSettingsRequest, context: Context) async throws -> SetTrashSettingsResponse
+
+    func getTrashSettings(_ request: GetTrashSettingsRequest, context: Context) async throws -> GetTrashSettingsResponse
+
+    /// Changes the tags of an object.
+    func updateObject(_ request: UpdateObjectRequest, context: Context) async throws -> UpdateObjectResponse
 
     func setRetention(_ request: SetRetentionRequest, context: Context) async throws -> SetRetentionResponse
 
@@ -31,6 +45,11 @@ extension ObjectManagementServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(ObjectManagementServiceMethods.deleteObject, unary: { try await self.deleteObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.restoreObject, unary: { try await self.restoreObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.purgeObject, unary: { try await self.purgeObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.setTrashSettings, unary: { try await self.setTrashSettings($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getTrashSettings, unary: { try await self.getTrashSettings($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.updateObject, unary: { try await self.updateObject($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.setRetention, unary: { try await self.setRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getRetention, unary: { try await self.getRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.listBadObjects, unary: { try await self.listBadObjects($0, context: $1) })
@@ -43,13 +62,18 @@ extension ObjectManagementServiceHandler {
 public enum ObjectManagementServiceMethods {
     public static let service = "archebase.data_gateway.v1.ObjectManagementService"
     public static let deleteObject = MethodDescriptor(service: service, name: "DeleteObject", kind: .unary)
+    public static let restoreObject = MethodDescriptor(service: service, name: "RestoreObject", kind: .unary)
+    public static let purgeObject = MethodDescriptor(service: service, name: "PurgeObject", kind: .unary)
+    public static let setTrashSettings = MethodDescriptor(service: service, name: "SetTrashSettings", kind: .unary)
+    public static let getTrashSettings = MethodDescriptor(service: service, name: "GetTrashSettings", kind: .unary, isSideEffectFree: true)
+    public static let updateObject = MethodDescriptor(service: service, name: "UpdateObject", kind: .unary)
     public static let setRetention = MethodDescriptor(service: service, name: "SetRetention", kind: .unary)
     public static let getRetention = MethodDescriptor(service: service, name: "GetRetention", kind: .unary, isSideEffectFree: true)
     public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [deleteObject, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
+    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
 }
 
 public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -57,8 +81,32 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
 
     public init(_ transport: Transport) { self.transport = transport }
 
+    /// Moves an object to the trash, or deletes it if the organization keeps no trash.
     public func deleteObject(_ request: DeleteObjectRequest, options: CallOptions = CallOptions()) async throws -> DeleteObjectResponse {
         try await transport.unary(ObjectManagementServiceMethods.deleteObject, request, options: options)
+    }
+
+    /// Returns an object from the trash to the lists.
+    public func restoreObject(_ request: RestoreObjectRequest, options: CallOptions = CallOptions()) async throws -> RestoreObjectResponse {
+        try await transport.unary(ObjectManagementServiceMethods.restoreObject, request, options: options)
+    }
+
+    /// Deletes an object in the trash permanently.
+    public func purgeObject(_ request: PurgeObjectRequest, options: CallOptions = CallOptions()) async throws -> PurgeObjectResponse {
+        try await transport.unary(ObjectManagementServiceMethods.purgeObject, request, options: options)
+    }
+
+    public func setTrashSettings(_ request: SetTrashSettingsRequest, options: CallOptions = CallOptions()) async throws -> SetTrashSettingsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.setTrashSettings, request, options: options)
+    }
+
+    public func getTrashSettings(_ request: GetTrashSettingsRequest, options: CallOptions = CallOptions()) async throws -> GetTrashSettingsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getTrashSettings, request, options: options)
+    }
+
+    /// Changes the tags of an object.
+    public func updateObject(_ request: UpdateObjectRequest, options: CallOptions = CallOptions()) async throws -> UpdateObjectResponse {
+        try await transport.unary(ObjectManagementServiceMethods.updateObject, request, options: options)
     }
 
     public func setRetention(_ request: SetRetentionRequest, options: CallOptions = CallOptions()) async throws -> SetRetentionResponse {
@@ -134,6 +182,155 @@ public struct DeleteObjectRequest: Message {
 public struct DeleteObjectResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectResponse" }
 
+    /// When the object will be deleted permanently; unset = it is deleted.
+    public var purgeAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        purgeAt: Timestamp? = nil
+    ) {
+        self.purgeAt = purgeAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<Timestamp>.merge(into: &self.purgeAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<Timestamp>.size(optional: self.purgeAt, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.purgeAt, tag: 10, to: &writer)
+    }
+}
+
+public struct RestoreObjectRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectRequest" }
+
+    /// As in DeleteObject.
+    public var fileID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = ""
+    ) {
+        self.fileID = fileID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
+    }
+}
+
+public struct RestoreObjectResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectResponse" }
+
+    public var object: DataObject?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        object: DataObject? = nil
+    ) {
+        self.object = object
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<DataObject>.merge(into: &self.object, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<DataObject>.size(optional: self.object, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<DataObject>.write(optional: self.object, tag: 10, to: &writer)
+    }
+}
+
+public struct PurgeObjectRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectRequest" }
+
+    public var fileID: String = ""
+    /// Empty = the reason for which the object was moved to the trash.
+    public var reason: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = "",
+        reason: String = ""
+    ) {
+        self.fileID = fileID
+        self.reason = reason
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.reason, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        size += ProtoString.size(self.reason, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.reason, tag: 18, to: &writer)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
+    }
+}
+
+public struct PurgeObjectResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectResponse" }
+
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -150,6 +347,256 @@ public struct DeleteObjectResponse: Message {
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+    }
+}
+
+public struct SetTrashSettingsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SetTrashSettingsRequest" }
+
+    /// How long objects stay in the trash; 0 = they are deleted at once.
+    public var days: Int32 = 0
+    /// Only counts what the next sweep would delete.
+    public var dryRun: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0,
+        dryRun: Bool = false
+    ) {
+        self.days = days
+        self.dryRun = dryRun
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 16: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoBool.size(self.dryRun, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.dryRun, tag: 16, to: &writer)
+        ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+public struct SetTrashSettingsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SetTrashSettingsResponse" }
+
+    public var days: Int32 = 0
+    public var affectedObjects: Int64 = 0
+    public var affectedBytes: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0,
+        affectedObjects: Int64 = 0,
+        affectedBytes: Int64 = 0
+    ) {
+        self.days = days
+        self.affectedObjects = affectedObjects
+        self.affectedBytes = affectedBytes
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.affectedObjects, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.affectedBytes, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoInt64.size(self.affectedObjects, tag: 16)
+        size += ProtoInt64.size(self.affectedBytes, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.affectedBytes, tag: 24, to: &writer)
+        ProtoInt64.write(self.affectedObjects, tag: 16, to: &writer)
+        ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+public struct GetTrashSettingsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetTrashSettingsRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct GetTrashSettingsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetTrashSettingsResponse" }
+
+    public var days: Int32 = 0
+    /// What is in the trash.
+    public var trashedObjects: Int64 = 0
+    public var trashedBytes: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0,
+        trashedObjects: Int64 = 0,
+        trashedBytes: Int64 = 0
+    ) {
+        self.days = days
+        self.trashedObjects = trashedObjects
+        self.trashedBytes = trashedBytes
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.trashedObjects, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.trashedBytes, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoInt64.size(self.trashedObjects, tag: 16)
+        size += ProtoInt64.size(self.trashedBytes, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.trashedBytes, tag: 24, to: &writer)
+        ProtoInt64.write(self.trashedObjects, tag: 16, to: &writer)
+        ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+public struct UpdateObjectRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UpdateObjectRequest" }
+
+    public var fileID: String = ""
+    /// Added to the object's tags, or instead of them with `replace_tags`.
+    public var tags: [String: String] = [:]
+    public var replaceTags: Bool = false
+    /// Keys of tags to remove; keys that the object does not have are ignored.
+    public var removeTags: [String] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = "",
+        tags: [String: String] = [:],
+        replaceTags: Bool = false,
+        removeTags: [String] = []
+    ) {
+        self.fileID = fileID
+        self.tags = tags
+        self.replaceTags = replaceTags
+        self.removeTags = removeTags
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            case 18: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.replaceTags, from: &reader)
+            case 34: try ProtoString.append(to: &self.removeTags, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        size += ProtoMap<ProtoString, ProtoString>.size(self.tags, tag: 18)
+        size += ProtoBool.size(self.replaceTags, tag: 24)
+        size += ProtoString.size(repeated: self.removeTags, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(repeated: self.removeTags, tag: 34, to: &writer)
+        ProtoBool.write(self.replaceTags, tag: 24, to: &writer)
+        ProtoMap<ProtoString, ProtoString>.write(self.tags, tag: 18, to: &writer)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
+    }
+}
+
+public struct UpdateObjectResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UpdateObjectResponse" }
+
+    public var object: DataObject?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        object: DataObject? = nil
+    ) {
+        self.object = object
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<DataObject>.merge(into: &self.object, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<DataObject>.size(optional: self.object, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<DataObject>.write(optional: self.object, tag: 10, to: &writer)
     }
 }
 
@@ -431,6 +878,10 @@ public struct ObjectDetails: Message {
     /// Where the object store has it.
     public var bucket: String = ""
     public var objectKey: String = ""
+    /// Of an object in the trash: who moved it there, as the audit log names them, why, and when it will be deleted.
+    public var trashedBy: String = ""
+    public var trashReason: String = ""
+    public var purgeAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -443,7 +894,10 @@ public struct ObjectDetails: Message {
         organization: String = "",
         uploadID: String = "",
         bucket: String = "",
-        objectKey: String = ""
+        objectKey: String = "",
+        trashedBy: String = "",
+        trashReason: String = "",
+        purgeAt: Timestamp? = nil
     ) {
         self.object = object
         self.tags = tags
@@ -453,6 +907,9 @@ public struct ObjectDetails: Message {
         self.uploadID = uploadID
         self.bucket = bucket
         self.objectKey = objectKey
+        self.trashedBy = trashedBy
+        self.trashReason = trashReason
+        self.purgeAt = purgeAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -466,6 +923,9 @@ public struct ObjectDetails: Message {
             case 50: try ProtoString.merge(into: &self.uploadID, from: &reader)
             case 58: try ProtoString.merge(into: &self.bucket, from: &reader)
             case 66: try ProtoString.merge(into: &self.objectKey, from: &reader)
+            case 74: try ProtoString.merge(into: &self.trashedBy, from: &reader)
+            case 82: try ProtoString.merge(into: &self.trashReason, from: &reader)
+            case 90: try ProtoMessage<Timestamp>.merge(into: &self.purgeAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -481,11 +941,17 @@ public struct ObjectDetails: Message {
         size += ProtoString.size(self.uploadID, tag: 50)
         size += ProtoString.size(self.bucket, tag: 58)
         size += ProtoString.size(self.objectKey, tag: 66)
+        size += ProtoString.size(self.trashedBy, tag: 74)
+        size += ProtoString.size(self.trashReason, tag: 82)
+        size += ProtoMessage<Timestamp>.size(optional: self.purgeAt, tag: 90)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.purgeAt, tag: 90, to: &writer)
+        ProtoString.write(self.trashReason, tag: 82, to: &writer)
+        ProtoString.write(self.trashedBy, tag: 74, to: &writer)
         ProtoString.write(self.objectKey, tag: 66, to: &writer)
         ProtoString.write(self.bucket, tag: 58, to: &writer)
         ProtoString.write(self.uploadID, tag: 50, to: &writer)
@@ -844,44 +1310,67 @@ extension FileDescriptor {
     public static let objectManagementProto = FileDescriptor(
         name: "object_management.proto",
         base64: """
-            ChdvYmplY3RfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvIkYK\
-            E0RlbGV0ZU9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uIhYKFERl\
-            bGV0ZU9iamVjdFJlc3BvbnNlIkIKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIg\
-            ASgIUgZkcnlSdW4ifAoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3Rz\
-            GAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMiFQoTR2V0UmV0ZW50\
-            aW9uUmVxdWVzdCIqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzIlMKFUxpc3RCYWRPYmplY3RzUmVx\
-            dWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiKBAQoWTGlzdEJh\
-            ZE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0Ugdv\
-            YmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIrChBHZXRPYmplY3RSZXF1ZXN0EhcKB2ZpbGVf\
-            aWQYASABKAlSBmZpbGVJZCL9AgoNT2JqZWN0RGV0YWlscxI9CgZvYmplY3QYASABKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkRhdGFPYmplY3RSBm9iamVjdBJGCgR0YWdzGAIgAygLMjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRh\
-            aWxzLlRhZ3NFbnRyeVIEdGFncxIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIi\
-            Cgxvcmdhbml6YXRpb24YBSABKAlSDG9yZ2FuaXphdGlvbhIbCgl1cGxvYWRfaWQYBiABKAlSCHVwbG9hZElkEhYKBmJ1Y2tldBgH\
-            IAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYCCABKAlSCW9iamVjdEtleRo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkS\
-            FAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIqChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVH\
-            ZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3RvcmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVz\
-            GAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlzGAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3Rp\
-            Y3NSBGRheXMiMAoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlciKKAQoXR2V0T2JqZWN0RmFj\
-            ZXRzUmVzcG9uc2USFAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMo\
-            CzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyJmCgtPYmplY3RGYWNldBISCgRuYW1lGAEg\
-            ASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFs\
-            dWVzIkIKEE9iamVjdEZhY2V0VmFsdWUSFAoFdmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANSB29iamVjdHMi4QIK\
-            D0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1zdG9yZWRPYmplY3Rz\
-            EiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5hcnJpdmVkT2JqZWN0\
-            cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgDUg5kZWxldGVkT2Jq\
-            ZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMYCCABKANSEHJlcXVl\
-            c3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlczLOBgoXT2JqZWN0TWFuYWdlbWVudFNl\
-            cnZpY2USbwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJvCgxTZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJl\
-            c3BvbnNlEnQKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiA5ACARJ6Cg5MaXN0QmFkT2JqZWN0cxIwLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0\
-            QmFkT2JqZWN0c1Jlc3BvbnNlIgOQAgESZwoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RS\
-            ZXF1ZXN0GiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIgOQAgESdwoNR2V0U3RhdGlzdGljcxIvLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
-            dFN0YXRpc3RpY3NSZXNwb25zZSIDkAIBEn0KD0dldE9iamVjdEZhY2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
-            T2JqZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiA5AC\
-            AWIGcHJvdG8z
+            ChdvYmplY3RfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvGh9n\
+            b29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIkYKE0RlbGV0ZU9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmls\
+            ZUlkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uIk0KFERlbGV0ZU9iamVjdFJlc3BvbnNlEjUKCHB1cmdlX2F0GAEgASgLMhouZ29v\
+            Z2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHcHVyZ2VBdCIvChRSZXN0b3JlT2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZm\
+            aWxlSWQiVgoVUmVzdG9yZU9iamVjdFJlc3BvbnNlEj0KBm9iamVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            RGF0YU9iamVjdFIGb2JqZWN0IkUKElB1cmdlT2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSFgoGcmVhc29u\
+            GAIgASgJUgZyZWFzb24iFQoTUHVyZ2VPYmplY3RSZXNwb25zZSJGChdTZXRUcmFzaFNldHRpbmdzUmVxdWVzdBISCgRkYXlzGAEg\
+            ASgFUgRkYXlzEhcKB2RyeV9ydW4YAiABKAhSBmRyeVJ1biKAAQoYU2V0VHJhc2hTZXR0aW5nc1Jlc3BvbnNlEhIKBGRheXMYASAB\
+            KAVSBGRheXMSKQoQYWZmZWN0ZWRfb2JqZWN0cxgCIAEoA1IPYWZmZWN0ZWRPYmplY3RzEiUKDmFmZmVjdGVkX2J5dGVzGAMgASgD\
+            Ug1hZmZlY3RlZEJ5dGVzIhkKF0dldFRyYXNoU2V0dGluZ3NSZXF1ZXN0InwKGEdldFRyYXNoU2V0dGluZ3NSZXNwb25zZRISCgRk\
+            YXlzGAEgASgFUgRkYXlzEicKD3RyYXNoZWRfb2JqZWN0cxgCIAEoA1IOdHJhc2hlZE9iamVjdHMSIwoNdHJhc2hlZF9ieXRlcxgD\
+            IAEoA1IMdHJhc2hlZEJ5dGVzIvkBChNVcGRhdGVPYmplY3RSZXF1ZXN0EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBJMCgR0YWdz\
+            GAIgAygLMjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxy\
+            ZXBsYWNlX3RhZ3MYAyABKAhSC3JlcGxhY2VUYWdzEh8KC3JlbW92ZV90YWdzGAQgAygJUgpyZW1vdmVUYWdzGjcKCVRhZ3NFbnRy\
+            eRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIlUKFFVwZGF0ZU9iamVjdFJlc3BvbnNlEj0KBm9i\
+            amVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0IkIKE1NldFJldGVudGlvblJl\
+            cXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4ifAoUU2V0UmV0ZW50aW9uUmVzcG9uc2US\
+            EgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRf\
+            Ynl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMiFQoTR2V0UmV0ZW50aW9uUmVxdWVzdCIqChRHZXRSZXRlbnRpb25SZXNwb25zZRIS\
+            CgRkYXlzGAEgASgFUgRkYXlzIlMKFUxpc3RCYWRPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0K\
+            CnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiKBAQoWTGlzdEJhZE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0UgdvYmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4\
+            dFBhZ2VUb2tlbiIrChBHZXRPYmplY3RSZXF1ZXN0EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZCL2AwoNT2JqZWN0RGV0YWlscxI9\
+            CgZvYmplY3QYASABKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSBm9iamVjdBJGCgR0YWdzGAIgAygL\
+            MjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzLlRhZ3NFbnRyeVIEdGFncxIbCglkZXZpY2VfaWQYAyAB\
+            KAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIiCgxvcmdhbml6YXRpb24YBSABKAlSDG9yZ2FuaXphdGlvbhIb\
+            Cgl1cGxvYWRfaWQYBiABKAlSCHVwbG9hZElkEhYKBmJ1Y2tldBgHIAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYCCABKAlSCW9i\
+            amVjdEtleRIdCgp0cmFzaGVkX2J5GAkgASgJUgl0cmFzaGVkQnkSIQoMdHJhc2hfcmVhc29uGAogASgJUgt0cmFzaFJlYXNvbhI1\
+            CghwdXJnZV9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB3B1cmdlQXQaNwoJVGFnc0VudHJ5EhAKA2tleRgB\
+            IAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiKgoUR2V0U3RhdGlzdGljc1JlcXVlc3QSEgoEZGF5cxgBIAEoBVIE\
+            ZGF5cyKhAQoVR2V0U3RhdGlzdGljc1Jlc3BvbnNlEiUKDnN0b3JlZF9vYmplY3RzGAEgASgDUg1zdG9yZWRPYmplY3RzEiEKDHN0\
+            b3JlZF9ieXRlcxgCIAEoA1ILc3RvcmVkQnl0ZXMSPgoEZGF5cxgDIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGFp\
+            bHlTdGF0aXN0aWNzUgRkYXlzIjAKFkdldE9iamVjdEZhY2V0c1JlcXVlc3QSFgoGZmlsdGVyGAEgASgJUgZmaWx0ZXIiigEKF0dl\
+            dE9iamVjdEZhY2V0c1Jlc3BvbnNlEhQKBWNvdW50GAEgASgDUgVjb3VudBIZCghpc19leGFjdBgCIAEoCFIHaXNFeGFjdBI+CgZm\
+            YWNldHMYAyADKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0UgZmYWNldHMiZgoLT2JqZWN0RmFjZXQS\
+            EgoEbmFtZRgBIAEoCVIEbmFtZRJDCgZ2YWx1ZXMYAiADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0\
+            VmFsdWVSBnZhbHVlcyJCChBPYmplY3RGYWNldFZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIYCgdvYmplY3RzGAIgASgDUgdv\
+            YmplY3RzIuECCg9EYWlseVN0YXRpc3RpY3MSEgoEZGF0ZRgBIAEoCVIEZGF0ZRIlCg5zdG9yZWRfb2JqZWN0cxgCIAEoA1INc3Rv\
+            cmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAyABKANSC3N0b3JlZEJ5dGVzEicKD2Fycml2ZWRfb2JqZWN0cxgEIAEoA1IOYXJy\
+            aXZlZE9iamVjdHMSIwoNYXJyaXZlZF9ieXRlcxgFIAEoA1IMYXJyaXZlZEJ5dGVzEicKD2RlbGV0ZWRfb2JqZWN0cxgGIAEoA1IO\
+            ZGVsZXRlZE9iamVjdHMSIwoNZGVsZXRlZF9ieXRlcxgHIAEoA1IMZGVsZXRlZEJ5dGVzEisKEXJlcXVlc3RlZF9vYmplY3RzGAgg\
+            ASgDUhByZXF1ZXN0ZWRPYmplY3RzEicKD3JlcXVlc3RlZF9ieXRlcxgJIAEoA1IOcmVxdWVzdGVkQnl0ZXMyoQsKF09iamVjdE1h\
+            bmFnZW1lbnRTZXJ2aWNlEm8KDERlbGV0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVx\
+            dWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVzcG9uc2UScgoNUmVzdG9yZU9iamVjdBIvLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJl\
+            c3RvcmVPYmplY3RSZXNwb25zZRJsCgtQdXJnZU9iamVjdBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RS\
+            ZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlc3BvbnNlEnsKEFNldFRyYXNoU2V0dGluZ3MS\
+            Mi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
+            eS52MS5TZXRUcmFzaFNldHRpbmdzUmVzcG9uc2USgAEKEEdldFRyYXNoU2V0dGluZ3MSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLkdldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVz\
+            cG9uc2UiA5ACARJvCgxVcGRhdGVPYmplY3QSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlcXVlc3Qa\
+            Ly5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlc3BvbnNlEm8KDFNldFJldGVudGlvbhIuLmFyY2hlYmFz\
+            ZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50\
+            aW9uUmVzcG9uc2USdAoMR2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXF1ZXN0\
+            Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXNwb25zZSIDkAIBEnoKDkxpc3RCYWRPYmplY3RzEjAu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
+            Lkxpc3RCYWRPYmplY3RzUmVzcG9uc2UiA5ACARJnCglHZXRPYmplY3QSKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9i\
+            amVjdFJlcXVlc3QaKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdERldGFpbHMiA5ACARJ3Cg1HZXRTdGF0aXN0aWNz\
+            Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuR2V0U3RhdGlzdGljc1Jlc3BvbnNlIgOQAgESfQoPR2V0T2JqZWN0RmFjZXRzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
+            MS5HZXRPYmplY3RGYWNldHNSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXNwb25z\
+            ZSIDkAIBYgZwcm90bzM=
             """)
 }
