@@ -111,7 +111,10 @@ package enum AccessTable {
             [
                 ObjectManagementServiceMethods.deleteObject, ObjectManagementServiceMethods.restoreObject,
                 ObjectManagementServiceMethods.purgeObject, ObjectManagementServiceMethods.setTrashSettings,
-                ObjectManagementServiceMethods.getTrashSettings, ObjectManagementServiceMethods.setRetention,
+                ObjectManagementServiceMethods.getTrashSettings, ObjectManagementServiceMethods.deleteObjects,
+                ObjectManagementServiceMethods.getObjectOperation,
+                ObjectManagementServiceMethods.listObjectOperations,
+                ObjectManagementServiceMethods.cancelObjectOperation, ObjectManagementServiceMethods.setRetention,
                 ObjectManagementServiceMethods.getRetention, ObjectManagementServiceMethods.listBadObjects,
             ]
         ),

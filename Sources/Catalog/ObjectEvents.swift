@@ -10,9 +10,9 @@ extension Event {
         let etag: String
         let siteID: Int64
         let deviceID: String?
-        /// Of an object that was moved to the trash or deleted.
+        /// The reason for which the object was moved to the trash or deleted.
         var reason: String?
-        /// Of an object whose tags were changed: all of them.
+        /// All tags, after they were changed.
         var rawTags: [String: String]?
 
         init(_ object: CatalogObject) {

@@ -7,12 +7,11 @@ import RPC
 
 /// ObjectManagementService: RPC in, RPC out.
 struct ObjectManagementService: ObjectManagementServiceHandler {
-    /// Ten years and some: who wants more wants to keep.
-    private static let mostDays: Int32 = 36_500
     /// Ten years.
     private static let mostTrashDays: Int32 = 3650
 
     let removal: ObjectRemoval
+    let bulkDeletion: BulkDeletion
     let tagEditing: TagEditing
     let statistics: Statistics
     let database: Database
@@ -73,18 +72,54 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         }
     }
 
+    func deleteObjects(_ request: DeleteObjectsRequest, context: CallContext) async throws -> DeleteObjectsResponse {
+        let (matches, operation) = try await bulkDeletion.delete(
+            request.filter, reason: request.reason, isDryRun: request.dryRun, by: try Caller(context))
+        return DeleteObjectsResponse(
+            matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
+            isLowerBound: matches.isLowerBound, operation: operation.map { ObjectOperation($0) })
+    }
+
+    func getObjectOperation(
+        _ request: GetObjectOperationRequest, context: CallContext
+    ) async throws -> GetObjectOperationResponse {
+        let operation = try await bulkDeletion.operation(request.operationID, for: try Caller(context))
+        return GetObjectOperationResponse(operation: ObjectOperation(operation))
+    }
+
+    func listObjectOperations(
+        _ request: ListObjectOperationsRequest, context: CallContext
+    ) async throws -> ListObjectOperationsResponse {
+        let caller = try Caller(context)
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: "object operations of \(caller.organization.id) for \(caller.user.userID)")
+        let found = try await bulkDeletion.operations(page, for: caller)
+        return ListObjectOperationsResponse(
+            operations: found.prefix(page.size).map { ObjectOperation($0) },
+            nextPageToken: page.next(after: found) { $0.id })
+    }
+
+    func cancelObjectOperation(
+        _ request: CancelObjectOperationRequest, context: CallContext
+    ) async throws -> CancelObjectOperationResponse {
+        let operation = try await bulkDeletion.cancel(request.operationID, by: try Caller(context))
+        return CancelObjectOperationResponse(operation: ObjectOperation(operation))
+    }
+
     func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
-        guard (0...Self.mostDays).contains(request.days) else {
-            throw RPCError.invalidArgument("days must be 0 (keep objects) to \(Self.mostDays)")
-        }
-        let affected = try await removal.setRetention(
-            days: request.days, isDryRun: request.dryRun, by: try Caller(context))
+        let rules = try RetentionRules(
+            days: request.days, rules: request.rules.map { ($0.filter, $0.days) }, replacesRules: request.replaceRules)
+        let (set, affected) = try await removal.setRetention(
+            rules, keepsRules: !request.replaceRules, isDryRun: request.dryRun, by: try Caller(context))
         return SetRetentionResponse(
-            days: request.days, affectedObjects: affected.objects, affectedBytes: affected.bytes)
+            days: set.days, affectedObjects: affected.amount.objects, affectedBytes: affected.amount.bytes,
+            rules: set.messages, isLowerBound: affected.isLowerBound)
     }
 
     func getRetention(_ request: GetRetentionRequest, context: CallContext) async throws -> GetRetentionResponse {
-        GetRetentionResponse(days: try await removal.retentionDays(for: try Caller(context)))
+        let rules = try await removal.retention(for: try Caller(context))
+        return GetRetentionResponse(days: rules.days, rules: rules.messages)
     }
 
     func listBadObjects(
@@ -133,6 +168,26 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
         return GetObjectFacetsResponse(
             count: found.count, isExact: found.isExact, facets: found.facets.map(ObjectFacet.init))
     }
+}
+
+extension ObjectOperation {
+    init(_ operation: BulkOperation) {
+        let status: ObjectOperationStatus =
+            switch operation.state {
+            case .running: .running
+            case .succeeded: .succeeded
+            case .canceled: .canceled
+            }
+        self.init(
+            operationID: operation.id, status: status, filter: operation.filter, reason: operation.reason,
+            createdBy: operation.actor, createdAt: Timestamp(operation.createdAt),
+            finishedAt: operation.finishedAt.map { Timestamp($0) }, deletedObjects: operation.removed.objects,
+            deletedBytes: operation.removed.bytes, progressPercent: operation.percent)
+    }
+}
+
+extension RetentionRules {
+    var messages: [RetentionRule] { rules.map { RetentionRule(filter: $0.text, days: $0.days) } }
 }
 
 extension ObjectFacet {

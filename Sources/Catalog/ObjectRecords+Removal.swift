@@ -71,33 +71,6 @@ extension ObjectRecords {
         ) { ($0.int64("objects"), $0.int64("bytes")) } ?? (0, 0)
     }
 
-    /// - Returns: 0 where objects are kept.
-    func retentionDays(organizationID: Int64) throws -> Int32 {
-        try connection.first("SELECT days FROM retention WHERE organization_id = $1", organizationID) {
-            Int32(clamping: $0.int64("days"))
-        } ?? 0
-    }
-
-    /// - Parameter retention: 0 days = objects are kept.
-    func setRetention(_ retention: Retention) throws {
-        guard retention.days > 0 else {
-            try connection.execute("DELETE FROM retention WHERE organization_id = $1", retention.organizationID)
-            return
-        }
-        try connection.execute(
-            """
-            INSERT INTO retention (organization_id, days) VALUES ($1, $2)
-            ON CONFLICT (organization_id) DO UPDATE SET days = excluded.days
-            """, retention.organizationID, retention.days)
-    }
-
-    /// The retentions of all organizations whose objects are not kept for ever.
-    func retentions() throws -> [Retention] {
-        try connection.query("SELECT organization_id, days FROM retention ORDER BY organization_id") {
-            Retention(organizationID: $0.int64("organization_id"), days: Int32(clamping: $0.int64("days")))
-        }
-    }
-
     /// Bad objects that are not in the trash, newest first.
     ///
     /// - Parameters:

@@ -110,6 +110,8 @@ package struct ObjectRecords {
                 """),
         SearchRecords.migration,
         trashMigration,
+        ObjectOperationRecords.migration,
+        RetentionRules.migration,
     ]
 
     let connection: Connection

@@ -25,6 +25,7 @@ struct ObjectRemoval: Sendable {
     var outbox = Outbox.closed
     /// Objects in one transaction of a sweep. Each may be of ten thousand parts, and other writes wait meanwhile.
     var batch = 16
+    let walks = RetentionWalks()
     /// Records of deleted objects in one transaction.
     static let recordBatch = 500
 

@@ -2,6 +2,10 @@
 package enum EventType: String, Sendable, Hashable, CaseIterable {
     /// CompleteUpload was answered for the first time: the object is in ListObjects.
     case objectVerified = "object.verified"
+    /// AbortUpload was answered for the first time.
+    case uploadAborted = "upload.aborted"
+    /// A device was given a key, by InitDevice or ReinitDevice.
+    case deviceInitialized = "device.initialized"
     /// UpdateObject changed an object's tags.
     case objectUpdated = "object.updated"
     /// An object was moved to the trash.
@@ -10,10 +14,6 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
     case objectRestored = "object.restored"
     /// An object was deleted permanently.
     case objectDeleted = "object.deleted"
-    /// AbortUpload was answered for the first time.
-    case uploadAborted = "upload.aborted"
-    /// A device was given a key, by InitDevice or ReinitDevice.
-    case deviceInitialized = "device.initialized"
 }
 
 /// Something that happened, as a capability tells of it.

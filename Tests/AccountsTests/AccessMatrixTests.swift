@@ -33,7 +33,8 @@ import Wire
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
         "UpdateUser", "DeleteUser", "ListAuditLines", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
-        "RestoreObject", "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
+        "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
+        "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",

@@ -22,6 +22,7 @@ final class CatalogScene: Sendable {
     let service: ObjectService
     let management: ObjectManagementService
     let removal: ObjectRemoval
+    let bulkDeletion: BulkDeletion
     let identifiers: Identifiers
 
     /// - Parameter calls: how the store reads and writes.
@@ -37,8 +38,13 @@ final class CatalogScene: Sendable {
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
+        bulkDeletion = BulkDeletion(
+            database: database, clock: clock, identifiers: identifiers,
+            runner: OperationRunner(
+                database: database, removal: removal, clock: clock, log: .discarding))
         management = ObjectManagementService(
-            removal: removal, tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
+            removal: removal, bulkDeletion: bulkDeletion,
+            tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
             statistics: Statistics(database: database, clock: clock), database: database,
             tokens: PageTokens(keyring: keyring), facets: ObjectFacets(database: database, clock: clock))
         var configuration = CatalogConfiguration()
@@ -146,7 +152,8 @@ final class CatalogScene: Sendable {
 
     func setRetention(days: Int32, organization: Int64 = 1) throws {
         try database.writeBlocking {
-            try ObjectRecords($0).setRetention(Retention(organizationID: organization, days: days))
+            try ObjectRecords($0).setRetentionRules(
+                RetentionRules(days: days, rules: []), organizationID: organization, keepsRules: true)
         }
     }
 

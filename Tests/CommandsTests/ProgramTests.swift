@@ -128,8 +128,8 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is required: serve, login, logout, init, upload, ls, download, site, device, user, object, copy, "
-                + "config, clock, keys, events, audit, backup, restore, doctor",
+            "a command is required: serve, login, logout, init, upload, ls, download, rm, site, device, user, object, trash, "
+                + "copy, config, clock, keys, events, audit, backup, restore, doctor",
             "data-gateway --help"
         ),
         ("device suite", "device suite requires a command: create, list, add, remove", "device suite --help"),

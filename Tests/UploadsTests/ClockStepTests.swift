@@ -21,7 +21,8 @@ import Testing
 
     private func retain(days: Int32) throws {
         try scene.database.writeBlocking {
-            try ObjectRecords($0).setRetention(Retention(organizationID: 1, days: days))
+            try ObjectRecords($0).setRetentionRules(
+                RetentionRules(days: days, rules: []), organizationID: 1, keepsRules: true)
         }
     }
 

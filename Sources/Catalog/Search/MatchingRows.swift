@@ -14,8 +14,14 @@ struct MatchingRows {
     private let texts: FilterTexts
     private let scope: Int64?
     private let budget: SearchBudget?
+    private let corrupted: String
 
-    init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget? = nil) {
+    /// - Parameter includesCorrupted: whether objects match that no list has since their bytes are wrong.
+    init(
+        _ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget? = nil,
+        includesCorrupted: Bool = false
+    ) {
+        corrupted = includesCorrupted ? "" : "AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)"
         self.connection = connection
         self.filter = filter
         self.scope = scope
@@ -45,7 +51,7 @@ struct MatchingRows {
         // all of it is seen.
         let rows = try connection.query(
             """
-            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)
+            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
             ORDER BY o.position DESC
             """, arguments: arguments
         ) { row -> (match: ObjectSearch.Match<Value>, undecided: FilterSubject?)? in

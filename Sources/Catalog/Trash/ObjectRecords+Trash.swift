@@ -3,7 +3,7 @@ import Database
 
 /// How an object came to the trash.
 struct Trashing: Sendable, Hashable {
-    /// Who moved it there, as the audit log names them.
+    /// The author, as the audit log names them.
     let actor: String
     let reason: String
     /// When it is deleted permanently, by its organization's setting of today.

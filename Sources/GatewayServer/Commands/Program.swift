@@ -14,6 +14,7 @@ package enum Program {
             .command(Upload.self),
             .command(ListObjects.self),
             .command(Download.self),
+            .command(Remove.self),
             .group(
                 CommandGroup(
                     "site", "Manage sites, the places of devices",
@@ -53,6 +54,13 @@ package enum Program {
                         .command(ObjectUpdate.self),
                         .command(ObjectDelete.self),
                         .command(ObjectListCorrupted.self),
+                        .group(
+                            CommandGroup(
+                                "operation", "Show and cancel deletions by filter",
+                                [
+                                    .command(OperationShow.self), .command(OperationList.self),
+                                    .command(OperationCancel.self),
+                                ])),
                         .group(
                             CommandGroup(
                                 "retention", "Manage the retention of objects",

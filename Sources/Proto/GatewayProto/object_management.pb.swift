@@ -24,6 +24,17 @@ public protocol ObjectManagementServiceHandler: Sendable {
     /// Changes the tags of an object.
     func updateObject(_ request: UpdateObjectRequest, context: Context) async throws -> UpdateObjectResponse
 
+    /// Deletes, as DeleteObject does, all objects that match a filter, in the background.
+    func deleteObjects(_ request: DeleteObjectsRequest, context: Context) async throws -> DeleteObjectsResponse
+
+    func getObjectOperation(_ request: GetObjectOperationRequest, context: Context) async throws -> GetObjectOperationResponse
+
+    /// Newest first.
+    func listObjectOperations(_ request: ListObjectOperationsRequest, context: Context) async throws -> ListObjectOperationsResponse
+
+    /// What the operation did remains.
+    func cancelObjectOperation(_ request: CancelObjectOperationRequest, context: Context) async throws -> CancelObjectOperationResponse
+
     func setRetention(_ request: SetRetentionRequest, context: Context) async throws -> SetRetentionResponse
 
     func getRetention(_ request: GetRetentionRequest, context: Context) async throws -> GetRetentionResponse
@@ -50,6 +61,10 @@ extension ObjectManagementServiceHandler {
         registry.add(ObjectManagementServiceMethods.setTrashSettings, unary: { try await self.setTrashSettings($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getTrashSettings, unary: { try await self.getTrashSettings($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.updateObject, unary: { try await self.updateObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.deleteObjects, unary: { try await self.deleteObjects($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getObjectOperation, unary: { try await self.getObjectOperation($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.listObjectOperations, unary: { try await self.listObjectOperations($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.cancelObjectOperation, unary: { try await self.cancelObjectOperation($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.setRetention, unary: { try await self.setRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getRetention, unary: { try await self.getRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.listBadObjects, unary: { try await self.listBadObjects($0, context: $1) })
@@ -67,13 +82,17 @@ public enum ObjectManagementServiceMethods {
     public static let setTrashSettings = MethodDescriptor(service: service, name: "SetTrashSettings", kind: .unary)
     public static let getTrashSettings = MethodDescriptor(service: service, name: "GetTrashSettings", kind: .unary, isSideEffectFree: true)
     public static let updateObject = MethodDescriptor(service: service, name: "UpdateObject", kind: .unary)
+    public static let deleteObjects = MethodDescriptor(service: service, name: "DeleteObjects", kind: .unary)
+    public static let getObjectOperation = MethodDescriptor(service: service, name: "GetObjectOperation", kind: .unary, isSideEffectFree: true)
+    public static let listObjectOperations = MethodDescriptor(service: service, name: "ListObjectOperations", kind: .unary, isSideEffectFree: true)
+    public static let cancelObjectOperation = MethodDescriptor(service: service, name: "CancelObjectOperation", kind: .unary)
     public static let setRetention = MethodDescriptor(service: service, name: "SetRetention", kind: .unary)
     public static let getRetention = MethodDescriptor(service: service, name: "GetRetention", kind: .unary, isSideEffectFree: true)
     public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
+    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
 }
 
 public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -109,6 +128,25 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(ObjectManagementServiceMethods.updateObject, request, options: options)
     }
 
+    /// Deletes, as DeleteObject does, all objects that match a filter, in the background.
+    public func deleteObjects(_ request: DeleteObjectsRequest, options: CallOptions = CallOptions()) async throws -> DeleteObjectsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.deleteObjects, request, options: options)
+    }
+
+    public func getObjectOperation(_ request: GetObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> GetObjectOperationResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getObjectOperation, request, options: options)
+    }
+
+    /// Newest first.
+    public func listObjectOperations(_ request: ListObjectOperationsRequest, options: CallOptions = CallOptions()) async throws -> ListObjectOperationsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.listObjectOperations, request, options: options)
+    }
+
+    /// What the operation did remains.
+    public func cancelObjectOperation(_ request: CancelObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> CancelObjectOperationResponse {
+        try await transport.unary(ObjectManagementServiceMethods.cancelObjectOperation, request, options: options)
+    }
+
     public func setRetention(_ request: SetRetentionRequest, options: CallOptions = CallOptions()) async throws -> SetRetentionResponse {
         try await transport.unary(ObjectManagementServiceMethods.setRetention, request, options: options)
     }
@@ -135,6 +173,38 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
     /// How many objects match a filter, and by which values of device, site, day and tags they can be narrowed down.
     public func getObjectFacets(_ request: GetObjectFacetsRequest, options: CallOptions = CallOptions()) async throws -> GetObjectFacetsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getObjectFacets, request, options: options)
+    }
+}
+
+public enum ObjectOperationStatus: ProtobufEnum {
+    case unspecified
+    case running
+    case succeeded
+    case canceled
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .running, .succeeded, .canceled] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .running
+        case 2: self = .succeeded
+        case 3: self = .canceled
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .running: 1
+        case .succeeded: 2
+        case .canceled: 3
+        case .unrecognized(let number): number
+        }
     }
 }
 
@@ -600,23 +670,492 @@ public struct UpdateObjectResponse: Message {
     }
 }
 
-public struct SetRetentionRequest: Message {
-    public static var fullName: String { "archebase.data_gateway.v1.SetRetentionRequest" }
+public struct DeleteObjectsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectsRequest" }
 
-    /// 0 = keep.
-    public var days: Int32 = 0
-    /// Only counts what would go.
+    /// As in ListObjects, not empty and without `trashed`. Ages count to this call; objects that are completed later stay.
+    public var filter: String = ""
+    public var reason: String = ""
+    /// Only counts what would be deleted.
     public var dryRun: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        days: Int32 = 0,
+        filter: String = "",
+        reason: String = "",
         dryRun: Bool = false
+    ) {
+        self.filter = filter
+        self.reason = reason
+        self.dryRun = dryRun
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 18: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.filter, tag: 10)
+        size += ProtoString.size(self.reason, tag: 18)
+        size += ProtoBool.size(self.dryRun, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.dryRun, tag: 24, to: &writer)
+        ProtoString.write(self.reason, tag: 18, to: &writer)
+        ProtoString.write(self.filter, tag: 10, to: &writer)
+    }
+}
+
+public struct DeleteObjectsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectsResponse" }
+
+    public var matchingObjects: Int64 = 0
+    public var matchingBytes: Int64 = 0
+    /// True = more objects than these may match: to count them all would take too long.
+    public var isLowerBound: Bool = false
+    /// Unset after a dry run.
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        matchingObjects: Int64 = 0,
+        matchingBytes: Int64 = 0,
+        isLowerBound: Bool = false,
+        operation: ObjectOperation? = nil
+    ) {
+        self.matchingObjects = matchingObjects
+        self.matchingBytes = matchingBytes
+        self.isLowerBound = isLowerBound
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.matchingObjects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.matchingBytes, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 34: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.matchingObjects, tag: 8)
+        size += ProtoInt64.size(self.matchingBytes, tag: 16)
+        size += ProtoBool.size(self.isLowerBound, tag: 24)
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 34, to: &writer)
+        ProtoBool.write(self.isLowerBound, tag: 24, to: &writer)
+        ProtoInt64.write(self.matchingBytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.matchingObjects, tag: 8, to: &writer)
+    }
+}
+
+public struct ObjectOperation: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectOperation" }
+
+    public var operationID: String = ""
+    public var status: ObjectOperationStatus = ObjectOperationStatus(rawValue: 0)
+    public var filter: String = ""
+    public var reason: String = ""
+    /// As the audit log names them.
+    public var createdBy: String = ""
+    public var createdAt: Timestamp?
+    public var finishedAt: Timestamp?
+    /// So far.
+    public var deletedObjects: Int64 = 0
+    public var deletedBytes: Int64 = 0
+    /// How much of the organization's objects was looked at.
+    public var progressPercent: Int32 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operationID: String = "",
+        status: ObjectOperationStatus = ObjectOperationStatus(rawValue: 0),
+        filter: String = "",
+        reason: String = "",
+        createdBy: String = "",
+        createdAt: Timestamp? = nil,
+        finishedAt: Timestamp? = nil,
+        deletedObjects: Int64 = 0,
+        deletedBytes: Int64 = 0,
+        progressPercent: Int32 = 0
+    ) {
+        self.operationID = operationID
+        self.status = status
+        self.filter = filter
+        self.reason = reason
+        self.createdBy = createdBy
+        self.createdAt = createdAt
+        self.finishedAt = finishedAt
+        self.deletedObjects = deletedObjects
+        self.deletedBytes = deletedBytes
+        self.progressPercent = progressPercent
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.operationID, from: &reader)
+            case 16: try ProtoEnum<ObjectOperationStatus>.merge(into: &self.status, from: &reader)
+            case 26: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 34: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 42: try ProtoString.merge(into: &self.createdBy, from: &reader)
+            case 50: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
+            case 58: try ProtoMessage<Timestamp>.merge(into: &self.finishedAt, from: &reader)
+            case 64: try ProtoInt64.merge(into: &self.deletedObjects, from: &reader)
+            case 72: try ProtoInt64.merge(into: &self.deletedBytes, from: &reader)
+            case 80: try ProtoInt32.merge(into: &self.progressPercent, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.operationID, tag: 10)
+        size += ProtoEnum<ObjectOperationStatus>.size(self.status, tag: 16)
+        size += ProtoString.size(self.filter, tag: 26)
+        size += ProtoString.size(self.reason, tag: 34)
+        size += ProtoString.size(self.createdBy, tag: 42)
+        size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 50)
+        size += ProtoMessage<Timestamp>.size(optional: self.finishedAt, tag: 58)
+        size += ProtoInt64.size(self.deletedObjects, tag: 64)
+        size += ProtoInt64.size(self.deletedBytes, tag: 72)
+        size += ProtoInt32.size(self.progressPercent, tag: 80)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.progressPercent, tag: 80, to: &writer)
+        ProtoInt64.write(self.deletedBytes, tag: 72, to: &writer)
+        ProtoInt64.write(self.deletedObjects, tag: 64, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.finishedAt, tag: 58, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 50, to: &writer)
+        ProtoString.write(self.createdBy, tag: 42, to: &writer)
+        ProtoString.write(self.reason, tag: 34, to: &writer)
+        ProtoString.write(self.filter, tag: 26, to: &writer)
+        ProtoEnum<ObjectOperationStatus>.write(self.status, tag: 16, to: &writer)
+        ProtoString.write(self.operationID, tag: 10, to: &writer)
+    }
+}
+
+public struct GetObjectOperationRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetObjectOperationRequest" }
+
+    public var operationID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operationID: String = ""
+    ) {
+        self.operationID = operationID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.operationID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.operationID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.operationID, tag: 10, to: &writer)
+    }
+}
+
+public struct GetObjectOperationResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetObjectOperationResponse" }
+
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operation: ObjectOperation? = nil
+    ) {
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 10, to: &writer)
+    }
+}
+
+public struct ListObjectOperationsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListObjectOperationsRequest" }
+
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        pageSize: Int32 = 0,
+        pageToken: String = ""
+    ) {
+        self.pageSize = pageSize
+        self.pageToken = pageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 18: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.pageSize, tag: 8)
+        size += ProtoString.size(self.pageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 18, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 8, to: &writer)
+    }
+}
+
+public struct ListObjectOperationsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListObjectOperationsResponse" }
+
+    public var operations: [ObjectOperation] = []
+    public var nextPageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operations: [ObjectOperation] = [],
+        nextPageToken: String = ""
+    ) {
+        self.operations = operations
+        self.nextPageToken = nextPageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<ObjectOperation>.append(to: &self.operations, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<ObjectOperation>.size(repeated: self.operations, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
+        ProtoMessage<ObjectOperation>.write(repeated: self.operations, tag: 10, to: &writer)
+    }
+}
+
+public struct CancelObjectOperationRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CancelObjectOperationRequest" }
+
+    public var operationID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operationID: String = ""
+    ) {
+        self.operationID = operationID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.operationID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.operationID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.operationID, tag: 10, to: &writer)
+    }
+}
+
+public struct CancelObjectOperationResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CancelObjectOperationResponse" }
+
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operation: ObjectOperation? = nil
+    ) {
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 10, to: &writer)
+    }
+}
+
+public struct RetentionRule: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RetentionRule" }
+
+    /// As in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
+    public var filter: String = ""
+    /// 0 = keep.
+    public var days: Int32 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        filter: String = "",
+        days: Int32 = 0
+    ) {
+        self.filter = filter
+        self.days = days
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 16: try ProtoInt32.merge(into: &self.days, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.filter, tag: 10)
+        size += ProtoInt32.size(self.days, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.days, tag: 16, to: &writer)
+        ProtoString.write(self.filter, tag: 10, to: &writer)
+    }
+}
+
+public struct SetRetentionRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SetRetentionRequest" }
+
+    /// For objects that no rule matches; 0 = keep.
+    public var days: Int32 = 0
+    /// Only counts what would go.
+    public var dryRun: Bool = false
+    /// The first rule that matches an object decides. Only with `replace_rules`.
+    public var rules: [RetentionRule] = []
+    /// False = the rules remain as they are.
+    public var replaceRules: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0,
+        dryRun: Bool = false,
+        rules: [RetentionRule] = [],
+        replaceRules: Bool = false
     ) {
         self.days = days
         self.dryRun = dryRun
+        self.rules = rules
+        self.replaceRules = replaceRules
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -624,6 +1163,8 @@ public struct SetRetentionRequest: Message {
             switch tag {
             case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
             case 16: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            case 26: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.replaceRules, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -633,11 +1174,15 @@ public struct SetRetentionRequest: Message {
         var size = self.unknownFields.count
         size += ProtoInt32.size(self.days, tag: 8)
         size += ProtoBool.size(self.dryRun, tag: 16)
+        size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 26)
+        size += ProtoBool.size(self.replaceRules, tag: 32)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.replaceRules, tag: 32, to: &writer)
+        ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 26, to: &writer)
         ProtoBool.write(self.dryRun, tag: 16, to: &writer)
         ProtoInt32.write(self.days, tag: 8, to: &writer)
     }
@@ -649,6 +1194,9 @@ public struct SetRetentionResponse: Message {
     public var days: Int32 = 0
     public var affectedObjects: Int64 = 0
     public var affectedBytes: Int64 = 0
+    public var rules: [RetentionRule] = []
+    /// True = more objects than these may be affected: to count them all would take too long.
+    public var isLowerBound: Bool = false
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -656,11 +1204,15 @@ public struct SetRetentionResponse: Message {
     public init(
         days: Int32 = 0,
         affectedObjects: Int64 = 0,
-        affectedBytes: Int64 = 0
+        affectedBytes: Int64 = 0,
+        rules: [RetentionRule] = [],
+        isLowerBound: Bool = false
     ) {
         self.days = days
         self.affectedObjects = affectedObjects
         self.affectedBytes = affectedBytes
+        self.rules = rules
+        self.isLowerBound = isLowerBound
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -669,6 +1221,8 @@ public struct SetRetentionResponse: Message {
             case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
             case 16: try ProtoInt64.merge(into: &self.affectedObjects, from: &reader)
             case 24: try ProtoInt64.merge(into: &self.affectedBytes, from: &reader)
+            case 34: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
+            case 40: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -679,11 +1233,15 @@ public struct SetRetentionResponse: Message {
         size += ProtoInt32.size(self.days, tag: 8)
         size += ProtoInt64.size(self.affectedObjects, tag: 16)
         size += ProtoInt64.size(self.affectedBytes, tag: 24)
+        size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 34)
+        size += ProtoBool.size(self.isLowerBound, tag: 40)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isLowerBound, tag: 40, to: &writer)
+        ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 34, to: &writer)
         ProtoInt64.write(self.affectedBytes, tag: 24, to: &writer)
         ProtoInt64.write(self.affectedObjects, tag: 16, to: &writer)
         ProtoInt32.write(self.days, tag: 8, to: &writer)
@@ -716,20 +1274,24 @@ public struct GetRetentionResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetRetentionResponse" }
 
     public var days: Int32 = 0
+    public var rules: [RetentionRule] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        days: Int32 = 0
+        days: Int32 = 0,
+        rules: [RetentionRule] = []
     ) {
         self.days = days
+        self.rules = rules
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 18: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -738,11 +1300,13 @@ public struct GetRetentionResponse: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 18)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 18, to: &writer)
         ProtoInt32.write(self.days, tag: 8, to: &writer)
     }
 }
@@ -1325,52 +1889,84 @@ extension FileDescriptor {
             GAIgAygLMjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxy\
             ZXBsYWNlX3RhZ3MYAyABKAhSC3JlcGxhY2VUYWdzEh8KC3JlbW92ZV90YWdzGAQgAygJUgpyZW1vdmVUYWdzGjcKCVRhZ3NFbnRy\
             eRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIlUKFFVwZGF0ZU9iamVjdFJlc3BvbnNlEj0KBm9i\
-            amVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0IkIKE1NldFJldGVudGlvblJl\
-            cXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4ifAoUU2V0UmV0ZW50aW9uUmVzcG9uc2US\
-            EgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRf\
-            Ynl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMiFQoTR2V0UmV0ZW50aW9uUmVxdWVzdCIqChRHZXRSZXRlbnRpb25SZXNwb25zZRIS\
-            CgRkYXlzGAEgASgFUgRkYXlzIlMKFUxpc3RCYWRPYmplY3RzUmVxdWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0K\
-            CnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiKBAQoWTGlzdEJhZE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0UgdvYmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4\
-            dFBhZ2VUb2tlbiIrChBHZXRPYmplY3RSZXF1ZXN0EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZCL2AwoNT2JqZWN0RGV0YWlscxI9\
-            CgZvYmplY3QYASABKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhdGFPYmplY3RSBm9iamVjdBJGCgR0YWdzGAIgAygL\
-            MjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzLlRhZ3NFbnRyeVIEdGFncxIbCglkZXZpY2VfaWQYAyAB\
-            KAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIiCgxvcmdhbml6YXRpb24YBSABKAlSDG9yZ2FuaXphdGlvbhIb\
-            Cgl1cGxvYWRfaWQYBiABKAlSCHVwbG9hZElkEhYKBmJ1Y2tldBgHIAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYCCABKAlSCW9i\
-            amVjdEtleRIdCgp0cmFzaGVkX2J5GAkgASgJUgl0cmFzaGVkQnkSIQoMdHJhc2hfcmVhc29uGAogASgJUgt0cmFzaFJlYXNvbhI1\
-            CghwdXJnZV9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBSB3B1cmdlQXQaNwoJVGFnc0VudHJ5EhAKA2tleRgB\
-            IAEoCVIDa2V5EhQKBXZhbHVlGAIgASgJUgV2YWx1ZToCOAEiKgoUR2V0U3RhdGlzdGljc1JlcXVlc3QSEgoEZGF5cxgBIAEoBVIE\
-            ZGF5cyKhAQoVR2V0U3RhdGlzdGljc1Jlc3BvbnNlEiUKDnN0b3JlZF9vYmplY3RzGAEgASgDUg1zdG9yZWRPYmplY3RzEiEKDHN0\
-            b3JlZF9ieXRlcxgCIAEoA1ILc3RvcmVkQnl0ZXMSPgoEZGF5cxgDIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGFp\
-            bHlTdGF0aXN0aWNzUgRkYXlzIjAKFkdldE9iamVjdEZhY2V0c1JlcXVlc3QSFgoGZmlsdGVyGAEgASgJUgZmaWx0ZXIiigEKF0dl\
-            dE9iamVjdEZhY2V0c1Jlc3BvbnNlEhQKBWNvdW50GAEgASgDUgVjb3VudBIZCghpc19leGFjdBgCIAEoCFIHaXNFeGFjdBI+CgZm\
-            YWNldHMYAyADKAsyJi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0UgZmYWNldHMiZgoLT2JqZWN0RmFjZXQS\
-            EgoEbmFtZRgBIAEoCVIEbmFtZRJDCgZ2YWx1ZXMYAiADKAsyKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdEZhY2V0\
-            VmFsdWVSBnZhbHVlcyJCChBPYmplY3RGYWNldFZhbHVlEhQKBXZhbHVlGAEgASgJUgV2YWx1ZRIYCgdvYmplY3RzGAIgASgDUgdv\
-            YmplY3RzIuECCg9EYWlseVN0YXRpc3RpY3MSEgoEZGF0ZRgBIAEoCVIEZGF0ZRIlCg5zdG9yZWRfb2JqZWN0cxgCIAEoA1INc3Rv\
-            cmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAyABKANSC3N0b3JlZEJ5dGVzEicKD2Fycml2ZWRfb2JqZWN0cxgEIAEoA1IOYXJy\
-            aXZlZE9iamVjdHMSIwoNYXJyaXZlZF9ieXRlcxgFIAEoA1IMYXJyaXZlZEJ5dGVzEicKD2RlbGV0ZWRfb2JqZWN0cxgGIAEoA1IO\
-            ZGVsZXRlZE9iamVjdHMSIwoNZGVsZXRlZF9ieXRlcxgHIAEoA1IMZGVsZXRlZEJ5dGVzEisKEXJlcXVlc3RlZF9vYmplY3RzGAgg\
-            ASgDUhByZXF1ZXN0ZWRPYmplY3RzEicKD3JlcXVlc3RlZF9ieXRlcxgJIAEoA1IOcmVxdWVzdGVkQnl0ZXMyoQsKF09iamVjdE1h\
-            bmFnZW1lbnRTZXJ2aWNlEm8KDERlbGV0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVx\
-            dWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGVsZXRlT2JqZWN0UmVzcG9uc2UScgoNUmVzdG9yZU9iamVjdBIvLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlJl\
-            c3RvcmVPYmplY3RSZXNwb25zZRJsCgtQdXJnZU9iamVjdBItLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUHVyZ2VPYmplY3RS\
-            ZXF1ZXN0Gi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlc3BvbnNlEnsKEFNldFRyYXNoU2V0dGluZ3MS\
-            Mi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdh\
-            eS52MS5TZXRUcmFzaFNldHRpbmdzUmVzcG9uc2USgAEKEEdldFRyYXNoU2V0dGluZ3MSMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkdldFRyYXNoU2V0dGluZ3NSZXF1ZXN0GjMuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRUcmFzaFNldHRpbmdzUmVz\
-            cG9uc2UiA5ACARJvCgxVcGRhdGVPYmplY3QSLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlcXVlc3Qa\
-            Ly5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlVwZGF0ZU9iamVjdFJlc3BvbnNlEm8KDFNldFJldGVudGlvbhIuLmFyY2hlYmFz\
-            ZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50aW9uUmVxdWVzdBovLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuU2V0UmV0ZW50\
-            aW9uUmVzcG9uc2USdAoMR2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXF1ZXN0\
-            Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRSZXRlbnRpb25SZXNwb25zZSIDkAIBEnoKDkxpc3RCYWRPYmplY3RzEjAu\
-            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0QmFkT2JqZWN0c1JlcXVlc3QaMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYx\
-            Lkxpc3RCYWRPYmplY3RzUmVzcG9uc2UiA5ACARJnCglHZXRPYmplY3QSKy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9i\
-            amVjdFJlcXVlc3QaKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLk9iamVjdERldGFpbHMiA5ACARJ3Cg1HZXRTdGF0aXN0aWNz\
-            Ei8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRTdGF0aXN0aWNzUmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
-            djEuR2V0U3RhdGlzdGljc1Jlc3BvbnNlIgOQAgESfQoPR2V0T2JqZWN0RmFjZXRzEjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52\
-            MS5HZXRPYmplY3RGYWNldHNSZXF1ZXN0GjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RGYWNldHNSZXNwb25z\
-            ZSIDkAIBYgZwcm90bzM=
+            amVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0Il8KFERlbGV0ZU9iamVjdHNS\
+            ZXF1ZXN0EhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uEhcKB2RyeV9ydW4YAyABKAhSBmRy\
+            eVJ1biLZAQoVRGVsZXRlT2JqZWN0c1Jlc3BvbnNlEikKEG1hdGNoaW5nX29iamVjdHMYASABKANSD21hdGNoaW5nT2JqZWN0cxIl\
+            Cg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxIkCg5pc19sb3dlcl9ib3VuZBgDIAEoCFIMaXNMb3dlckJvdW5k\
+            EkgKCW9wZXJhdGlvbhgEIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24i\
+            vgMKD09iamVjdE9wZXJhdGlvbhIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkEkgKBnN0YXR1cxgCIAEoDjIwLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uU3RhdHVzUgZzdGF0dXMSFgoGZmlsdGVyGAMgASgJUgZmaWx0\
+            ZXISFgoGcmVhc29uGAQgASgJUgZyZWFzb24SHQoKY3JlYXRlZF9ieRgFIAEoCVIJY3JlYXRlZEJ5EjkKCmNyZWF0ZWRfYXQYBiAB\
+            KAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOwoLZmluaXNoZWRfYXQYByABKAsyGi5nb29nbGUucHJv\
+            dG9idWYuVGltZXN0YW1wUgpmaW5pc2hlZEF0EicKD2RlbGV0ZWRfb2JqZWN0cxgIIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVs\
+            ZXRlZF9ieXRlcxgJIAEoA1IMZGVsZXRlZEJ5dGVzEikKEHByb2dyZXNzX3BlcmNlbnQYCiABKAVSD3Byb2dyZXNzUGVyY2VudCI+\
+            ChlHZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlvbl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiZgoaR2V0T2JqZWN0\
+            T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVy\
+            YXRpb25SCW9wZXJhdGlvbiJZChtMaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6\
+            ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4ikgEKHExpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2USSgoKb3BlcmF0\
+            aW9ucxgBIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUgpvcGVyYXRpb25zEiYKD25leHRf\
+            cGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJBChxDYW5jZWxPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlv\
+            bl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiaQodQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgL\
+            MiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiI7Cg1SZXRlbnRpb25SdWxlEhYK\
+            BmZpbHRlchgBIAEoCVIGZmlsdGVyEhIKBGRheXMYAiABKAVSBGRheXMipwEKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgB\
+            IAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4SPgoFcnVsZXMYAyADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyLiAQoUU2V0UmV0ZW50\
+            aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMS\
+            JQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMSPgoFcnVsZXMYBCADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQiFQoTR2V0UmV0\
+            ZW50aW9uUmVxdWVzdCJqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzEj4KBXJ1bGVzGAIgAygLMigu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcyJTChVMaXN0QmFkT2JqZWN0c1JlcXVlc3QSGwoJ\
+            cGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4igQEKFkxpc3RCYWRPYmplY3Rz\
+            UmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxIm\
+            Cg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iKwoQR2V0T2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJ\
+            UgZmaWxlSWQi9gMKDU9iamVjdERldGFpbHMSPQoGb2JqZWN0GAEgASgLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRh\
+            T2JqZWN0UgZvYmplY3QSRgoEdGFncxgCIAMoCzIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscy5UYWdz\
+            RW50cnlSBHRhZ3MSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIgoMb3JnYW5p\
+            emF0aW9uGAUgASgJUgxvcmdhbml6YXRpb24SGwoJdXBsb2FkX2lkGAYgASgJUgh1cGxvYWRJZBIWCgZidWNrZXQYByABKAlSBmJ1\
+            Y2tldBIdCgpvYmplY3Rfa2V5GAggASgJUglvYmplY3RLZXkSHQoKdHJhc2hlZF9ieRgJIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNo\
+            X3JlYXNvbhgKIAEoCVILdHJhc2hSZWFzb24SNQoIcHVyZ2VfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdw\
+            dXJnZUF0GjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRp\
+            c3RpY3NSZXF1ZXN0EhIKBGRheXMYASABKAVSBGRheXMioQEKFUdldFN0YXRpc3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0\
+            cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAiABKANSC3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhaWx5U3RhdGlzdGljc1IEZGF5cyIwChZHZXRPYmplY3RGYWNldHNSZXF1ZXN0EhYK\
+            BmZpbHRlchgBIAEoCVIGZmlsdGVyIooBChdHZXRPYmplY3RGYWNldHNSZXNwb25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoI\
+            aXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoGZmFjZXRzGAMgAygLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RG\
+            YWNldFIGZmFjZXRzImYKC09iamVjdEZhY2V0EhIKBG5hbWUYASABKAlSBG5hbWUSQwoGdmFsdWVzGAIgAygLMisuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFZhbHVlUgZ2YWx1ZXMiQgoQT2JqZWN0RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEo\
+            CVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUS\
+            JQoOc3RvcmVkX29iamVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxIn\
+            Cg9hcnJpdmVkX29iamVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRl\
+            cxInCg9kZWxldGVkX29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRC\
+            eXRlcxIrChFyZXF1ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANS\
+            DnJlcXVlc3RlZEJ5dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVD\
+            SUZJRUQQABIjCh9PQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VD\
+            Q0VFREVEEAISJAogT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAzK6DwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2US\
+            bwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJyCg1SZXN0b3JlT2JqZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlc3Bv\
+            bnNlEmwKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVzcG9uc2USewoQU2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuU2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0\
+            dGluZ3NSZXNwb25zZRKAAQoQR2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VHJhc2hTZXR0\
+            aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXNwb25zZSIDkAIBEm8KDFVw\
+            ZGF0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVzcG9uc2UScgoNRGVsZXRlT2JqZWN0cxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdHNSZXNwb25zZRKG\
+            AQoSR2V0T2JqZWN0T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0\
+            GjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXNwb25zZSIDkAIBEowBChRMaXN0T2JqZWN0\
+            T3BlcmF0aW9ucxI2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESigEKFUNhbmNlbE9iamVjdE9wZXJh\
+            dGlvbhI3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo4LmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USbwoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25S\
+            ZXNwb25zZRJ0CgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlcXVlc3QaLy5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIgOQAgESegoOTGlzdEJhZE9iamVjdHMSMC5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlz\
+            dEJhZE9iamVjdHNSZXNwb25zZSIDkAIBEmcKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0\
+            UmVxdWVzdBooLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIDkAIBEncKDUdldFN0YXRpc3RpY3MSLy5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5H\
+            ZXRTdGF0aXN0aWNzUmVzcG9uc2UiA5ACARJ9Cg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
+            dE9iamVjdEZhY2V0c1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1Jlc3BvbnNlIgOQ\
+            AgFiBnByb3RvMw==
             """)
 }

@@ -4,7 +4,7 @@ import Proto
 /// `data-gateway trash show`
 struct TrashShow: ClientCommand {
     static let name = "show"
-    static let summary = "Show how long the organization's objects stay in the trash, and how much is in it"
+    static let summary = "Show how long objects stay in the trash, and how much is in it"
 
     static var parameters: [Parameter<Self>] { connectionParameters }
 
