@@ -2,7 +2,7 @@ import Basics
 
 /// A deletion of all objects that match a filter, which the gateway works off in the background.
 struct BulkOperation: Sendable, Equatable {
-    /// As the numbers in the `.proto` file.
+    /// The state, with its number in the `.proto` file.
     enum State: Int64, Sendable {
         case running = 1
         case succeeded = 2
@@ -11,10 +11,10 @@ struct BulkOperation: Sendable, Equatable {
 
     let id: String
     let organizationID: Int64
-    /// As the request had it; ages count to ``createdAt``.
+    /// The text of the request; ages in it count to ``createdAt``.
     let filter: String
     let reason: String
-    /// Who asked for it, as the audit log names them.
+    /// The author, as the audit log names them.
     let actor: String
     let createdAt: UnixTime
     /// Objects from this position on came later, and stay.

@@ -27,7 +27,7 @@ extension ObjectRecords {
         ) { AgePlace(verifiedAt: $0.int64("verified_at"), position: $0.int64("position")) }
     }
 
-    /// Those of some objects that are outside the trash and older than `limit`; otherwise as
+    /// The objects at some positions that are outside the trash and older than `limit`; otherwise as
     /// ``aged(organizationID:before:after:_:count:)``.
     func aged(
         at positions: [Int64], organizationID: Int64, before limit: UnixTime, _ permit: DeletionPermit

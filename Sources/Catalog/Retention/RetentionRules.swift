@@ -7,7 +7,7 @@ import RPC
 /// How long an organization keeps its objects: by the first rule that matches an object, else by the default.
 struct RetentionRules: Sendable, Hashable {
     struct Rule: Sendable, Hashable {
-        /// As the request had it.
+        /// The text of the request.
         let text: String
         let filter: ObjectFilter
         /// 0 = objects are kept.
