@@ -185,6 +185,20 @@ import Wire
         #expect(try await scene.removal.applyRetention(scene.permit) == 1)
     }
 
+    /// However much of the newest is in the trash, a page has what is behind it.
+    @Test func trashMakesNoPageShort() async throws {
+        let scene = try CatalogScene(visits: 60)
+        for size: Int64 in 1...200 {
+            let object = try scene.add(size: size)
+            guard size > 20 else { continue }
+            _ = try await scene.removal.delete(object.fileID, reason: "", by: scene.caller())
+        }
+        let expected = (Int64(11)...20).reversed().map { $0 }
+        #expect(try await scene.sizes(size: 10) == expected)
+        #expect(try await scene.sizes(size: 10, as: scene.user(isSystem: true)) == expected)
+        #expect(try await scene.sizes("trashed=true", size: 10) == (Int64(191)...200).reversed().map { $0 })
+    }
+
     @Test func trashIsNeitherCorruptedNorLost() async throws {
         let object = try scene.add(bytes: [1])
         try scene.database.writeBlocking {

@@ -172,7 +172,8 @@ struct SearchPlan {
     }
 
     private func objectsOfScope() -> any PositionStream {
-        guard let scope else { return index("objects", []) }
+        // Of all organizations together the trash is passed over where it lies: an empty page would help nobody.
+        guard let scope else { return index("objects", includesTrash ? [] : ["trashed_at IS NULL"]) }
         let live = index("objects", ["organization_id = $1", "trashed_at IS NULL"], scope)
         return includesTrash ? UnionStream([live, trash(of: scope)]) : live
     }
