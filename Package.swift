@@ -106,8 +106,7 @@ let package = Package(
             "Catalog",
             [
                 "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore", "Proto",
-                "RPC",
-                "StoreProtocol",
+                "RPC", "StoreProtocol", "Webhooks",
             ], exclude: ["Filter"]),
         module(
             "Uploads",
@@ -228,8 +227,7 @@ let package = Package(
             "Catalog",
             [
                 "Accounts", "Basics", "Crypto", "Database", "GatewayAPI", "ObjectFilters", "ObjectStore", "Proto",
-                "RPC",
-                "StoreProtocol", "Wire",
+                "RPC", "StoreProtocol", "Webhooks", "Wire",
             ]),
         tests("ObjectFilters", ["Basics"]),
         tests(

@@ -109,10 +109,16 @@ package enum AccessTable {
         (
             .user(.admin),
             [
-                ObjectManagementServiceMethods.deleteObject, ObjectManagementServiceMethods.setRetention,
+                ObjectManagementServiceMethods.deleteObject, ObjectManagementServiceMethods.restoreObject,
+                ObjectManagementServiceMethods.purgeObject, ObjectManagementServiceMethods.setTrashSettings,
+                ObjectManagementServiceMethods.getTrashSettings, ObjectManagementServiceMethods.deleteObjects,
+                ObjectManagementServiceMethods.getObjectOperation,
+                ObjectManagementServiceMethods.listObjectOperations,
+                ObjectManagementServiceMethods.cancelObjectOperation, ObjectManagementServiceMethods.setRetention,
                 ObjectManagementServiceMethods.getRetention, ObjectManagementServiceMethods.listBadObjects,
             ]
         ),
+        (.user(.operator), [ObjectManagementServiceMethods.updateObject]),
         (.user(.admin), [EventServiceMethods.listDeadLetters, EventServiceMethods.redeliverEvent]),
         (
             .user(.viewer),

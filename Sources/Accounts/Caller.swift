@@ -3,12 +3,15 @@ import RPC
 /// The user behind a call, as the rules of a capability need to know them: for whom they act, and what the audit log says.
 package struct Caller: Sendable {
     package let user: UserPrincipal
+    /// The call's step in its client's trace; `nil` where it told none.
+    package let traceparent: String?
     private let action: String
     private let peer: String
 
     /// - Throws: UNAUTHENTICATED where the call was not made by a user.
     package init(_ context: CallContext) throws(RPCError) {
         user = try context.user
+        traceparent = context.trace?.traceparent
         action = context.method.name
         peer = context.peer.host
     }

@@ -6,6 +6,7 @@ import GatewayAPI
 import ObjectStore
 import RPC
 import StoreProtocol
+import Webhooks
 
 /// What was uploaded and verified: listed and downloaded by users.
 package struct Catalog: Sendable {
@@ -16,21 +17,29 @@ package struct Catalog: Sendable {
     private let removal: ObjectRemoval
     private let scrubber: Scrubber
     private let searchUpgrade: SearchUpgrade
-    private let deletedRetention: Duration
+    private let operations: OperationRunner
+    private let database: Database
+    private let configuration: CatalogConfiguration
 
     /// - Parameter endpoint: where clients reach the store; presigned URLs begin with it.
     package init(
-        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint,
+        _ environment: ModuleEnvironment, store: ObjectStore, endpoint: StoreEndpoint, outbox: Outbox = .closed,
         configuration: CatalogConfiguration = CatalogConfiguration()
     ) {
         let (database, clock) = (environment.database, environment.clock)
         let tokens = PageTokens(keyring: environment.keyring)
-        deletedRetention = configuration.deletedRetention
+        self.database = database
+        self.configuration = configuration
         scrubber = Scrubber(
             database: database, store: store, clock: clock, configuration: configuration, log: environment.log)
-        removal = ObjectRemoval(database: database, store: store, clock: clock)
+        removal = ObjectRemoval(database: database, store: store, clock: clock, outbox: outbox)
+        operations = OperationRunner(database: database, removal: removal, clock: clock, log: environment.log)
+        let bulkDeletion = BulkDeletion(
+            database: database, clock: clock, identifiers: environment.identifiers, runner: operations)
         management = ObjectManagementService(
-            removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
+            removal: removal, bulkDeletion: bulkDeletion,
+            tagEditing: TagEditing(database: database, clock: clock, outbox: outbox),
+            statistics: Statistics(database: database, clock: clock), database: database,
             tokens: tokens, facets: ObjectFacets(database: database, clock: clock))
         searchUpgrade = SearchUpgrade(database: database, log: environment.log)
         service = ObjectService(
@@ -67,17 +76,42 @@ package struct Catalog: Sendable {
     /// What ``scrub()`` counted.
     package var scrubMetrics: ScrubMetrics { scrubber.metrics }
 
-    /// Deletes what is older than its organization keeps objects; to be called every few minutes.
+    /// Works off what was asked for of many objects, also of an earlier process; returns when its task is cancelled.
+    package func runOperations() async {
+        await operations.run()
+    }
+
+    /// Forgets operations that finished long ago; to be called every few minutes.
     ///
-    /// - Returns: how many objects it deleted.
+    /// - Returns: how many.
+    package func sweepOperations(_ permit: DeletionPermit) async throws -> Int {
+        let limit = 100
+        return try await removal.inBatches(of: limit) {
+            try await database.write(mayUseReserve: true) {
+                try ObjectOperationRecords($0).forget(
+                    finishedFor: configuration.operationRetention, permit, limit: limit)
+            }
+        }
+    }
+
+    /// Moves what is older than its organization keeps objects to the trash; to be called every few minutes.
+    ///
+    /// - Returns: how many objects.
     package func applyRetention(_ permit: DeletionPermit) async throws -> Int {
         try await removal.applyRetention(permit)
+    }
+
+    /// Deletes what was in the trash for long enough; to be called every few minutes.
+    ///
+    /// - Returns: how many objects it deleted.
+    package func sweepTrash(_ permit: DeletionPermit) async throws -> Int {
+        try await removal.sweepTrash(permit)
     }
 
     /// Removes what is left of objects that were deleted long ago; to be called every few minutes.
     ///
     /// - Returns: of how many objects.
     package func sweepDeleted(_ permit: DeletionPermit) async throws -> Int {
-        try await removal.forgetDeleted(olderThan: deletedRetention, permit)
+        try await removal.forgetDeleted(olderThan: configuration.deletedRetention, permit)
     }
 }

@@ -15,6 +15,9 @@ package struct CatalogConfiguration: Sendable {
     /// How long it is known of a deleted object that it was there.
     package var deletedRetention = Duration.days(400)
 
+    /// How long a finished operation can be asked for.
+    package var operationRetention = Duration.days(90)
+
     /// How fast objects are read again to see whether their bytes are still right; bytes a second, 0 = never.
     @Live package var scrubRate: Int64 = 8 << 20
     /// The time from the beginning of one pass over all objects to that of the next, at least.

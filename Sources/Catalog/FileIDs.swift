@@ -27,12 +27,15 @@ extension ObjectRecords {
     /// - Parameters:
     ///   - ids: file ids, ids of uploads or of logical uploads.
     ///   - scope: the organization that must have them; `nil` = whichever.
-    /// - Throws: NOT_FOUND where one is not there, INVALID_ARGUMENT where two are of one object, naming the id.
+    /// - Throws: NOT_FOUND where one is not there or in the trash, INVALID_ARGUMENT where two are of one object, naming the id.
     package func objects(ids: [String], scope: Int64?) throws -> [CatalogObject] {
         var seen: Set<String> = []
         return try ids.enumerated().map { index, id in
-            guard let object = try object(id: id, scope: scope) else {
+            guard let object = try anyObject(id: id, scope: scope), !object.isBad else {
                 throw RPCError.notFound("file \(id) does not exist")
+            }
+            guard object.trashedAt == nil else {
+                throw RPCError.notFound("file \(id) is in the trash: an administrator can restore it")
             }
             guard seen.insert(object.fileID).inserted else {
                 throw RPCError.invalidArgument("file_ids[\(index)] repeats the file \(object.fileID)")

@@ -7,36 +7,119 @@ import RPC
 
 /// ObjectManagementService: RPC in, RPC out.
 struct ObjectManagementService: ObjectManagementServiceHandler {
-    /// Ten years and some: who wants more wants to keep.
-    private static let mostDays: Int32 = 36_500
+    /// Ten years.
+    private static let mostTrashDays: Int32 = 3650
 
     let removal: ObjectRemoval
+    let bulkDeletion: BulkDeletion
+    let tagEditing: TagEditing
     let statistics: Statistics
     let database: Database
     let tokens: PageTokens
     let facets: ObjectFacets
 
     func deleteObject(_ request: DeleteObjectRequest, context: CallContext) async throws -> DeleteObjectResponse {
-        guard (1...FileIDs.longest).contains(request.fileID.utf8.count) else {
-            throw RPCError.invalidArgument("file_id must be 1 to \(FileIDs.longest) bytes")
-        }
+        try Self.check(fileID: request.fileID)
         try FieldRules.note(request.reason, field: "reason", limit: 512)
-        try await removal.delete(request.fileID, reason: request.reason, by: try Caller(context))
-        return DeleteObjectResponse()
+        let purgeAt = try await removal.delete(request.fileID, reason: request.reason, by: try Caller(context))
+        return DeleteObjectResponse(purgeAt: purgeAt.map { Timestamp($0) })
     }
 
-    func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
-        guard (0...Self.mostDays).contains(request.days) else {
-            throw RPCError.invalidArgument("days must be 0 (keep objects) to \(Self.mostDays)")
+    func restoreObject(_ request: RestoreObjectRequest, context: CallContext) async throws -> RestoreObjectResponse {
+        try Self.check(fileID: request.fileID)
+        let restored = try await removal.restore(request.fileID, by: try Caller(context))
+        return RestoreObjectResponse(object: DataObject(restored))
+    }
+
+    func purgeObject(_ request: PurgeObjectRequest, context: CallContext) async throws -> PurgeObjectResponse {
+        try Self.check(fileID: request.fileID)
+        try FieldRules.note(request.reason, field: "reason", limit: 512)
+        try await removal.purge(request.fileID, reason: request.reason, by: try Caller(context))
+        return PurgeObjectResponse()
+    }
+
+    func setTrashSettings(
+        _ request: SetTrashSettingsRequest, context: CallContext
+    ) async throws -> SetTrashSettingsResponse {
+        guard (0...Self.mostTrashDays).contains(request.days) else {
+            throw RPCError.invalidArgument("days must be 0 (delete objects at once) to \(Self.mostTrashDays)")
         }
-        let affected = try await removal.setRetention(
+        let affected = try await removal.setTrashGrace(
             days: request.days, isDryRun: request.dryRun, by: try Caller(context))
-        return SetRetentionResponse(
+        return SetTrashSettingsResponse(
             days: request.days, affectedObjects: affected.objects, affectedBytes: affected.bytes)
     }
 
+    func getTrashSettings(
+        _ request: GetTrashSettingsRequest, context: CallContext
+    ) async throws -> GetTrashSettingsResponse {
+        let (grace, content) = try await removal.trash(for: try Caller(context))
+        return GetTrashSettingsResponse(
+            days: grace.days, trashedObjects: content.objects, trashedBytes: content.bytes)
+    }
+
+    func updateObject(_ request: UpdateObjectRequest, context: CallContext) async throws -> UpdateObjectResponse {
+        try Self.check(fileID: request.fileID)
+        let change = TagChange(
+            added: request.tags, replacesAll: request.replaceTags, removed: request.removeTags)
+        let updated = try await tagEditing.update(request.fileID, change, by: try Caller(context))
+        return UpdateObjectResponse(object: DataObject(updated))
+    }
+
+    private static func check(fileID: String) throws(RPCError) {
+        guard (1...FileIDs.longest).contains(fileID.utf8.count) else {
+            throw .invalidArgument("file_id must be 1 to \(FileIDs.longest) bytes")
+        }
+    }
+
+    func deleteObjects(_ request: DeleteObjectsRequest, context: CallContext) async throws -> DeleteObjectsResponse {
+        let (matches, operation) = try await bulkDeletion.delete(
+            request.filter, reason: request.reason, isDryRun: request.dryRun, by: try Caller(context))
+        return DeleteObjectsResponse(
+            matchingObjects: matches.amount.objects, matchingBytes: matches.amount.bytes,
+            isLowerBound: matches.isLowerBound, operation: operation.map { ObjectOperation($0) })
+    }
+
+    func getObjectOperation(
+        _ request: GetObjectOperationRequest, context: CallContext
+    ) async throws -> GetObjectOperationResponse {
+        let operation = try await bulkDeletion.operation(request.operationID, for: try Caller(context))
+        return GetObjectOperationResponse(operation: ObjectOperation(operation))
+    }
+
+    func listObjectOperations(
+        _ request: ListObjectOperationsRequest, context: CallContext
+    ) async throws -> ListObjectOperationsResponse {
+        let caller = try Caller(context)
+        let page = try Page(
+            size: request.pageSize, token: request.pageToken, tokens: tokens,
+            scope: "object operations of \(caller.organization.id) for \(caller.user.userID)")
+        let found = try await bulkDeletion.operations(page, for: caller)
+        return ListObjectOperationsResponse(
+            operations: found.prefix(page.size).map { ObjectOperation($0) },
+            nextPageToken: page.next(after: found) { $0.id })
+    }
+
+    func cancelObjectOperation(
+        _ request: CancelObjectOperationRequest, context: CallContext
+    ) async throws -> CancelObjectOperationResponse {
+        let operation = try await bulkDeletion.cancel(request.operationID, by: try Caller(context))
+        return CancelObjectOperationResponse(operation: ObjectOperation(operation))
+    }
+
+    func setRetention(_ request: SetRetentionRequest, context: CallContext) async throws -> SetRetentionResponse {
+        let rules = try RetentionRules(
+            days: request.days, rules: request.rules.map { ($0.filter, $0.days) }, replacesRules: request.replaceRules)
+        let (set, affected) = try await removal.setRetention(
+            rules, keepsRules: !request.replaceRules, isDryRun: request.dryRun, by: try Caller(context))
+        return SetRetentionResponse(
+            days: set.days, affectedObjects: affected.amount.objects, affectedBytes: affected.amount.bytes,
+            rules: set.messages, isLowerBound: affected.isLowerBound)
+    }
+
     func getRetention(_ request: GetRetentionRequest, context: CallContext) async throws -> GetRetentionResponse {
-        GetRetentionResponse(days: try await removal.retentionDays(for: try Caller(context)))
+        let rules = try await removal.retention(for: try Caller(context))
+        return GetRetentionResponse(days: rules.days, rules: rules.messages)
     }
 
     func listBadObjects(
@@ -87,6 +170,26 @@ struct ObjectManagementService: ObjectManagementServiceHandler {
     }
 }
 
+extension ObjectOperation {
+    init(_ operation: BulkOperation) {
+        let status: ObjectOperationStatus =
+            switch operation.state {
+            case .running: .running
+            case .succeeded: .succeeded
+            case .canceled: .canceled
+            }
+        self.init(
+            operationID: operation.id, status: status, filter: operation.filter, reason: operation.reason,
+            createdBy: operation.actor, createdAt: Timestamp(operation.createdAt),
+            finishedAt: operation.finishedAt.map { Timestamp($0) }, deletedObjects: operation.removed.objects,
+            deletedBytes: operation.removed.bytes, progressPercent: operation.percent)
+    }
+}
+
+extension RetentionRules {
+    var messages: [RetentionRule] { rules.map { RetentionRule(filter: $0.text, days: $0.days) } }
+}
+
 extension ObjectFacet {
     init(_ facet: ObjectFacets.Facet) {
         let name =
@@ -110,7 +213,8 @@ extension ObjectDetails {
             deviceID: object.owner.deviceID ?? "",
             siteID: object.owner.siteID,
             organization: details.organization, uploadID: object.uploadID, bucket: object.content.bucket,
-            objectKey: object.content.key)
+            objectKey: object.content.key, trashedBy: details.trashing?.actor ?? "",
+            trashReason: details.trashing?.reason ?? "", purgeAt: details.trashing.map { Timestamp($0.purgeAt) })
     }
 }
 

@@ -47,55 +47,31 @@ extension ObjectRecords {
             """, limit.microseconds, count)
     }
 
-    /// Objects that are older than their organization keeps them, oldest first.
+    /// Objects that are older than their organization keeps them, oldest first. The age of an object that left the trash
+    /// counts from then.
     func expired(_ retention: Retention, _ permit: DeletionPermit, count: Int) throws -> [CatalogObject] {
         let limit = retention.limit(at: try permit.now())
         return try connection.query(
             """
             SELECT \(Self.columns) FROM objects o
-            WHERE o.organization_id = $1 AND \(permit.isBefore("o.verified_at", "$2"))
+            WHERE o.organization_id = $1 AND \(permit.isBefore("o.verified_at", "$2")) AND o.trashed_at IS NULL
+                AND (o.restored_at IS NULL OR \(permit.isBefore("o.restored_at", "$2")))
             ORDER BY o.verified_at LIMIT $3
             """, retention.organizationID, limit.microseconds, count, row: Self.object)
     }
 
-    /// How many objects were verified before `limit`, and their bytes; from the index alone.
+    /// How many objects were verified, and left the trash, before `limit`, and their bytes; from the index alone.
     func countExpired(organizationID: Int64, before limit: UnixTime) throws -> (objects: Int64, bytes: Int64) {
         try connection.first(
             """
             SELECT count(*) AS objects, coalesce(sum(size), 0) AS bytes FROM objects
-            WHERE organization_id = $1 AND verified_at < $2
+            WHERE organization_id = $1 AND verified_at < $2 AND trashed_at IS NULL
+                AND (restored_at IS NULL OR restored_at < $2)
             """, organizationID, limit.microseconds
         ) { ($0.int64("objects"), $0.int64("bytes")) } ?? (0, 0)
     }
 
-    /// - Returns: 0 where objects are kept.
-    func retentionDays(organizationID: Int64) throws -> Int32 {
-        try connection.first("SELECT days FROM retention WHERE organization_id = $1", organizationID) {
-            Int32(clamping: $0.int64("days"))
-        } ?? 0
-    }
-
-    /// - Parameter retention: 0 days = objects are kept.
-    func setRetention(_ retention: Retention) throws {
-        guard retention.days > 0 else {
-            try connection.execute("DELETE FROM retention WHERE organization_id = $1", retention.organizationID)
-            return
-        }
-        try connection.execute(
-            """
-            INSERT INTO retention (organization_id, days) VALUES ($1, $2)
-            ON CONFLICT (organization_id) DO UPDATE SET days = excluded.days
-            """, retention.organizationID, retention.days)
-    }
-
-    /// The retentions of all organizations whose objects are not kept for ever.
-    func retentions() throws -> [Retention] {
-        try connection.query("SELECT organization_id, days FROM retention ORDER BY organization_id") {
-            Retention(organizationID: $0.int64("organization_id"), days: Int32(clamping: $0.int64("days")))
-        }
-    }
-
-    /// Bad objects, newest first.
+    /// Bad objects that are not in the trash, newest first.
     ///
     /// - Parameters:
     ///   - scope: the organization that has them; `nil` = whichever.
@@ -104,7 +80,7 @@ extension ObjectRecords {
         try connection.query(
             """
             SELECT \(Self.columns) FROM objects o
-            WHERE o.bad_at IS NOT NULL AND o.position < $2 AND o.organization_id = coalesce($1, o.organization_id)
+            WHERE o.bad_at IS NOT NULL AND o.trashed_at IS NULL AND o.position < $2 AND o.organization_id = coalesce($1, o.organization_id)
             ORDER BY o.position DESC LIMIT $3
             """, scope, after ?? .max, limit
         ) { ($0.int64("position"), Self.object($0)) }

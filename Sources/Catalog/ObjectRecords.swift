@@ -8,6 +8,8 @@ struct ObjectDetailsRecord: Sendable {
     let tags: [String: String]
     /// Its organization's name.
     let organization: String
+    /// `nil` = it is not in the trash.
+    let trashing: Trashing?
 }
 
 /// All the SQL of the catalog, and its tables. Times are microseconds since 1970.
@@ -107,6 +109,9 @@ package struct ObjectRecords {
                     WHERE logical_upload_id IS NOT NULL;
                 """),
         SearchRecords.migration,
+        trashMigration,
+        ObjectOperationRecords.migration,
+        RetentionRules.migration,
     ]
 
     let connection: Connection
@@ -131,18 +136,38 @@ package struct ObjectRecords {
             """, object.id, object.fileID, object.uploadID, owner.organizationID, owner.siteID, owner.suiteID,
             owner.deviceID, content.bucket, content.key, content.size, content.etag, times.createdAt.microseconds,
             times.uploadedAt.microseconds, times.verifiedAt.microseconds,
-            tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }, description.name?.text,
+            Self.bytes(of: tags), description.name?.text,
             description.contentType, description.crc64.map { Int64(bitPattern: $0) },
             description.recordedFrom?.microseconds, description.recordedTo?.microseconds, logicalID
         ) { $0.int64("position") }
         guard let position else { throw DatabaseError.misuse("an insertion returned no position") }
-        if !tags.isEmpty {
-            let rows = (0..<tags.count).map { "($1, $\(2 + 2 * $0), $\(3 + 2 * $0))" }.joined(separator: ", ")
-            try connection.execute(
-                "INSERT INTO object_tags (position, key, value) VALUES \(rows)",
-                arguments: [position] + tags.flatMap { [$0.key, $0.value] as [(any Bindable)?] })
-        }
+        try insert(tags, at: position)
         try SearchRecords(connection).enter(SearchEntry(object, position: position, tags: tags))
+    }
+
+    private func insert(_ tags: [String: String], at position: Int64) throws {
+        guard !tags.isEmpty else { return }
+        let rows = (0..<tags.count).map { "($1, $\(2 + 2 * $0), $\(3 + 2 * $0))" }.joined(separator: ", ")
+        try connection.execute(
+            "INSERT INTO object_tags (position, key, value) VALUES \(rows)",
+            arguments: [position] + tags.flatMap { [$0.key, $0.value] as [(any Bindable)?] })
+    }
+
+    private static func bytes(of tags: [String: String]) -> Int {
+        tags.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    }
+
+    /// Replaces the tags of an object, which keeps the name that it had.
+    func setTags(_ tags: [String: String], of object: CatalogObject, at position: Int64) throws {
+        let search = SearchRecords(connection)
+        let name = object.name(tags: try self.tags(position: position))
+        try search.remove(objectID: object.id)
+        try connection.execute("DELETE FROM object_tags WHERE position = $1", position)
+        try insert(tags, at: position)
+        try connection.execute(
+            "UPDATE objects SET tag_bytes = $2, name = coalesce(name, $3) WHERE position = $1", position,
+            Self.bytes(of: tags), name.text)
+        try search.enter(objectID: object.id)
     }
 
     /// The tags of one object.
@@ -153,25 +178,25 @@ package struct ObjectRecords {
         return Dictionary(uniqueKeysWithValues: tags)
     }
 
-    /// A verified object that is not in the trash.
+    /// An object, corrupted or in the trash, too.
     ///
     /// - Parameters:
     ///   - id: its file id, the id of its upload, or of its logical upload.
     ///   - scope: the organization that must have it; `nil` = whichever.
-    func object(id: String, scope: Int64?) throws -> CatalogObject? {
-        guard let found = try anyObject(id: id, scope: scope), !found.isBad, found.trashedAt == nil else { return nil }
-        return found
+    func anyObject(id: String, scope: Int64?) throws -> CatalogObject? {
+        try placedObject(id: id, scope: scope)?.object
     }
 
-    /// An object by any of its ids, corrupted or in the trash, too; otherwise as ``object(id:scope:)``.
-    func anyObject(id: String, scope: Int64?) throws -> CatalogObject? {
+    /// An object and its position; otherwise as ``anyObject(id:scope:)``.
+    func placedObject(id: String, scope: Int64?) throws -> (position: Int64, object: CatalogObject)? {
         for column in ["file_id", "upload_id", "logical_upload_id"] {
             let found = try connection.first(
                 """
                 SELECT \(Self.columns) FROM objects o
                 WHERE o.\(column) = $1 AND o.organization_id = coalesce($2, o.organization_id)
                 ORDER BY o.position DESC LIMIT 1
-                """, id, scope, row: Self.object)
+                """, id, scope
+            ) { ($0.int64("position"), Self.object($0)) }
             if let found { return found }
         }
         return nil
@@ -210,7 +235,8 @@ package struct ObjectRecords {
             "SELECT name FROM organizations WHERE id = $1", object.owner.organizationID
         ) { $0.text("name") }
         return ObjectDetailsRecord(
-            object: object, tags: try tags(of: [object])[object.fileID] ?? [:], organization: organization ?? "")
+            object: object, tags: try tags(of: [object])[object.fileID] ?? [:], organization: organization ?? "",
+            trashing: try trashing(of: object))
     }
 
     /// What an upload was completed to, good or bad.
@@ -219,7 +245,15 @@ package struct ObjectRecords {
             "SELECT \(Self.columns) FROM objects o WHERE o.upload_id = $1", uploadID, row: Self.object)
     }
 
-    /// Whether the upload's object may be read: it was neither deleted nor found to be bad.
+    /// Whether the upload's object is in lists: it may be read, and is not in the trash.
+    package func listsObject(uploadID: String) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL AND trashed_at IS NULL", uploadID
+        ) { _ in true } ?? false
+    }
+
+    /// Whether the upload's object may be read by who was allowed to: it was neither deleted nor found to be bad. Presigned
+    /// URLs of an object that was moved to the trash since remain valid.
     package func holdsObject(uploadID: String) throws -> Bool {
         try connection.first("SELECT 1 FROM objects WHERE upload_id = $1 AND bad_at IS NULL", uploadID) { _ in true }
             ?? false

@@ -3,116 +3,138 @@ import Basics
 import Database
 import ObjectStore
 import RPC
+import Webhooks
 
-/// How objects end: by an administrator's word, or by age.
+/// How objects end: by an administrator's word, or by age, and by way of the trash.
 ///
-/// The row goes first, and the file when that has committed. A download that is under way has the file open and comes to
-/// its end; after a crash in between, the store's own sweep removes the file.
+/// In the trash an object keeps its row and its file, so that it can be restored and presigned URLs remain valid. Where it
+/// is deleted permanently, the row goes first, and the file when that has committed. A download that is under way has the
+/// file open and comes to its end; after a crash in between, the store's own sweep removes the file.
 struct ObjectRemoval: Sendable {
+    /// The author and the reason of a removal.
+    struct Order: Sendable {
+        /// The author, as the audit log names them.
+        let actor: String
+        let reason: String
+        var traceparent: String?
+    }
+
     let database: Database
     let store: ObjectStore
     let clock: any WallClock
-    /// Objects in one transaction of the sweep. Each may be of ten thousand parts, and other writes wait meanwhile.
+    var outbox = Outbox.closed
+    /// Objects in one transaction of a sweep. Each may be of ten thousand parts, and other writes wait meanwhile.
     var batch = 16
+    let walks = RetentionWalks()
     /// Records of deleted objects in one transaction.
     static let recordBatch = 500
 
-    /// Repeated, e.g. for an answer that was lost, it is the same success.
-    func delete(_ fileID: String, reason: String, by caller: Caller) async throws {
+    /// Moves an object to the trash, or deletes it where its organization keeps no trash. Repeated, e.g. for an answer that
+    /// was lost, it is the same success.
+    ///
+    /// - Returns: when it will be deleted permanently; `nil` = it is.
+    func delete(_ fileID: String, reason: String, by caller: Caller) async throws -> UnixTime? {
         let now = clock.now()
-        let organizationID = caller.organization.id
+        return try await database.write(mayUseReserve: true) { connection in
+            let records = ObjectRecords(connection)
+            guard let object = try find(fileID, of: caller.organization, records) else { return nil }
+            if let trashing = try records.trashing(of: object) { return trashing.purgeAt }
+            let entry = caller.did(to: "objects/\(object.fileID)")
+            try Audit.record(entry, at: now, in: connection)
+            let order = Order(actor: entry.actor, reason: reason, traceparent: caller.traceparent)
+            let grace = try records.trashGrace(organizationID: object.owner.organizationID)
+            try remove(object, order, grace, at: now, in: connection)
+            return grace.days > 0 ? grace.end(from: now) : nil
+        }
+    }
+
+    /// Deletes an object in the trash permanently. Repeated, it is the same success.
+    ///
+    /// - Parameter reason: empty = the one for which it was moved to the trash.
+    func purge(_ fileID: String, reason: String, by caller: Caller) async throws {
+        let now = clock.now()
         try await database.write(mayUseReserve: true) { connection in
             let records = ObjectRecords(connection)
-            guard let object = try records.anyObject(id: fileID, scope: organizationID) else {
-                if try records.wasDeleted(id: fileID, organizationID: organizationID) { return }
-                throw RPCError.notFound("organization \(caller.organization.name) has no file \(fileID)")
+            guard let object = try find(fileID, of: caller.organization, records) else { return }
+            guard let trashing = try records.trashing(of: object) else {
+                throw RPCError.failedPrecondition("file \(fileID) is not in the trash: delete it first")
             }
             let entry = caller.did(to: "objects/\(object.fileID)")
             try Audit.record(entry, at: now, in: connection)
-            try remove(object, by: entry.actor, reason: reason, at: now, in: connection)
+            let order = Order(
+                actor: entry.actor, reason: reason.isEmpty ? trashing.reason : reason, traceparent: caller.traceparent)
+            try purge(object, order, at: now, in: connection)
         }
     }
 
-    func retentionDays(for caller: Caller) async throws -> Int32 {
-        try await database.read { try ObjectRecords($0).retentionDays(organizationID: caller.organization.id) }
-    }
-
-    /// - Returns: what is older than that now. The next sweep deletes it, unless this was a dry run.
-    func setRetention(
-        days: Int32, isDryRun: Bool, by caller: Caller
-    ) async throws -> (objects: Int64, bytes: Int64) {
+    /// Returns an object from the trash to the lists. Where it is in the lists, nothing changes.
+    func restore(_ fileID: String, by caller: Caller) async throws -> ListedObject {
         let now = clock.now()
-        let retention = Retention(organizationID: caller.organization.id, days: days)
-        let affected = try await database.readInBackground { connection in
-            guard days > 0 else { return (objects: Int64(0), bytes: Int64(0)) }
-            return try ObjectRecords(connection).countExpired(
-                organizationID: retention.organizationID, before: retention.limit(at: now))
-        }
-        if !isDryRun {
-            try await database.write(mayUseReserve: true) { connection in
-                try ObjectRecords(connection).setRetention(retention)
-                try Audit.record(caller.did(to: "retention/\(days)"), at: now, in: connection)
+        return try await database.write(mayUseReserve: true) { connection in
+            let records = ObjectRecords(connection)
+            guard var object = try find(fileID, of: caller.organization, records) else {
+                throw RPCError.notFound("file \(fileID) was deleted permanently and cannot be restored")
             }
+            if object.trashedAt != nil {
+                try Audit.record(caller.did(to: "objects/\(object.fileID)"), at: now, in: connection)
+                try records.restore(object, at: now)
+                object.trashedAt = nil
+                try outbox.record(
+                    .objectRestored(object, traceparent: caller.traceparent), at: now, in: connection)
+            }
+            return ListedObject(object: object, tags: try records.tags(of: [object])[object.fileID] ?? [:])
         }
-        return affected
     }
 
-    /// Deletes what is older than its organization keeps objects.
-    ///
-    /// - Returns: how many objects.
-    func applyRetention(_ permit: DeletionPermit) async throws -> Int {
-        var deleted = 0
-        for organizationID in try await database.read({ try ObjectRecords($0).retentions() }).map(\.organizationID) {
-            var count = batch
-            while count == batch, !Task.isCancelled {
-                count = try await deleteExpired(of: organizationID, permit)
-                deleted += count
-            }
-        }
-        return deleted
+    /// - Returns: `nil` where the organization had the object, and it was deleted permanently.
+    private func find(
+        _ id: String, of organization: OrganizationReference, _ records: ObjectRecords
+    ) throws -> CatalogObject? {
+        if let object = try records.anyObject(id: id, scope: organization.id) { return object }
+        if try records.wasDeleted(id: id, organizationID: organization.id) { return nil }
+        throw RPCError.notFound("organization \(organization.name) has no file \(id)")
     }
 
-    /// Removes what is left of objects that were deleted long ago.
+    /// Removes records of objects that were deleted long ago.
     ///
-    /// - Returns: of how many objects.
+    /// - Returns: how many.
     func forgetDeleted(olderThan age: Duration, _ permit: DeletionPermit) async throws -> Int {
-        var (sum, count) = (0, Self.recordBatch)
-        while count == Self.recordBatch, !Task.isCancelled {
-            count = try await database.write(mayUseReserve: true) {
+        try await inBatches(of: Self.recordBatch) {
+            try await database.write(mayUseReserve: true) {
                 try ObjectRecords($0).forgetDeleted(olderThan: age, permit, count: Self.recordBatch)
             }
+        }
+    }
+
+    /// Calls `body` as long as it did a whole batch of work.
+    ///
+    /// - Returns: how much it did in all.
+    func inBatches(of size: Int, _ body: () async throws -> Int) async throws -> Int {
+        var (sum, count) = (0, size)
+        while count == size, !Task.isCancelled {
+            count = try await body()
             sum += count
         }
         return sum
     }
 
-    /// - Returns: how many objects; fewer than a batch where none is left.
-    private func deleteExpired(of organizationID: Int64, _ permit: DeletionPermit) async throws -> Int {
-        try await database.write(mayUseReserve: true) { connection in
-            let now = try permit.now()
-            let records = ObjectRecords(connection)
-            // What stands there now counts: it may have been changed since the sweep began.
-            let retention = Retention(
-                organizationID: organizationID, days: try records.retentionDays(organizationID: organizationID))
-            guard retention.days > 0 else { return 0 }
-            let expired = try records.expired(retention, permit, count: batch)
-            guard !expired.isEmpty else { return 0 }
-            var entry = AuditEntry.byGateway(
-                "ApplyRetention", on: "retention/\(retention.days)", count: expired.count)
-            entry.organization = try Accounts.organization(organizationID, in: connection)
-            try Audit.record(entry, at: now, in: connection)
-            for object in expired {
-                try remove(
-                    object, by: entry.actor, reason: "older than \(retention.days) days", at: now, in: connection)
-            }
-            return expired.count
-        }
+    /// Moves an object that is not in the trash there, or deletes it where there is none.
+    func remove(
+        _ object: CatalogObject, _ order: Order, _ grace: TrashGrace, at now: UnixTime, in connection: Connection
+    ) throws {
+        guard grace.days > 0 else { return try purge(object, order, at: now, in: connection) }
+        try ObjectRecords(connection).trash(object, by: order.actor, reason: order.reason, at: now)
+        try outbox.record(
+            .objectTrashed(object, reason: order.reason, traceparent: order.traceparent), at: now, in: connection)
     }
 
-    private func remove(
-        _ object: CatalogObject, by actor: String, reason: String, at now: UnixTime, in connection: Connection
+    /// Deletes an object permanently.
+    func purge(
+        _ object: CatalogObject, _ order: Order, at now: UnixTime, in connection: Connection
     ) throws {
-        try ObjectRecords(connection).bury(object, by: actor, reason: reason, at: now)
+        try ObjectRecords(connection).bury(object, by: order.actor, reason: order.reason, at: now)
         try store.discard(uploadID: object.uploadID, in: connection)
+        try outbox.record(
+            .objectDeleted(object, reason: order.reason, traceparent: order.traceparent), at: now, in: connection)
     }
 }

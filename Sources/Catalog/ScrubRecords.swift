@@ -58,6 +58,8 @@ struct ScrubRecords {
     }
 
     func countBad() throws -> Int {
-        try connection.first("SELECT count(*) AS bad FROM objects WHERE bad_at IS NOT NULL") { $0.int("bad") } ?? 0
+        try connection.first("SELECT count(*) AS bad FROM objects WHERE bad_at IS NOT NULL AND trashed_at IS NULL") {
+            $0.int("bad")
+        } ?? 0
     }
 }

@@ -42,6 +42,7 @@ struct Asset: Sendable {
         "qr.js": PackageResources.qr_js,
         "sign-in.js": PackageResources.sign_in_js,
         "table.js": PackageResources.table_js,
+        "trash.js": PackageResources.trash_js,
         "uploads.js": PackageResources.uploads_js,
         "users.js": PackageResources.users_js,
     ]

@@ -48,7 +48,7 @@ package struct StoreAccessPolicy: AccessPolicy {
             return ObjectKey.isOfUpload(claims.key)
                 ? .readOnly(needsActivity: false) : .allowed(partSize: 0, needsActivity: false)
         }
-        return try ObjectRecords(connection).holdsObject(uploadID: claims.uploadID)
+        return try ObjectRecords(connection).listsObject(uploadID: claims.uploadID)
             ? .readOnly(needsActivity: false) : .noSuchUpload
     }
 

@@ -67,6 +67,7 @@ struct UploadRecords {
                 ALTER TABLE logical_uploads ADD COLUMN recorded_from INTEGER;
                 ALTER TABLE logical_uploads ADD COLUMN recorded_to INTEGER;
                 """),
+        UsageRecords.changedTagsMigration,
     ]
 
     private static let select = """

@@ -78,6 +78,17 @@ struct UsageRecords {
             END;
             """)
 
+    /// Tags of a finished object can change.
+    static let changedTagsMigration = Migration(
+        name: "uploads-usage-3",
+        sql: """
+            CREATE TRIGGER upload_usage_object_changed AFTER UPDATE OF tag_bytes ON objects
+            WHEN NEW.tag_bytes <> OLD.tag_bytes BEGIN
+                UPDATE upload_usage SET bytes = bytes + NEW.tag_bytes - OLD.tag_bytes
+                WHERE owner IN (SELECT owner FROM upload_owners WHERE upload_id = NEW.upload_id);
+            END;
+            """)
+
     /// Deletes the usage of owners who have nothing; the triggers make it anew.
     ///
     /// - Returns: how many rows it deleted; fewer than `limit` when none is left.

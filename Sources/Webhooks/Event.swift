@@ -6,6 +6,14 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
     case uploadAborted = "upload.aborted"
     /// A device was given a key, by InitDevice or ReinitDevice.
     case deviceInitialized = "device.initialized"
+    /// UpdateObject changed an object's tags.
+    case objectUpdated = "object.updated"
+    /// An object was moved to the trash.
+    case objectTrashed = "object.trashed"
+    /// An object left the trash for the lists.
+    case objectRestored = "object.restored"
+    /// An object was deleted permanently.
+    case objectDeleted = "object.deleted"
 }
 
 /// Something that happened, as a capability tells of it.

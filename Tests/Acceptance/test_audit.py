@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import grpc
 import pytest
-from support.gateway import ADMIN_PASSWORD
+from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, Uploader, User, call, init_device, unique, unique_device_id
 from support.refusal import refused
 from support.stubs import descriptors
@@ -17,8 +17,9 @@ from support.uploads import Upload, content
 PASSWORD = "a password of some length"
 #: What only looks (beside all that is called Get… or List…), or may not commit: signing in must not cost an fsync.
 READING = {"Check", "Watch", "ServerReflectionInfo", "ExchangeCredential", "ExchangeSystemCredential"}
-#: Whose line test_events.py sees: it takes a webhook that fails.
-ELSEWHERE = {"RedeliverEvent"}
+#: Whose lines others see: test_events.py, for it takes a webhook that fails, and BulkDeletionTests.swift, for it takes an
+#: operation that runs for long.
+ELSEWHERE = {"RedeliverEvent", "CancelObjectOperation"}
 
 
 class Log:
@@ -214,8 +215,29 @@ def test_every_call_that_changes_something_leaves_one_line(
     with walk.one_line("ReadObject", target=f"read/{place}/{key}", **of_object):
         admin.internal("ReadObject", place, key, max_bytes=1000)
     secrets.append(presigned.read.uri.split("?")[1])
-    with walk.one_line("DeleteObject", **by_boss):
+    of_file = by_boss | {"target": f"objects/{found.file_id}"}
+    with walk.one_line("UpdateObject", **of_file):
+        boss.object_management("UpdateObject", file_id=found.file_id, tags={"secret": PASSWORD})
+    with walk.no_line("UpdateObject"):
+        boss.object_management("UpdateObject", file_id=found.file_id, tags={"secret": PASSWORD})
+    with walk.one_line("DeleteObject", **of_file):
         boss.object_management("DeleteObject", file_id=found.file_id, reason=PASSWORD)
+    with walk.no_line("DeleteObject"):
+        boss.object_management("DeleteObject", file_id=found.file_id, reason=PASSWORD)
+    with walk.one_line("RestoreObject", **of_file):
+        boss.object_management("RestoreObject", file_id=found.file_id)
+    with walk.no_line("RestoreObject"):
+        boss.object_management("RestoreObject", file_id=found.file_id)
+    boss.object_management("DeleteObject", file_id=found.file_id)
+    with walk.one_line("PurgeObject", **of_file):
+        boss.object_management("PurgeObject", file_id=found.file_id, reason=PASSWORD)
+    with walk.one_line("DeleteObjects", **by_boss):
+        operation = boss.object_management("DeleteObjects", filter="size<0", reason=PASSWORD).operation.operation_id
+    eventually(lambda: boss.object_management("GetObjectOperation", operation_id=operation).operation.status != 1)
+    with walk.no_line("CancelObjectOperation"):
+        boss.object_management("CancelObjectOperation", operation_id=operation)
+    with walk.one_line("SetTrashSettings", target="trash/0", **by_boss):
+        boss.object_management("SetTrashSettings", days=0)
     secrets += [upload.credentials.secret, upload.credentials.token, location.read.uri.split("?")[1]]
 
     with walk.one_line("RemoveDeviceFromSuite", **(by_boss | {"target": device})):

@@ -376,10 +376,32 @@ def test_object_is_deleted_with_a_reason(console, admin, gateway, uploader):
     console.open(f"http://{gateway.listeners['web']}/console/#/objects/{wanted.file_id}")
     console.heading(wanted.name)
     console.press("Delete")
+    assert "restored for 7 days" in console.dialog("Delete this object?")
     console.fill("Reason", "a person is in it")
     console.press("Delete")
     console.heading("Objects")
     assert admin.list_all(filter=f"raw_tags.run={run}") == []
+
+
+def test_trashed_object_is_restored_and_purged(console, admin, gateway, uploader):
+    run = unique("run")
+    completed(uploader, content(10), {"run": run})
+    (wanted,) = admin.list_all(filter=f"raw_tags.run={run}")
+    admin.object_management("DeleteObject", file_id=wanted.file_id, reason="acceptance test")
+    console.go("Trash")
+    console.find(f"//main//a[normalize-space()='{wanted.file_id}']").click()
+    console.heading(wanted.name)
+    console.press("Restore")
+    console.notice("The object was restored.")
+    assert len(admin.list_all(filter=f"raw_tags.run={run}")) == 1
+    admin.object_management("DeleteObject", file_id=wanted.file_id)
+    console.go("Trash")
+    console.find(f"//main//a[normalize-space()='{wanted.file_id}']").click()
+    console.press("Delete permanently")
+    assert "cannot be restored" in console.dialog("Delete this object permanently?")
+    console.press("Delete permanently")
+    console.heading("Trash")
+    assert admin.list_all(filter=f"trashed=true raw_tags.run={run}") == []
 
 
 # Administration.
@@ -513,7 +535,7 @@ def test_admin_of_system_acts_for_another_organization(console, new_organization
 
 def test_downloaded_backup_is_restorable(console, binary, admin, uploader, tmp_path):
     completed(uploader, content(5000))
-    objects = len(admin.list_all())
+    objects = len(admin.list_all()) + len(admin.list_all(filter="trashed=true"))
     console.go("Backup")
     console.press("Download backup")
     console.until(lambda: list(console.downloads.glob("data-gateway-*.backup")))
@@ -703,6 +725,7 @@ def test_every_page_fits_the_screen(console, gateway, admin, uploader, size, sch
         "uploads": "Uploads in progress",
         "objects": "Objects",
         f"objects/{wanted.file_id}": "drive 7, north field.mcap",
+        "trash": "Trash",
         "corrupted-objects": "Corrupted objects",
         "keys": "Sites and keys",
         "users": "Users",

@@ -26,7 +26,7 @@ def test_a_deleted_object_is_gone_for_users_and_its_device(uploader, admin, stub
     uri = location(admin, found.file_id)
     (path,) = gateway.data.glob(f"store/data/*/{found.file_id}")
     for _ in range(2):
-        admin.object_management("DeleteObject", file_id=found.file_id, reason="acceptance test")
+        admin.delete_permanently(found.file_id)
     assert find(admin, run) == []
     assert fetch_url(uri).status == 404
     with refused(stubs, "NOT_FOUND"):
@@ -50,7 +50,7 @@ def test_a_download_that_is_under_way_comes_to_its_end(uploader, admin, gateway)
     connection.request("GET", f"{uri.path}?{uri.query}")
     answer = connection.getresponse()
     first = answer.read(1000)
-    admin.object_management("DeleteObject", file_id=found.file_id)
+    admin.delete_permanently(found.file_id)
     assert first + answer.read() == data
     connection.close()
 

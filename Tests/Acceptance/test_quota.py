@@ -45,6 +45,10 @@ def test_room_is_made_by_deletion(quota_fleet, stubs):
     assert "stored bytes" in refusal.message
     (found,) = quota_fleet.user.list_all(filter=f"raw_tags.run={run}")
     quota_fleet.user.object_management("DeleteObject", file_id=found.file_id)
+    # In the trash it still counts.
+    with refused(stubs, "FAILED_PRECONDITION", "DATA_GATEWAY_FAILED_PRECONDITION"):
+        Upload.create(uploader)
+    quota_fleet.user.object_management("PurgeObject", file_id=found.file_id)
     completed(uploader, content(100))
 
 

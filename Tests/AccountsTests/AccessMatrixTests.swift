@@ -28,12 +28,13 @@ import Wire
         "GetApiKey", "ListApiKeys", "UpdateApiKey", "EnableApiKey", "DisableApiKey", "RotateApiKeySecret",
         "DeleteApiKey", "CreateDeviceSuite", "GetDeviceSuite", "ListDeviceSuites", "DeleteDeviceSuite",
         "RegisterDevice", "GetDevice", "ListDevices", "UpdateDevice", "EnableDevice", "DisableDevice",
-        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit",
+        "AddDeviceToSuite", "RemoveDeviceFromSuite", "DeleteDevice", "AllowReinit", "UpdateObject",
     ]
     private static let administering: Set<String> = [
         "CreateSite", "EnableSite", "DisableSite", "UpdateSite", "DeleteSite", "CreateUser", "GetUser", "ListUsers",
         "UpdateUser", "DeleteUser", "ListAuditLines", "DeleteObject", "SetRetention", "GetRetention", "ListBadObjects",
-        "ListDeadLetters", "RedeliverEvent",
+        "DeleteObjects", "GetObjectOperation", "ListObjectOperations", "CancelObjectOperation", "RestoreObject",
+        "PurgeObject", "SetTrashSettings", "GetTrashSettings", "ListDeadLetters", "RedeliverEvent",
     ]
     private static let system: Set<String> = [
         "CreateOrganization", "GetOrganization", "ListOrganizations", "UpdateOrganization", "DeleteOrganization",

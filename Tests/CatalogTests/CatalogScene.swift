@@ -22,6 +22,7 @@ final class CatalogScene: Sendable {
     let service: ObjectService
     let management: ObjectManagementService
     let removal: ObjectRemoval
+    let bulkDeletion: BulkDeletion
     let identifiers: Identifiers
 
     /// - Parameter calls: how the store reads and writes.
@@ -37,8 +38,14 @@ final class CatalogScene: Sendable {
         identifiers = Identifiers(clock: clock)
         clockGuard = ClockGuard(clock: clock)
         removal = ObjectRemoval(database: database, store: store, clock: clock, batch: 3)
+        bulkDeletion = BulkDeletion(
+            database: database, clock: clock, identifiers: identifiers,
+            runner: OperationRunner(
+                database: database, removal: removal, clock: clock, log: .discarding))
         management = ObjectManagementService(
-            removal: removal, statistics: Statistics(database: database, clock: clock), database: database,
+            removal: removal, bulkDeletion: bulkDeletion,
+            tagEditing: TagEditing(database: database, clock: clock, outbox: .closed),
+            statistics: Statistics(database: database, clock: clock), database: database,
             tokens: PageTokens(keyring: keyring), facets: ObjectFacets(database: database, clock: clock))
         var configuration = CatalogConfiguration()
         configuration.pageVisits = visits
@@ -128,6 +135,26 @@ final class CatalogScene: Sendable {
         UserPrincipal(
             userID: id ?? organization, name: "boss", role: .admin, epoch: 1,
             home: OrganizationReference(id: organization, name: "organization-\(organization)"), isSystem: isSystem)
+    }
+
+    func context(_ method: MethodDescriptor, as user: UserPrincipal? = nil) -> CallContext {
+        CallContext(method: method, identity: Principal.user(user ?? self.user()))
+    }
+
+    /// The boss of organization 1, at a call of DeleteObject.
+    func caller() throws -> Caller { try Caller(context(ObjectManagementServiceMethods.deleteObject)) }
+
+    func setTrash(days: Int32, organization: Int64 = 1) throws {
+        try database.writeBlocking {
+            try ObjectRecords($0).setTrashGrace(TrashGrace(days: days), organizationID: organization)
+        }
+    }
+
+    func setRetention(days: Int32, organization: Int64 = 1) throws {
+        try database.writeBlocking {
+            try ObjectRecords($0).setRetentionRules(
+                RetentionRules(days: days, rules: []), organizationID: organization, keepsRules: true)
+        }
     }
 
     func list(

@@ -15,6 +15,8 @@ import Wire
 
     init() throws {
         scene = try CatalogScene()
+        // Objects are deleted at once.
+        for organization: Int64 in 1...2 { try scene.setTrash(days: 0, organization: organization) }
     }
 
     private func context(_ method: MethodDescriptor, as user: UserPrincipal? = nil) -> CallContext {

@@ -14,6 +14,8 @@ import Testing
 
     init() throws {
         scene = try CatalogScene()
+        // Objects are deleted at once.
+        for organization: Int64 in 1...2 { try scene.setTrash(days: 0, organization: organization) }
     }
 
     private func statistics(days: Int32, as user: UserPrincipal? = nil) async throws -> GetStatisticsResponse {

@@ -128,8 +128,9 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is required: serve, login, logout, whoami, init, upload, ls, download, site, device, user, key, org, "
-                + "object, copy, config, clock, keys, events, audit, statistics, backup, restore, doctor, completion, version",
+            "a command is required: serve, login, logout, whoami, init, upload, ls, download, rm, site, device, user, key, "
+                + "org, object, trash, copy, config, clock, keys, events, audit, statistics, backup, restore, doctor, "
+                + "completion, version",
             "data-gateway --help"
         ),
         ("device suite", "device suite requires a command: create, list, add, remove, delete", "device suite --help"),

@@ -21,12 +21,15 @@ import Testing
 
     private func retain(days: Int32) throws {
         try scene.database.writeBlocking {
-            try ObjectRecords($0).setRetention(Retention(organizationID: 1, days: days))
+            try ObjectRecords($0).setRetentionRules(
+                RetentionRules(days: days, rules: []), organizationID: 1, keepsRules: true)
         }
     }
 
     private func objects() throws -> Int {
-        try scene.database.readBlocking { try $0.first("SELECT count(*) FROM objects") { $0.int(0) } ?? 0 }
+        try scene.database.readBlocking {
+            try $0.first("SELECT count(*) FROM objects WHERE trashed_at IS NULL") { $0.int(0) } ?? 0
+        }
     }
 
     private var removal: ObjectRemoval {

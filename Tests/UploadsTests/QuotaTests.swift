@@ -38,6 +38,12 @@ import Testing
                         """
                         SELECT coalesce(sum(p.size), 0) FROM store_parts p JOIN store_multiparts m ON m.id = p.multipart_id
                         WHERE m.completed = 0 AND m.upload_id IN (SELECT id FROM UPLOADS)
+                        """)
+                    + sum(
+                        """
+                        SELECT coalesce(sum(length(CAST(t.key AS BLOB)) + length(CAST(t.value AS BLOB))), 0)
+                        FROM object_tags t JOIN objects o ON o.position = t.position
+                        WHERE o.upload_id IN (SELECT id FROM UPLOADS)
                         """),
                 objects: try sum("SELECT count(*) FROM objects WHERE upload_id IN (SELECT id FROM UPLOADS)"),
                 uploads: try sum("SELECT count(*) FROM UPLOADS WHERE state = 1 AND is_swept = 0"))
@@ -79,7 +85,7 @@ import Testing
         let number = Int.random(in: 1...4, using: &generator)
         let size = Int64.random(in: 0...1000, using: &generator)
         let now = scene.clock.now()
-        switch Int.random(in: 0..<12, using: &generator) {
+        switch Int.random(in: 0..<15, using: &generator) {
         case 0 where isOpen: try scene.initiate(id, parts: number)
         case 1 where isOpen: try scene.store(id, size: size)
         case 2 where isOpen: try scene.store(id, size: size, parts: number)
@@ -105,6 +111,19 @@ import Testing
         case 10:
             scene.clock.advance(seconds: [10, 50_000].randomElement(using: &generator) ?? 0)
             _ = try await scene.uploads.sweep(scene.permit)
+        case 11...13:
+            try scene.database.writeBlocking { connection in
+                let records = ObjectRecords(connection)
+                let found = try connection.first("SELECT file_id FROM objects WHERE upload_id = $1", id) { $0.text(0) }
+                guard let found, let (position, object) = try records.placedObject(id: found, scope: 1) else { return }
+                if number == 1 {
+                    try records.setTags(["é": String(repeating: "x", count: Int(size))], of: object, at: position)
+                } else if object.trashedAt == nil {
+                    try records.trash(object, by: "test", reason: "", at: now)
+                } else {
+                    try records.restore(object, at: now)
+                }
+            }
         default:
             try scene.database.writeBlocking { [store = scene.store] connection in
                 let records = ObjectRecords(connection)

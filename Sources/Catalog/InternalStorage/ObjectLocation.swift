@@ -27,6 +27,9 @@ struct ObjectLocation: Sendable, Hashable {
 
     var message: StorageObject { StorageObject(bucket: bucket, objectKey: key) }
 
+    /// The error of a read of an object in the trash.
+    static var isTrashed: RPCError { .failedPrecondition("the object is in the trash: restore it first") }
+
     /// The object's name in the audit log.
     ///
     /// - Parameter access: what may be done to the object: `read`, `write`, `read-write`.

@@ -47,6 +47,9 @@ struct ObjectPresigning: Sendable {
                 uploadID: uploadID, bucket: location.bucket, key: location.key, operations: access.operations,
                 expiresAt: expiresAt, subject: subject)
             try Self.check(access, location, exists: object != nil, try policy.decide(claims, in: connection))
+            if let object, try ObjectRecords(connection).object(uploadID: object.uploadID)?.trashedAt != nil {
+                throw ObjectLocation.isTrashed
+            }
             try Audit.record(caller.did(to: location.auditName(access.rawValue)), at: now, in: connection)
             return claims
         }

@@ -29,9 +29,9 @@ struct ObjectReading: Sendable {
             guard let object = try store.object(bucket: location.bucket, key: location.key, in: connection) else {
                 throw RPCError.notFound("object \(location.key) does not exist in bucket \(location.bucket)")
             }
-            guard try ObjectRecords(connection).object(uploadID: object.uploadID)?.isBad != true else {
-                throw Self.bad
-            }
+            let listed = try ObjectRecords(connection).object(uploadID: object.uploadID)
+            guard listed?.isBad != true else { throw Self.bad }
+            guard listed?.trashedAt == nil else { throw ObjectLocation.isTrashed }
             guard object.size <= limit else {
                 let rule = limit == maximumBytes ? "max_bytes is" : "a response can hold at most"
                 throw RPCError.failedPrecondition("the object has \(object.size) bytes, and \(rule) \(limit) bytes")

@@ -14,8 +14,14 @@ struct MatchingRows {
     private let texts: FilterTexts
     private let scope: Int64?
     private let budget: SearchBudget?
+    private let corrupted: String
 
-    init(_ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget? = nil) {
+    /// - Parameter includesCorrupted: whether objects match that no list has since their bytes are wrong.
+    init(
+        _ filter: ObjectFilter, scope: Int64?, in connection: Connection, budget: SearchBudget? = nil,
+        includesCorrupted: Bool = false
+    ) {
+        corrupted = includesCorrupted ? "" : "AND (o.bad_at IS NULL OR o.trashed_at IS NOT NULL)"
         self.connection = connection
         self.filter = filter
         self.scope = scope
@@ -41,10 +47,11 @@ struct MatchingRows {
         _ positions: [Int64], _ decode: (Row) throws -> Value
     ) throws -> [ObjectSearch.Match<Value>] {
         let (list, arguments) = Self.list(positions)
-        // Bad objects are few: they are compared here, and no index leaves them out.
+        // Bad objects are few: they are compared here, and no index leaves them out. The trash has them as well, so that
+        // all of it is seen.
         let rows = try connection.query(
             """
-            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) AND o.bad_at IS NULL
+            SELECT \(ObjectRecords.columns) FROM objects o WHERE o.position IN (\(list)) \(corrupted)
             ORDER BY o.position DESC
             """, arguments: arguments
         ) { row -> (match: ObjectSearch.Match<Value>, undecided: FilterSubject?)? in

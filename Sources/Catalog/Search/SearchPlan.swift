@@ -147,8 +147,7 @@ struct SearchPlan {
 
     private func trash() throws -> any PositionStream {
         let organizations = try scope.map { [$0] } ?? SearchRecords(connection).organizations()
-        return UnionStream(
-            organizations.map { index("objects", ["organization_id = $1", "trashed_at IS NOT NULL"], $0) })
+        return UnionStream(organizations.map(trash))
     }
 
     private func positions(createdIn interval: ObjectFilter.Interval) throws -> PositionBounds {
@@ -168,8 +167,19 @@ struct SearchPlan {
     }
 
     private func objects(within bounds: PositionBounds) -> any PositionStream {
-        let stream = scope.map { index("objects", ["organization_id = $1"], $0) } ?? index("objects", [])
+        let stream = objectsOfScope()
         return bounds == .all ? stream : BoundedStream(stream, bounds)
+    }
+
+    private func objectsOfScope() -> any PositionStream {
+        // Of all organizations together the trash is passed over where it lies: an empty page would help nobody.
+        guard let scope else { return index("objects", includesTrash ? [] : ["trashed_at IS NULL"]) }
+        let live = index("objects", ["organization_id = $1", "trashed_at IS NULL"], scope)
+        return includesTrash ? UnionStream([live, trash(of: scope)]) : live
+    }
+
+    private func trash(of organization: Int64) -> IndexStream {
+        index("objects", ["organization_id = $1", "trashed_at IS NOT NULL"], organization)
     }
 
     private func index(_ table: String, _ conditions: [String], _ arguments: any Bindable...) -> IndexStream {

@@ -11,6 +11,7 @@ import { renderObject } from './object.js'
 import { renderObjects } from './objects.js'
 import { renderOverview } from './overview.js'
 import { renderSignIn } from './sign-in.js'
+import { renderTrash } from './trash.js'
 import { renderUploads } from './uploads.js'
 import { renderUsers } from './users.js'
 
@@ -23,6 +24,7 @@ const pages = [
   { name: 'devices', title: 'Devices', role: 'operator', render: renderDevices },
   { name: 'uploads', title: 'Uploads', role: 'viewer', render: renderUploads },
   { name: 'objects', title: 'Objects', role: 'viewer', render: renderObjects },
+  { name: 'trash', title: 'Trash', role: 'admin', render: renderTrash },
   { name: 'corrupted-objects', title: 'Corrupted objects', role: 'admin', render: renderCorruptedObjects },
   { name: 'keys', title: 'Sites and keys', role: 'operator', render: renderKeys },
   { name: 'users', title: 'Users', role: 'admin', render: renderUsers },

@@ -99,6 +99,9 @@ struct CopyAttempt: Sendable {
             )
         }
         guard let object else { throw CopyFailure(.sourceNotFound, "the object was deleted", .permanent) }
+        guard object.trashedAt == nil else {
+            throw CopyFailure(.sourceNotFound, "the object is in the trash", .permanent)
+        }
         guard let stored, !object.isBad else {
             throw CopyFailure(
                 .sourceDamaged, "the object is corrupted: its bytes no longer match its checksum", .permanent)

@@ -15,6 +15,7 @@ package enum Program {
             .command(Upload.self),
             .command(ListObjects.self),
             .command(Download.self),
+            .command(Remove.self),
             .group(
                 CommandGroup(
                     "site", "Manage sites, the places of devices",
@@ -90,12 +91,30 @@ package enum Program {
                 CommandGroup(
                     "object", "Manage stored objects",
                     [
+                        .command(ObjectUpdate.self),
                         .command(ObjectDelete.self),
                         .command(ObjectListCorrupted.self),
                         .group(
                             CommandGroup(
+                                "operation", "Show and cancel deletions by filter",
+                                [
+                                    .command(OperationShow.self), .command(OperationList.self),
+                                    .command(OperationCancel.self),
+                                ])),
+                        .group(
+                            CommandGroup(
                                 "retention", "Manage the retention of objects",
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
+                    ])),
+            .group(
+                CommandGroup(
+                    "trash", "Restore deleted objects, or delete them permanently",
+                    [
+                        .command(TrashList.self),
+                        .command(TrashRestore.self),
+                        .command(TrashPurge.self),
+                        .command(TrashShow.self),
+                        .command(TrashSet.self),
                     ])),
             .group(
                 CommandGroup(

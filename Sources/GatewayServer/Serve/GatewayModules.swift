@@ -123,7 +123,8 @@ package struct GatewayModules: Sendable {
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")
         uploads = try Uploads(
             environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.uploads)
-        catalog = Catalog(environment, store: store, endpoint: endpoint, configuration: configuration.catalog)
+        catalog = Catalog(
+            environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.catalog)
         internalStorage = InternalStorageService(
             environment, store: store, policy: policy,
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,

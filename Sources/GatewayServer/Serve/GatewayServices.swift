@@ -159,6 +159,12 @@ struct GatewayServices: Sendable {
                 if !modules.store.isForeign { await modules.catalog.scrub() }
             },
             BackgroundService("search upgrade") { await modules.value.catalog.upgradeSearch() },
+            BackgroundService("operations on objects") {
+                let modules = modules.value
+                await modules.store.finishReconciliation()
+                // Where a database is older than the store, a file that goes may be the only copy.
+                if !modules.store.isForeign { await modules.catalog.runOperations() }
+            },
             BackgroundService("webhooks") { await modules.value.events.run() },
             BackgroundService("copy jobs") { await modules.value.copies.run() },
             BackgroundService("reconciliation") {

@@ -47,6 +47,8 @@ struct Housekeeping: Sendable {
     private func sweepAged(_ permit: DeletionPermit) async {
         await sweep(.uploads) { try await uploads.sweep(permit) }
         await sweep(.objects) { try await catalog.applyRetention(permit) }
+        await sweep(.trash) { try await catalog.sweepTrash(permit) }
+        await sweep(.operations) { try await catalog.sweepOperations(permit) }
         await sweep(.uploadRecords) { try await uploads.sweepRecords(permit) }
         await sweep(.deletedObjects) { try await catalog.sweepDeleted(permit) }
         await sweep(.multiparts) { try await store.sweepDirectMultiparts(idleFor: directUploadIdle, permit) }

@@ -8,7 +8,32 @@ import Protobuf
 public protocol ObjectManagementServiceHandler: Sendable {
     associatedtype Context: Sendable
 
+    /// Moves an object to the trash, or deletes it if the organization keeps no trash.
     func deleteObject(_ request: DeleteObjectRequest, context: Context) async throws -> DeleteObjectResponse
+
+    /// Returns an object from the trash to the lists.
+    func restoreObject(_ request: RestoreObjectRequest, context: Context) async throws -> RestoreObjectResponse
+
+    /// Deletes an object in the trash permanently.
+    func purgeObject(_ request: PurgeObjectRequest, context: Context) async throws -> PurgeObjectResponse
+
+    func setTrashSettings(_ request: SetTrashSettingsRequest, context: Context) async throws -> SetTrashSettingsResponse
+
+    func getTrashSettings(_ request: GetTrashSettingsRequest, context: Context) async throws -> GetTrashSettingsResponse
+
+    /// Changes the tags of an object.
+    func updateObject(_ request: UpdateObjectRequest, context: Context) async throws -> UpdateObjectResponse
+
+    /// Deletes, as DeleteObject does, all objects that match a filter, in the background.
+    func deleteObjects(_ request: DeleteObjectsRequest, context: Context) async throws -> DeleteObjectsResponse
+
+    func getObjectOperation(_ request: GetObjectOperationRequest, context: Context) async throws -> GetObjectOperationResponse
+
+    /// Newest first.
+    func listObjectOperations(_ request: ListObjectOperationsRequest, context: Context) async throws -> ListObjectOperationsResponse
+
+    /// What the operation did remains.
+    func cancelObjectOperation(_ request: CancelObjectOperationRequest, context: Context) async throws -> CancelObjectOperationResponse
 
     func setRetention(_ request: SetRetentionRequest, context: Context) async throws -> SetRetentionResponse
 
@@ -31,6 +56,15 @@ extension ObjectManagementServiceHandler {
     /// Enters every method of the service.
     public func register(in registry: inout some MethodRegistry<Context>) {
         registry.add(ObjectManagementServiceMethods.deleteObject, unary: { try await self.deleteObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.restoreObject, unary: { try await self.restoreObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.purgeObject, unary: { try await self.purgeObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.setTrashSettings, unary: { try await self.setTrashSettings($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getTrashSettings, unary: { try await self.getTrashSettings($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.updateObject, unary: { try await self.updateObject($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.deleteObjects, unary: { try await self.deleteObjects($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.getObjectOperation, unary: { try await self.getObjectOperation($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.listObjectOperations, unary: { try await self.listObjectOperations($0, context: $1) })
+        registry.add(ObjectManagementServiceMethods.cancelObjectOperation, unary: { try await self.cancelObjectOperation($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.setRetention, unary: { try await self.setRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.getRetention, unary: { try await self.getRetention($0, context: $1) })
         registry.add(ObjectManagementServiceMethods.listBadObjects, unary: { try await self.listBadObjects($0, context: $1) })
@@ -43,13 +77,22 @@ extension ObjectManagementServiceHandler {
 public enum ObjectManagementServiceMethods {
     public static let service = "archebase.data_gateway.v1.ObjectManagementService"
     public static let deleteObject = MethodDescriptor(service: service, name: "DeleteObject", kind: .unary)
+    public static let restoreObject = MethodDescriptor(service: service, name: "RestoreObject", kind: .unary)
+    public static let purgeObject = MethodDescriptor(service: service, name: "PurgeObject", kind: .unary)
+    public static let setTrashSettings = MethodDescriptor(service: service, name: "SetTrashSettings", kind: .unary)
+    public static let getTrashSettings = MethodDescriptor(service: service, name: "GetTrashSettings", kind: .unary, isSideEffectFree: true)
+    public static let updateObject = MethodDescriptor(service: service, name: "UpdateObject", kind: .unary)
+    public static let deleteObjects = MethodDescriptor(service: service, name: "DeleteObjects", kind: .unary)
+    public static let getObjectOperation = MethodDescriptor(service: service, name: "GetObjectOperation", kind: .unary, isSideEffectFree: true)
+    public static let listObjectOperations = MethodDescriptor(service: service, name: "ListObjectOperations", kind: .unary, isSideEffectFree: true)
+    public static let cancelObjectOperation = MethodDescriptor(service: service, name: "CancelObjectOperation", kind: .unary)
     public static let setRetention = MethodDescriptor(service: service, name: "SetRetention", kind: .unary)
     public static let getRetention = MethodDescriptor(service: service, name: "GetRetention", kind: .unary, isSideEffectFree: true)
     public static let listBadObjects = MethodDescriptor(service: service, name: "ListBadObjects", kind: .unary, isSideEffectFree: true)
     public static let getObject = MethodDescriptor(service: service, name: "GetObject", kind: .unary, isSideEffectFree: true)
     public static let getStatistics = MethodDescriptor(service: service, name: "GetStatistics", kind: .unary, isSideEffectFree: true)
     public static let getObjectFacets = MethodDescriptor(service: service, name: "GetObjectFacets", kind: .unary, isSideEffectFree: true)
-    public static let all: [MethodDescriptor] = [deleteObject, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
+    public static let all: [MethodDescriptor] = [deleteObject, restoreObject, purgeObject, setTrashSettings, getTrashSettings, updateObject, deleteObjects, getObjectOperation, listObjectOperations, cancelObjectOperation, setRetention, getRetention, listBadObjects, getObject, getStatistics, getObjectFacets]
 }
 
 public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable {
@@ -57,8 +100,51 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
 
     public init(_ transport: Transport) { self.transport = transport }
 
+    /// Moves an object to the trash, or deletes it if the organization keeps no trash.
     public func deleteObject(_ request: DeleteObjectRequest, options: CallOptions = CallOptions()) async throws -> DeleteObjectResponse {
         try await transport.unary(ObjectManagementServiceMethods.deleteObject, request, options: options)
+    }
+
+    /// Returns an object from the trash to the lists.
+    public func restoreObject(_ request: RestoreObjectRequest, options: CallOptions = CallOptions()) async throws -> RestoreObjectResponse {
+        try await transport.unary(ObjectManagementServiceMethods.restoreObject, request, options: options)
+    }
+
+    /// Deletes an object in the trash permanently.
+    public func purgeObject(_ request: PurgeObjectRequest, options: CallOptions = CallOptions()) async throws -> PurgeObjectResponse {
+        try await transport.unary(ObjectManagementServiceMethods.purgeObject, request, options: options)
+    }
+
+    public func setTrashSettings(_ request: SetTrashSettingsRequest, options: CallOptions = CallOptions()) async throws -> SetTrashSettingsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.setTrashSettings, request, options: options)
+    }
+
+    public func getTrashSettings(_ request: GetTrashSettingsRequest, options: CallOptions = CallOptions()) async throws -> GetTrashSettingsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getTrashSettings, request, options: options)
+    }
+
+    /// Changes the tags of an object.
+    public func updateObject(_ request: UpdateObjectRequest, options: CallOptions = CallOptions()) async throws -> UpdateObjectResponse {
+        try await transport.unary(ObjectManagementServiceMethods.updateObject, request, options: options)
+    }
+
+    /// Deletes, as DeleteObject does, all objects that match a filter, in the background.
+    public func deleteObjects(_ request: DeleteObjectsRequest, options: CallOptions = CallOptions()) async throws -> DeleteObjectsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.deleteObjects, request, options: options)
+    }
+
+    public func getObjectOperation(_ request: GetObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> GetObjectOperationResponse {
+        try await transport.unary(ObjectManagementServiceMethods.getObjectOperation, request, options: options)
+    }
+
+    /// Newest first.
+    public func listObjectOperations(_ request: ListObjectOperationsRequest, options: CallOptions = CallOptions()) async throws -> ListObjectOperationsResponse {
+        try await transport.unary(ObjectManagementServiceMethods.listObjectOperations, request, options: options)
+    }
+
+    /// What the operation did remains.
+    public func cancelObjectOperation(_ request: CancelObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> CancelObjectOperationResponse {
+        try await transport.unary(ObjectManagementServiceMethods.cancelObjectOperation, request, options: options)
     }
 
     public func setRetention(_ request: SetRetentionRequest, options: CallOptions = CallOptions()) async throws -> SetRetentionResponse {
@@ -87,6 +173,38 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
     /// How many objects match a filter, and by which values of device, site, day and tags they can be narrowed down.
     public func getObjectFacets(_ request: GetObjectFacetsRequest, options: CallOptions = CallOptions()) async throws -> GetObjectFacetsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getObjectFacets, request, options: options)
+    }
+}
+
+public enum ObjectOperationStatus: ProtobufEnum {
+    case unspecified
+    case running
+    case succeeded
+    case canceled
+    /// A number that has no name here.
+    case unrecognized(Int32)
+
+    /// Every value that has a name.
+    public static var allCases: [Self] { [.unspecified, .running, .succeeded, .canceled] }
+
+    public init(rawValue: Int32) {
+        switch rawValue {
+        case 0: self = .unspecified
+        case 1: self = .running
+        case 2: self = .succeeded
+        case 3: self = .canceled
+        default: self = .unrecognized(rawValue)
+        }
+    }
+
+    public var rawValue: Int32 {
+        switch self {
+        case .unspecified: 0
+        case .running: 1
+        case .succeeded: 2
+        case .canceled: 3
+        case .unrecognized(let number): number
+        }
     }
 }
 
@@ -134,6 +252,155 @@ public struct DeleteObjectRequest: Message {
 public struct DeleteObjectResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectResponse" }
 
+    /// When the object will be deleted permanently; unset = it is deleted.
+    public var purgeAt: Timestamp?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        purgeAt: Timestamp? = nil
+    ) {
+        self.purgeAt = purgeAt
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<Timestamp>.merge(into: &self.purgeAt, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<Timestamp>.size(optional: self.purgeAt, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.purgeAt, tag: 10, to: &writer)
+    }
+}
+
+public struct RestoreObjectRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectRequest" }
+
+    /// As in DeleteObject.
+    public var fileID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = ""
+    ) {
+        self.fileID = fileID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
+    }
+}
+
+public struct RestoreObjectResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectResponse" }
+
+    public var object: DataObject?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        object: DataObject? = nil
+    ) {
+        self.object = object
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<DataObject>.merge(into: &self.object, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<DataObject>.size(optional: self.object, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<DataObject>.write(optional: self.object, tag: 10, to: &writer)
+    }
+}
+
+public struct PurgeObjectRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectRequest" }
+
+    public var fileID: String = ""
+    /// Empty = the reason for which the object was moved to the trash.
+    public var reason: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = "",
+        reason: String = ""
+    ) {
+        self.fileID = fileID
+        self.reason = reason
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            case 18: try ProtoString.merge(into: &self.reason, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        size += ProtoString.size(self.reason, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.reason, tag: 18, to: &writer)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
+    }
+}
+
+public struct PurgeObjectResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectResponse" }
+
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -153,12 +420,12 @@ public struct DeleteObjectResponse: Message {
     }
 }
 
-public struct SetRetentionRequest: Message {
-    public static var fullName: String { "archebase.data_gateway.v1.SetRetentionRequest" }
+public struct SetTrashSettingsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SetTrashSettingsRequest" }
 
-    /// 0 = keep.
+    /// How long objects stay in the trash; 0 = they are deleted at once.
     public var days: Int32 = 0
-    /// Only counts what would go.
+    /// Only counts what the next sweep would delete.
     public var dryRun: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -196,8 +463,8 @@ public struct SetRetentionRequest: Message {
     }
 }
 
-public struct SetRetentionResponse: Message {
-    public static var fullName: String { "archebase.data_gateway.v1.SetRetentionResponse" }
+public struct SetTrashSettingsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SetTrashSettingsResponse" }
 
     public var days: Int32 = 0
     public var affectedObjects: Int64 = 0
@@ -243,6 +510,744 @@ public struct SetRetentionResponse: Message {
     }
 }
 
+public struct GetTrashSettingsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetTrashSettingsRequest" }
+
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            try reader.readUnknown(tag, into: &self.unknownFields)
+        }
+    }
+
+    public var encodedSize: Int {
+        self.unknownFields.count
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+    }
+}
+
+public struct GetTrashSettingsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetTrashSettingsResponse" }
+
+    public var days: Int32 = 0
+    /// What is in the trash.
+    public var trashedObjects: Int64 = 0
+    public var trashedBytes: Int64 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0,
+        trashedObjects: Int64 = 0,
+        trashedBytes: Int64 = 0
+    ) {
+        self.days = days
+        self.trashedObjects = trashedObjects
+        self.trashedBytes = trashedBytes
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.trashedObjects, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.trashedBytes, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoInt64.size(self.trashedObjects, tag: 16)
+        size += ProtoInt64.size(self.trashedBytes, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt64.write(self.trashedBytes, tag: 24, to: &writer)
+        ProtoInt64.write(self.trashedObjects, tag: 16, to: &writer)
+        ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+public struct UpdateObjectRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UpdateObjectRequest" }
+
+    public var fileID: String = ""
+    /// Added to the object's tags, or instead of them with `replace_tags`.
+    public var tags: [String: String] = [:]
+    public var replaceTags: Bool = false
+    /// Keys of tags to remove; keys that the object does not have are ignored.
+    public var removeTags: [String] = []
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        fileID: String = "",
+        tags: [String: String] = [:],
+        replaceTags: Bool = false,
+        removeTags: [String] = []
+    ) {
+        self.fileID = fileID
+        self.tags = tags
+        self.replaceTags = replaceTags
+        self.removeTags = removeTags
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.fileID, from: &reader)
+            case 18: try ProtoMap<ProtoString, ProtoString>.insert(into: &self.tags, tag: tag, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.replaceTags, from: &reader)
+            case 34: try ProtoString.append(to: &self.removeTags, tag: tag, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.fileID, tag: 10)
+        size += ProtoMap<ProtoString, ProtoString>.size(self.tags, tag: 18)
+        size += ProtoBool.size(self.replaceTags, tag: 24)
+        size += ProtoString.size(repeated: self.removeTags, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(repeated: self.removeTags, tag: 34, to: &writer)
+        ProtoBool.write(self.replaceTags, tag: 24, to: &writer)
+        ProtoMap<ProtoString, ProtoString>.write(self.tags, tag: 18, to: &writer)
+        ProtoString.write(self.fileID, tag: 10, to: &writer)
+    }
+}
+
+public struct UpdateObjectResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.UpdateObjectResponse" }
+
+    public var object: DataObject?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        object: DataObject? = nil
+    ) {
+        self.object = object
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<DataObject>.merge(into: &self.object, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<DataObject>.size(optional: self.object, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<DataObject>.write(optional: self.object, tag: 10, to: &writer)
+    }
+}
+
+public struct DeleteObjectsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectsRequest" }
+
+    /// As in ListObjects, not empty and without `trashed`. Ages count to this call; objects that are completed later stay.
+    public var filter: String = ""
+    public var reason: String = ""
+    /// Only counts what would be deleted.
+    public var dryRun: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        filter: String = "",
+        reason: String = "",
+        dryRun: Bool = false
+    ) {
+        self.filter = filter
+        self.reason = reason
+        self.dryRun = dryRun
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 18: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.filter, tag: 10)
+        size += ProtoString.size(self.reason, tag: 18)
+        size += ProtoBool.size(self.dryRun, tag: 24)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.dryRun, tag: 24, to: &writer)
+        ProtoString.write(self.reason, tag: 18, to: &writer)
+        ProtoString.write(self.filter, tag: 10, to: &writer)
+    }
+}
+
+public struct DeleteObjectsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectsResponse" }
+
+    public var matchingObjects: Int64 = 0
+    public var matchingBytes: Int64 = 0
+    /// True = more objects than these may match: to count them all would take too long.
+    public var isLowerBound: Bool = false
+    /// Unset after a dry run.
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        matchingObjects: Int64 = 0,
+        matchingBytes: Int64 = 0,
+        isLowerBound: Bool = false,
+        operation: ObjectOperation? = nil
+    ) {
+        self.matchingObjects = matchingObjects
+        self.matchingBytes = matchingBytes
+        self.isLowerBound = isLowerBound
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt64.merge(into: &self.matchingObjects, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.matchingBytes, from: &reader)
+            case 24: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            case 34: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt64.size(self.matchingObjects, tag: 8)
+        size += ProtoInt64.size(self.matchingBytes, tag: 16)
+        size += ProtoBool.size(self.isLowerBound, tag: 24)
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 34)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 34, to: &writer)
+        ProtoBool.write(self.isLowerBound, tag: 24, to: &writer)
+        ProtoInt64.write(self.matchingBytes, tag: 16, to: &writer)
+        ProtoInt64.write(self.matchingObjects, tag: 8, to: &writer)
+    }
+}
+
+public struct ObjectOperation: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ObjectOperation" }
+
+    public var operationID: String = ""
+    public var status: ObjectOperationStatus = ObjectOperationStatus(rawValue: 0)
+    public var filter: String = ""
+    public var reason: String = ""
+    /// As the audit log names them.
+    public var createdBy: String = ""
+    public var createdAt: Timestamp?
+    public var finishedAt: Timestamp?
+    /// So far.
+    public var deletedObjects: Int64 = 0
+    public var deletedBytes: Int64 = 0
+    /// How much of the organization's objects was looked at.
+    public var progressPercent: Int32 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operationID: String = "",
+        status: ObjectOperationStatus = ObjectOperationStatus(rawValue: 0),
+        filter: String = "",
+        reason: String = "",
+        createdBy: String = "",
+        createdAt: Timestamp? = nil,
+        finishedAt: Timestamp? = nil,
+        deletedObjects: Int64 = 0,
+        deletedBytes: Int64 = 0,
+        progressPercent: Int32 = 0
+    ) {
+        self.operationID = operationID
+        self.status = status
+        self.filter = filter
+        self.reason = reason
+        self.createdBy = createdBy
+        self.createdAt = createdAt
+        self.finishedAt = finishedAt
+        self.deletedObjects = deletedObjects
+        self.deletedBytes = deletedBytes
+        self.progressPercent = progressPercent
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.operationID, from: &reader)
+            case 16: try ProtoEnum<ObjectOperationStatus>.merge(into: &self.status, from: &reader)
+            case 26: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 34: try ProtoString.merge(into: &self.reason, from: &reader)
+            case 42: try ProtoString.merge(into: &self.createdBy, from: &reader)
+            case 50: try ProtoMessage<Timestamp>.merge(into: &self.createdAt, from: &reader)
+            case 58: try ProtoMessage<Timestamp>.merge(into: &self.finishedAt, from: &reader)
+            case 64: try ProtoInt64.merge(into: &self.deletedObjects, from: &reader)
+            case 72: try ProtoInt64.merge(into: &self.deletedBytes, from: &reader)
+            case 80: try ProtoInt32.merge(into: &self.progressPercent, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.operationID, tag: 10)
+        size += ProtoEnum<ObjectOperationStatus>.size(self.status, tag: 16)
+        size += ProtoString.size(self.filter, tag: 26)
+        size += ProtoString.size(self.reason, tag: 34)
+        size += ProtoString.size(self.createdBy, tag: 42)
+        size += ProtoMessage<Timestamp>.size(optional: self.createdAt, tag: 50)
+        size += ProtoMessage<Timestamp>.size(optional: self.finishedAt, tag: 58)
+        size += ProtoInt64.size(self.deletedObjects, tag: 64)
+        size += ProtoInt64.size(self.deletedBytes, tag: 72)
+        size += ProtoInt32.size(self.progressPercent, tag: 80)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.progressPercent, tag: 80, to: &writer)
+        ProtoInt64.write(self.deletedBytes, tag: 72, to: &writer)
+        ProtoInt64.write(self.deletedObjects, tag: 64, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.finishedAt, tag: 58, to: &writer)
+        ProtoMessage<Timestamp>.write(optional: self.createdAt, tag: 50, to: &writer)
+        ProtoString.write(self.createdBy, tag: 42, to: &writer)
+        ProtoString.write(self.reason, tag: 34, to: &writer)
+        ProtoString.write(self.filter, tag: 26, to: &writer)
+        ProtoEnum<ObjectOperationStatus>.write(self.status, tag: 16, to: &writer)
+        ProtoString.write(self.operationID, tag: 10, to: &writer)
+    }
+}
+
+public struct GetObjectOperationRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetObjectOperationRequest" }
+
+    public var operationID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operationID: String = ""
+    ) {
+        self.operationID = operationID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.operationID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.operationID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.operationID, tag: 10, to: &writer)
+    }
+}
+
+public struct GetObjectOperationResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.GetObjectOperationResponse" }
+
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operation: ObjectOperation? = nil
+    ) {
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 10, to: &writer)
+    }
+}
+
+public struct ListObjectOperationsRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListObjectOperationsRequest" }
+
+    public var pageSize: Int32 = 0
+    public var pageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        pageSize: Int32 = 0,
+        pageToken: String = ""
+    ) {
+        self.pageSize = pageSize
+        self.pageToken = pageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.pageSize, from: &reader)
+            case 18: try ProtoString.merge(into: &self.pageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.pageSize, tag: 8)
+        size += ProtoString.size(self.pageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.pageToken, tag: 18, to: &writer)
+        ProtoInt32.write(self.pageSize, tag: 8, to: &writer)
+    }
+}
+
+public struct ListObjectOperationsResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.ListObjectOperationsResponse" }
+
+    public var operations: [ObjectOperation] = []
+    public var nextPageToken: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operations: [ObjectOperation] = [],
+        nextPageToken: String = ""
+    ) {
+        self.operations = operations
+        self.nextPageToken = nextPageToken
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<ObjectOperation>.append(to: &self.operations, tag: tag, from: &reader)
+            case 18: try ProtoString.merge(into: &self.nextPageToken, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<ObjectOperation>.size(repeated: self.operations, tag: 10)
+        size += ProtoString.size(self.nextPageToken, tag: 18)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.nextPageToken, tag: 18, to: &writer)
+        ProtoMessage<ObjectOperation>.write(repeated: self.operations, tag: 10, to: &writer)
+    }
+}
+
+public struct CancelObjectOperationRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CancelObjectOperationRequest" }
+
+    public var operationID: String = ""
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operationID: String = ""
+    ) {
+        self.operationID = operationID
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.operationID, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.operationID, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoString.write(self.operationID, tag: 10, to: &writer)
+    }
+}
+
+public struct CancelObjectOperationResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.CancelObjectOperationResponse" }
+
+    public var operation: ObjectOperation?
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        operation: ObjectOperation? = nil
+    ) {
+        self.operation = operation
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoMessage<ObjectOperation>.merge(into: &self.operation, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoMessage<ObjectOperation>.size(optional: self.operation, tag: 10)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoMessage<ObjectOperation>.write(optional: self.operation, tag: 10, to: &writer)
+    }
+}
+
+public struct RetentionRule: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.RetentionRule" }
+
+    /// As in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
+    public var filter: String = ""
+    /// 0 = keep.
+    public var days: Int32 = 0
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        filter: String = "",
+        days: Int32 = 0
+    ) {
+        self.filter = filter
+        self.days = days
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 10: try ProtoString.merge(into: &self.filter, from: &reader)
+            case 16: try ProtoInt32.merge(into: &self.days, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoString.size(self.filter, tag: 10)
+        size += ProtoInt32.size(self.days, tag: 16)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoInt32.write(self.days, tag: 16, to: &writer)
+        ProtoString.write(self.filter, tag: 10, to: &writer)
+    }
+}
+
+public struct SetRetentionRequest: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SetRetentionRequest" }
+
+    /// For objects that no rule matches; 0 = keep.
+    public var days: Int32 = 0
+    /// Only counts what would go.
+    public var dryRun: Bool = false
+    /// The first rule that matches an object decides. Only with `replace_rules`.
+    public var rules: [RetentionRule] = []
+    /// False = the rules remain as they are.
+    public var replaceRules: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0,
+        dryRun: Bool = false,
+        rules: [RetentionRule] = [],
+        replaceRules: Bool = false
+    ) {
+        self.days = days
+        self.dryRun = dryRun
+        self.rules = rules
+        self.replaceRules = replaceRules
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 16: try ProtoBool.merge(into: &self.dryRun, from: &reader)
+            case 26: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
+            case 32: try ProtoBool.merge(into: &self.replaceRules, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoBool.size(self.dryRun, tag: 16)
+        size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 26)
+        size += ProtoBool.size(self.replaceRules, tag: 32)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.replaceRules, tag: 32, to: &writer)
+        ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 26, to: &writer)
+        ProtoBool.write(self.dryRun, tag: 16, to: &writer)
+        ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
+public struct SetRetentionResponse: Message {
+    public static var fullName: String { "archebase.data_gateway.v1.SetRetentionResponse" }
+
+    public var days: Int32 = 0
+    public var affectedObjects: Int64 = 0
+    public var affectedBytes: Int64 = 0
+    public var rules: [RetentionRule] = []
+    /// True = more objects than these may be affected: to count them all would take too long.
+    public var isLowerBound: Bool = false
+    public var unknownFields = UnknownFields()
+
+    public init() {}
+
+    public init(
+        days: Int32 = 0,
+        affectedObjects: Int64 = 0,
+        affectedBytes: Int64 = 0,
+        rules: [RetentionRule] = [],
+        isLowerBound: Bool = false
+    ) {
+        self.days = days
+        self.affectedObjects = affectedObjects
+        self.affectedBytes = affectedBytes
+        self.rules = rules
+        self.isLowerBound = isLowerBound
+    }
+
+    public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 16: try ProtoInt64.merge(into: &self.affectedObjects, from: &reader)
+            case 24: try ProtoInt64.merge(into: &self.affectedBytes, from: &reader)
+            case 34: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
+            case 40: try ProtoBool.merge(into: &self.isLowerBound, from: &reader)
+            default: try reader.readUnknown(tag, into: &self.unknownFields)
+            }
+        }
+    }
+
+    public var encodedSize: Int {
+        var size = self.unknownFields.count
+        size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoInt64.size(self.affectedObjects, tag: 16)
+        size += ProtoInt64.size(self.affectedBytes, tag: 24)
+        size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 34)
+        size += ProtoBool.size(self.isLowerBound, tag: 40)
+        return size
+    }
+
+    public func write(to writer: inout ProtobufWriter) {
+        writer.unknown(self.unknownFields)
+        ProtoBool.write(self.isLowerBound, tag: 40, to: &writer)
+        ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 34, to: &writer)
+        ProtoInt64.write(self.affectedBytes, tag: 24, to: &writer)
+        ProtoInt64.write(self.affectedObjects, tag: 16, to: &writer)
+        ProtoInt32.write(self.days, tag: 8, to: &writer)
+    }
+}
+
 public struct GetRetentionRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetRetentionRequest" }
 
@@ -269,20 +1274,24 @@ public struct GetRetentionResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetRetentionResponse" }
 
     public var days: Int32 = 0
+    public var rules: [RetentionRule] = []
     public var unknownFields = UnknownFields()
 
     public init() {}
 
     public init(
-        days: Int32 = 0
+        days: Int32 = 0,
+        rules: [RetentionRule] = []
     ) {
         self.days = days
+        self.rules = rules
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case 8: try ProtoInt32.merge(into: &self.days, from: &reader)
+            case 18: try ProtoMessage<RetentionRule>.append(to: &self.rules, tag: tag, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -291,11 +1300,13 @@ public struct GetRetentionResponse: Message {
     public var encodedSize: Int {
         var size = self.unknownFields.count
         size += ProtoInt32.size(self.days, tag: 8)
+        size += ProtoMessage<RetentionRule>.size(repeated: self.rules, tag: 18)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<RetentionRule>.write(repeated: self.rules, tag: 18, to: &writer)
         ProtoInt32.write(self.days, tag: 8, to: &writer)
     }
 }
@@ -431,6 +1442,10 @@ public struct ObjectDetails: Message {
     /// Where the object store has it.
     public var bucket: String = ""
     public var objectKey: String = ""
+    /// Of an object in the trash: who moved it there, as the audit log names them, why, and when it will be deleted.
+    public var trashedBy: String = ""
+    public var trashReason: String = ""
+    public var purgeAt: Timestamp?
     public var unknownFields = UnknownFields()
 
     public init() {}
@@ -443,7 +1458,10 @@ public struct ObjectDetails: Message {
         organization: String = "",
         uploadID: String = "",
         bucket: String = "",
-        objectKey: String = ""
+        objectKey: String = "",
+        trashedBy: String = "",
+        trashReason: String = "",
+        purgeAt: Timestamp? = nil
     ) {
         self.object = object
         self.tags = tags
@@ -453,6 +1471,9 @@ public struct ObjectDetails: Message {
         self.uploadID = uploadID
         self.bucket = bucket
         self.objectKey = objectKey
+        self.trashedBy = trashedBy
+        self.trashReason = trashReason
+        self.purgeAt = purgeAt
     }
 
     public mutating func merge(from reader: inout ProtobufReader) throws(DecodingError) {
@@ -466,6 +1487,9 @@ public struct ObjectDetails: Message {
             case 50: try ProtoString.merge(into: &self.uploadID, from: &reader)
             case 58: try ProtoString.merge(into: &self.bucket, from: &reader)
             case 66: try ProtoString.merge(into: &self.objectKey, from: &reader)
+            case 74: try ProtoString.merge(into: &self.trashedBy, from: &reader)
+            case 82: try ProtoString.merge(into: &self.trashReason, from: &reader)
+            case 90: try ProtoMessage<Timestamp>.merge(into: &self.purgeAt, from: &reader)
             default: try reader.readUnknown(tag, into: &self.unknownFields)
             }
         }
@@ -481,11 +1505,17 @@ public struct ObjectDetails: Message {
         size += ProtoString.size(self.uploadID, tag: 50)
         size += ProtoString.size(self.bucket, tag: 58)
         size += ProtoString.size(self.objectKey, tag: 66)
+        size += ProtoString.size(self.trashedBy, tag: 74)
+        size += ProtoString.size(self.trashReason, tag: 82)
+        size += ProtoMessage<Timestamp>.size(optional: self.purgeAt, tag: 90)
         return size
     }
 
     public func write(to writer: inout ProtobufWriter) {
         writer.unknown(self.unknownFields)
+        ProtoMessage<Timestamp>.write(optional: self.purgeAt, tag: 90, to: &writer)
+        ProtoString.write(self.trashReason, tag: 82, to: &writer)
+        ProtoString.write(self.trashedBy, tag: 74, to: &writer)
         ProtoString.write(self.objectKey, tag: 66, to: &writer)
         ProtoString.write(self.bucket, tag: 58, to: &writer)
         ProtoString.write(self.uploadID, tag: 50, to: &writer)
@@ -844,44 +1874,99 @@ extension FileDescriptor {
     public static let objectManagementProto = FileDescriptor(
         name: "object_management.proto",
         base64: """
-            ChdvYmplY3RfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvIkYK\
-            E0RlbGV0ZU9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmlsZUlkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uIhYKFERl\
-            bGV0ZU9iamVjdFJlc3BvbnNlIkIKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgBIAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIg\
-            ASgIUgZkcnlSdW4ifAoUU2V0UmV0ZW50aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3Rz\
-            GAIgASgDUg9hZmZlY3RlZE9iamVjdHMSJQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMiFQoTR2V0UmV0ZW50\
-            aW9uUmVxdWVzdCIqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzIlMKFUxpc3RCYWRPYmplY3RzUmVx\
-            dWVzdBIbCglwYWdlX3NpemUYASABKAVSCHBhZ2VTaXplEh0KCnBhZ2VfdG9rZW4YAiABKAlSCXBhZ2VUb2tlbiKBAQoWTGlzdEJh\
-            ZE9iamVjdHNSZXNwb25zZRI/CgdvYmplY3RzGAEgAygLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRhT2JqZWN0Ugdv\
-            YmplY3RzEiYKD25leHRfcGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiIrChBHZXRPYmplY3RSZXF1ZXN0EhcKB2ZpbGVf\
-            aWQYASABKAlSBmZpbGVJZCL9AgoNT2JqZWN0RGV0YWlscxI9CgZvYmplY3QYASABKAsyJS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
-            LnYxLkRhdGFPYmplY3RSBm9iamVjdBJGCgR0YWdzGAIgAygLMjIuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRh\
-            aWxzLlRhZ3NFbnRyeVIEdGFncxIbCglkZXZpY2VfaWQYAyABKAlSCGRldmljZUlkEhcKB3NpdGVfaWQYBCABKANSBnNpdGVJZBIi\
-            Cgxvcmdhbml6YXRpb24YBSABKAlSDG9yZ2FuaXphdGlvbhIbCgl1cGxvYWRfaWQYBiABKAlSCHVwbG9hZElkEhYKBmJ1Y2tldBgH\
-            IAEoCVIGYnVja2V0Eh0KCm9iamVjdF9rZXkYCCABKAlSCW9iamVjdEtleRo3CglUYWdzRW50cnkSEAoDa2V5GAEgASgJUgNrZXkS\
-            FAoFdmFsdWUYAiABKAlSBXZhbHVlOgI4ASIqChRHZXRTdGF0aXN0aWNzUmVxdWVzdBISCgRkYXlzGAEgASgFUgRkYXlzIqEBChVH\
-            ZXRTdGF0aXN0aWNzUmVzcG9uc2USJQoOc3RvcmVkX29iamVjdHMYASABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVz\
-            GAIgASgDUgtzdG9yZWRCeXRlcxI+CgRkYXlzGAMgAygLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYWlseVN0YXRpc3Rp\
-            Y3NSBGRheXMiMAoWR2V0T2JqZWN0RmFjZXRzUmVxdWVzdBIWCgZmaWx0ZXIYASABKAlSBmZpbHRlciKKAQoXR2V0T2JqZWN0RmFj\
-            ZXRzUmVzcG9uc2USFAoFY291bnQYASABKANSBWNvdW50EhkKCGlzX2V4YWN0GAIgASgIUgdpc0V4YWN0Ej4KBmZhY2V0cxgDIAMo\
-            CzImLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRSBmZhY2V0cyJmCgtPYmplY3RGYWNldBISCgRuYW1lGAEg\
-            ASgJUgRuYW1lEkMKBnZhbHVlcxgCIAMoCzIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RmFjZXRWYWx1ZVIGdmFs\
-            dWVzIkIKEE9iamVjdEZhY2V0VmFsdWUSFAoFdmFsdWUYASABKAlSBXZhbHVlEhgKB29iamVjdHMYAiABKANSB29iamVjdHMi4QIK\
-            D0RhaWx5U3RhdGlzdGljcxISCgRkYXRlGAEgASgJUgRkYXRlEiUKDnN0b3JlZF9vYmplY3RzGAIgASgDUg1zdG9yZWRPYmplY3Rz\
-            EiEKDHN0b3JlZF9ieXRlcxgDIAEoA1ILc3RvcmVkQnl0ZXMSJwoPYXJyaXZlZF9vYmplY3RzGAQgASgDUg5hcnJpdmVkT2JqZWN0\
-            cxIjCg1hcnJpdmVkX2J5dGVzGAUgASgDUgxhcnJpdmVkQnl0ZXMSJwoPZGVsZXRlZF9vYmplY3RzGAYgASgDUg5kZWxldGVkT2Jq\
-            ZWN0cxIjCg1kZWxldGVkX2J5dGVzGAcgASgDUgxkZWxldGVkQnl0ZXMSKwoRcmVxdWVzdGVkX29iamVjdHMYCCABKANSEHJlcXVl\
-            c3RlZE9iamVjdHMSJwoPcmVxdWVzdGVkX2J5dGVzGAkgASgDUg5yZXF1ZXN0ZWRCeXRlczLOBgoXT2JqZWN0TWFuYWdlbWVudFNl\
-            cnZpY2USbwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJj\
-            aGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJvCgxTZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0\
-            YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJlcXVlc3QaLy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFJldGVudGlvblJl\
-            c3BvbnNlEnQKDEdldFJldGVudGlvbhIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVxdWVzdBovLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0UmV0ZW50aW9uUmVzcG9uc2UiA5ACARJ6Cg5MaXN0QmFkT2JqZWN0cxIwLmFyY2hl\
-            YmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdEJhZE9iamVjdHNSZXF1ZXN0GjEuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0\
-            QmFkT2JqZWN0c1Jlc3BvbnNlIgOQAgESZwoJR2V0T2JqZWN0EisuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RS\
-            ZXF1ZXN0GiguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3REZXRhaWxzIgOQAgESdwoNR2V0U3RhdGlzdGljcxIvLmFy\
-            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0U3RhdGlzdGljc1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
-            dFN0YXRpc3RpY3NSZXNwb25zZSIDkAIBEn0KD0dldE9iamVjdEZhY2V0cxIxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0\
-            T2JqZWN0RmFjZXRzUmVxdWVzdBoyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0RmFjZXRzUmVzcG9uc2UiA5AC\
-            AWIGcHJvdG8z
+            ChdvYmplY3RfbWFuYWdlbWVudC5wcm90bxIZYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MRoSZGF0YV9nYXRld2F5LnByb3RvGh9n\
+            b29nbGUvcHJvdG9idWYvdGltZXN0YW1wLnByb3RvIkYKE0RlbGV0ZU9iamVjdFJlcXVlc3QSFwoHZmlsZV9pZBgBIAEoCVIGZmls\
+            ZUlkEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uIk0KFERlbGV0ZU9iamVjdFJlc3BvbnNlEjUKCHB1cmdlX2F0GAEgASgLMhouZ29v\
+            Z2xlLnByb3RvYnVmLlRpbWVzdGFtcFIHcHVyZ2VBdCIvChRSZXN0b3JlT2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZm\
+            aWxlSWQiVgoVUmVzdG9yZU9iamVjdFJlc3BvbnNlEj0KBm9iamVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEu\
+            RGF0YU9iamVjdFIGb2JqZWN0IkUKElB1cmdlT2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJUgZmaWxlSWQSFgoGcmVhc29u\
+            GAIgASgJUgZyZWFzb24iFQoTUHVyZ2VPYmplY3RSZXNwb25zZSJGChdTZXRUcmFzaFNldHRpbmdzUmVxdWVzdBISCgRkYXlzGAEg\
+            ASgFUgRkYXlzEhcKB2RyeV9ydW4YAiABKAhSBmRyeVJ1biKAAQoYU2V0VHJhc2hTZXR0aW5nc1Jlc3BvbnNlEhIKBGRheXMYASAB\
+            KAVSBGRheXMSKQoQYWZmZWN0ZWRfb2JqZWN0cxgCIAEoA1IPYWZmZWN0ZWRPYmplY3RzEiUKDmFmZmVjdGVkX2J5dGVzGAMgASgD\
+            Ug1hZmZlY3RlZEJ5dGVzIhkKF0dldFRyYXNoU2V0dGluZ3NSZXF1ZXN0InwKGEdldFRyYXNoU2V0dGluZ3NSZXNwb25zZRISCgRk\
+            YXlzGAEgASgFUgRkYXlzEicKD3RyYXNoZWRfb2JqZWN0cxgCIAEoA1IOdHJhc2hlZE9iamVjdHMSIwoNdHJhc2hlZF9ieXRlcxgD\
+            IAEoA1IMdHJhc2hlZEJ5dGVzIvkBChNVcGRhdGVPYmplY3RSZXF1ZXN0EhcKB2ZpbGVfaWQYASABKAlSBmZpbGVJZBJMCgR0YWdz\
+            GAIgAygLMjguYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5VcGRhdGVPYmplY3RSZXF1ZXN0LlRhZ3NFbnRyeVIEdGFncxIhCgxy\
+            ZXBsYWNlX3RhZ3MYAyABKAhSC3JlcGxhY2VUYWdzEh8KC3JlbW92ZV90YWdzGAQgAygJUgpyZW1vdmVUYWdzGjcKCVRhZ3NFbnRy\
+            eRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIlUKFFVwZGF0ZU9iamVjdFJlc3BvbnNlEj0KBm9i\
+            amVjdBgBIAEoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIGb2JqZWN0Il8KFERlbGV0ZU9iamVjdHNS\
+            ZXF1ZXN0EhYKBmZpbHRlchgBIAEoCVIGZmlsdGVyEhYKBnJlYXNvbhgCIAEoCVIGcmVhc29uEhcKB2RyeV9ydW4YAyABKAhSBmRy\
+            eVJ1biLZAQoVRGVsZXRlT2JqZWN0c1Jlc3BvbnNlEikKEG1hdGNoaW5nX29iamVjdHMYASABKANSD21hdGNoaW5nT2JqZWN0cxIl\
+            Cg5tYXRjaGluZ19ieXRlcxgCIAEoA1INbWF0Y2hpbmdCeXRlcxIkCg5pc19sb3dlcl9ib3VuZBgDIAEoCFIMaXNMb3dlckJvdW5k\
+            EkgKCW9wZXJhdGlvbhgEIAEoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUglvcGVyYXRpb24i\
+            vgMKD09iamVjdE9wZXJhdGlvbhIhCgxvcGVyYXRpb25faWQYASABKAlSC29wZXJhdGlvbklkEkgKBnN0YXR1cxgCIAEoDjIwLmFy\
+            Y2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uU3RhdHVzUgZzdGF0dXMSFgoGZmlsdGVyGAMgASgJUgZmaWx0\
+            ZXISFgoGcmVhc29uGAQgASgJUgZyZWFzb24SHQoKY3JlYXRlZF9ieRgFIAEoCVIJY3JlYXRlZEJ5EjkKCmNyZWF0ZWRfYXQYBiAB\
+            KAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgljcmVhdGVkQXQSOwoLZmluaXNoZWRfYXQYByABKAsyGi5nb29nbGUucHJv\
+            dG9idWYuVGltZXN0YW1wUgpmaW5pc2hlZEF0EicKD2RlbGV0ZWRfb2JqZWN0cxgIIAEoA1IOZGVsZXRlZE9iamVjdHMSIwoNZGVs\
+            ZXRlZF9ieXRlcxgJIAEoA1IMZGVsZXRlZEJ5dGVzEikKEHByb2dyZXNzX3BlcmNlbnQYCiABKAVSD3Byb2dyZXNzUGVyY2VudCI+\
+            ChlHZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlvbl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiZgoaR2V0T2JqZWN0\
+            T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgLMiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVy\
+            YXRpb25SCW9wZXJhdGlvbiJZChtMaXN0T2JqZWN0T3BlcmF0aW9uc1JlcXVlc3QSGwoJcGFnZV9zaXplGAEgASgFUghwYWdlU2l6\
+            ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4ikgEKHExpc3RPYmplY3RPcGVyYXRpb25zUmVzcG9uc2USSgoKb3BlcmF0\
+            aW9ucxgBIAMoCzIqLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0T3BlcmF0aW9uUgpvcGVyYXRpb25zEiYKD25leHRf\
+            cGFnZV90b2tlbhgCIAEoCVINbmV4dFBhZ2VUb2tlbiJBChxDYW5jZWxPYmplY3RPcGVyYXRpb25SZXF1ZXN0EiEKDG9wZXJhdGlv\
+            bl9pZBgBIAEoCVILb3BlcmF0aW9uSWQiaQodQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USSAoJb3BlcmF0aW9uGAEgASgL\
+            MiouYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RPcGVyYXRpb25SCW9wZXJhdGlvbiI7Cg1SZXRlbnRpb25SdWxlEhYK\
+            BmZpbHRlchgBIAEoCVIGZmlsdGVyEhIKBGRheXMYAiABKAVSBGRheXMipwEKE1NldFJldGVudGlvblJlcXVlc3QSEgoEZGF5cxgB\
+            IAEoBVIEZGF5cxIXCgdkcnlfcnVuGAIgASgIUgZkcnlSdW4SPgoFcnVsZXMYAyADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5\
+            LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiMKDXJlcGxhY2VfcnVsZXMYBCABKAhSDHJlcGxhY2VSdWxlcyLiAQoUU2V0UmV0ZW50\
+            aW9uUmVzcG9uc2USEgoEZGF5cxgBIAEoBVIEZGF5cxIpChBhZmZlY3RlZF9vYmplY3RzGAIgASgDUg9hZmZlY3RlZE9iamVjdHMS\
+            JQoOYWZmZWN0ZWRfYnl0ZXMYAyABKANSDWFmZmVjdGVkQnl0ZXMSPgoFcnVsZXMYBCADKAsyKC5hcmNoZWJhc2UuZGF0YV9nYXRl\
+            d2F5LnYxLlJldGVudGlvblJ1bGVSBXJ1bGVzEiQKDmlzX2xvd2VyX2JvdW5kGAUgASgIUgxpc0xvd2VyQm91bmQiFQoTR2V0UmV0\
+            ZW50aW9uUmVxdWVzdCJqChRHZXRSZXRlbnRpb25SZXNwb25zZRISCgRkYXlzGAEgASgFUgRkYXlzEj4KBXJ1bGVzGAIgAygLMigu\
+            YXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5SZXRlbnRpb25SdWxlUgVydWxlcyJTChVMaXN0QmFkT2JqZWN0c1JlcXVlc3QSGwoJ\
+            cGFnZV9zaXplGAEgASgFUghwYWdlU2l6ZRIdCgpwYWdlX3Rva2VuGAIgASgJUglwYWdlVG9rZW4igQEKFkxpc3RCYWRPYmplY3Rz\
+            UmVzcG9uc2USPwoHb2JqZWN0cxgBIAMoCzIlLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuRGF0YU9iamVjdFIHb2JqZWN0cxIm\
+            Cg9uZXh0X3BhZ2VfdG9rZW4YAiABKAlSDW5leHRQYWdlVG9rZW4iKwoQR2V0T2JqZWN0UmVxdWVzdBIXCgdmaWxlX2lkGAEgASgJ\
+            UgZmaWxlSWQi9gMKDU9iamVjdERldGFpbHMSPQoGb2JqZWN0GAEgASgLMiUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EYXRh\
+            T2JqZWN0UgZvYmplY3QSRgoEdGFncxgCIAMoCzIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscy5UYWdz\
+            RW50cnlSBHRhZ3MSGwoJZGV2aWNlX2lkGAMgASgJUghkZXZpY2VJZBIXCgdzaXRlX2lkGAQgASgDUgZzaXRlSWQSIgoMb3JnYW5p\
+            emF0aW9uGAUgASgJUgxvcmdhbml6YXRpb24SGwoJdXBsb2FkX2lkGAYgASgJUgh1cGxvYWRJZBIWCgZidWNrZXQYByABKAlSBmJ1\
+            Y2tldBIdCgpvYmplY3Rfa2V5GAggASgJUglvYmplY3RLZXkSHQoKdHJhc2hlZF9ieRgJIAEoCVIJdHJhc2hlZEJ5EiEKDHRyYXNo\
+            X3JlYXNvbhgKIAEoCVILdHJhc2hSZWFzb24SNQoIcHVyZ2VfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wUgdw\
+            dXJnZUF0GjcKCVRhZ3NFbnRyeRIQCgNrZXkYASABKAlSA2tleRIUCgV2YWx1ZRgCIAEoCVIFdmFsdWU6AjgBIioKFEdldFN0YXRp\
+            c3RpY3NSZXF1ZXN0EhIKBGRheXMYASABKAVSBGRheXMioQEKFUdldFN0YXRpc3RpY3NSZXNwb25zZRIlCg5zdG9yZWRfb2JqZWN0\
+            cxgBIAEoA1INc3RvcmVkT2JqZWN0cxIhCgxzdG9yZWRfYnl0ZXMYAiABKANSC3N0b3JlZEJ5dGVzEj4KBGRheXMYAyADKAsyKi5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRhaWx5U3RhdGlzdGljc1IEZGF5cyIwChZHZXRPYmplY3RGYWNldHNSZXF1ZXN0EhYK\
+            BmZpbHRlchgBIAEoCVIGZmlsdGVyIooBChdHZXRPYmplY3RGYWNldHNSZXNwb25zZRIUCgVjb3VudBgBIAEoA1IFY291bnQSGQoI\
+            aXNfZXhhY3QYAiABKAhSB2lzRXhhY3QSPgoGZmFjZXRzGAMgAygLMiYuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5PYmplY3RG\
+            YWNldFIGZmFjZXRzImYKC09iamVjdEZhY2V0EhIKBG5hbWUYASABKAlSBG5hbWUSQwoGdmFsdWVzGAIgAygLMisuYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5PYmplY3RGYWNldFZhbHVlUgZ2YWx1ZXMiQgoQT2JqZWN0RmFjZXRWYWx1ZRIUCgV2YWx1ZRgBIAEo\
+            CVIFdmFsdWUSGAoHb2JqZWN0cxgCIAEoA1IHb2JqZWN0cyLhAgoPRGFpbHlTdGF0aXN0aWNzEhIKBGRhdGUYASABKAlSBGRhdGUS\
+            JQoOc3RvcmVkX29iamVjdHMYAiABKANSDXN0b3JlZE9iamVjdHMSIQoMc3RvcmVkX2J5dGVzGAMgASgDUgtzdG9yZWRCeXRlcxIn\
+            Cg9hcnJpdmVkX29iamVjdHMYBCABKANSDmFycml2ZWRPYmplY3RzEiMKDWFycml2ZWRfYnl0ZXMYBSABKANSDGFycml2ZWRCeXRl\
+            cxInCg9kZWxldGVkX29iamVjdHMYBiABKANSDmRlbGV0ZWRPYmplY3RzEiMKDWRlbGV0ZWRfYnl0ZXMYByABKANSDGRlbGV0ZWRC\
+            eXRlcxIrChFyZXF1ZXN0ZWRfb2JqZWN0cxgIIAEoA1IQcmVxdWVzdGVkT2JqZWN0cxInCg9yZXF1ZXN0ZWRfYnl0ZXMYCSABKANS\
+            DnJlcXVlc3RlZEJ5dGVzKrIBChVPYmplY3RPcGVyYXRpb25TdGF0dXMSJwojT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfVU5TUEVD\
+            SUZJRUQQABIjCh9PQkpFQ1RfT1BFUkFUSU9OX1NUQVRVU19SVU5OSU5HEAESJQohT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfU1VD\
+            Q0VFREVEEAISJAogT0JKRUNUX09QRVJBVElPTl9TVEFUVVNfQ0FOQ0VMRUQQAzK6DwoXT2JqZWN0TWFuYWdlbWVudFNlcnZpY2US\
+            bwoMRGVsZXRlT2JqZWN0Ei4uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXF1ZXN0Gi8uYXJjaGViYXNl\
+            LmRhdGFfZ2F0ZXdheS52MS5EZWxldGVPYmplY3RSZXNwb25zZRJyCg1SZXN0b3JlT2JqZWN0Ei8uYXJjaGViYXNlLmRhdGFfZ2F0\
+            ZXdheS52MS5SZXN0b3JlT2JqZWN0UmVxdWVzdBowLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuUmVzdG9yZU9iamVjdFJlc3Bv\
+            bnNlEmwKC1B1cmdlT2JqZWN0Ei0uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5QdXJnZU9iamVjdFJlcXVlc3QaLi5hcmNoZWJh\
+            c2UuZGF0YV9nYXRld2F5LnYxLlB1cmdlT2JqZWN0UmVzcG9uc2USewoQU2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuU2V0VHJhc2hTZXR0aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLlNldFRyYXNoU2V0\
+            dGluZ3NSZXNwb25zZRKAAQoQR2V0VHJhc2hTZXR0aW5ncxIyLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0VHJhc2hTZXR0\
+            aW5nc1JlcXVlc3QaMy5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFRyYXNoU2V0dGluZ3NSZXNwb25zZSIDkAIBEm8KDFVw\
+            ZGF0ZU9iamVjdBIuLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVxdWVzdBovLmFyY2hlYmFzZS5kYXRh\
+            X2dhdGV3YXkudjEuVXBkYXRlT2JqZWN0UmVzcG9uc2UScgoNRGVsZXRlT2JqZWN0cxIvLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXku\
+            djEuRGVsZXRlT2JqZWN0c1JlcXVlc3QaMC5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkRlbGV0ZU9iamVjdHNSZXNwb25zZRKG\
+            AQoSR2V0T2JqZWN0T3BlcmF0aW9uEjQuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXF1ZXN0\
+            GjUuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5HZXRPYmplY3RPcGVyYXRpb25SZXNwb25zZSIDkAIBEowBChRMaXN0T2JqZWN0\
+            T3BlcmF0aW9ucxI2LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlzdE9iamVjdE9wZXJhdGlvbnNSZXF1ZXN0GjcuYXJjaGVi\
+            YXNlLmRhdGFfZ2F0ZXdheS52MS5MaXN0T2JqZWN0T3BlcmF0aW9uc1Jlc3BvbnNlIgOQAgESigEKFUNhbmNlbE9iamVjdE9wZXJh\
+            dGlvbhI3LmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVxdWVzdBo4LmFyY2hlYmFzZS5k\
+            YXRhX2dhdGV3YXkudjEuQ2FuY2VsT2JqZWN0T3BlcmF0aW9uUmVzcG9uc2USbwoMU2V0UmV0ZW50aW9uEi4uYXJjaGViYXNlLmRh\
+            dGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25SZXF1ZXN0Gi8uYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5TZXRSZXRlbnRpb25S\
+            ZXNwb25zZRJ0CgxHZXRSZXRlbnRpb24SLi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlcXVlc3QaLy5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFJldGVudGlvblJlc3BvbnNlIgOQAgESegoOTGlzdEJhZE9iamVjdHMSMC5hcmNo\
+            ZWJhc2UuZGF0YV9nYXRld2F5LnYxLkxpc3RCYWRPYmplY3RzUmVxdWVzdBoxLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuTGlz\
+            dEJhZE9iamVjdHNSZXNwb25zZSIDkAIBEmcKCUdldE9iamVjdBIrLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuR2V0T2JqZWN0\
+            UmVxdWVzdBooLmFyY2hlYmFzZS5kYXRhX2dhdGV3YXkudjEuT2JqZWN0RGV0YWlscyIDkAIBEncKDUdldFN0YXRpc3RpY3MSLy5h\
+            cmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldFN0YXRpc3RpY3NSZXF1ZXN0GjAuYXJjaGViYXNlLmRhdGFfZ2F0ZXdheS52MS5H\
+            ZXRTdGF0aXN0aWNzUmVzcG9uc2UiA5ACARJ9Cg9HZXRPYmplY3RGYWNldHMSMS5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdl\
+            dE9iamVjdEZhY2V0c1JlcXVlc3QaMi5hcmNoZWJhc2UuZGF0YV9nYXRld2F5LnYxLkdldE9iamVjdEZhY2V0c1Jlc3BvbnNlIgOQ\
+            AgFiBnByb3RvMw==
             """)
 }

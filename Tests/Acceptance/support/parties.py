@@ -72,6 +72,11 @@ class User:
         """A call of ObjectManagementService."""
         return self._call("admin", self.stubs.gateway, "ObjectManagementService", method, fields)
 
+    def delete_permanently(self, file_id: str, reason: str = "acceptance test") -> None:
+        """Moves an object to the trash, and purges it there."""
+        self.object_management("DeleteObject", file_id=file_id, reason=reason)
+        self.object_management("PurgeObject", file_id=file_id)
+
     def copies(self, method: str, **fields):
         """A call of DataGatewayCopyService."""
         return self._call("gateway", self.stubs.gateway, "DataGatewayCopyService", method, fields)

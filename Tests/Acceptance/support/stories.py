@@ -248,7 +248,7 @@ class Story:
         self._complete(attempt, data, attempt.object.put(data))
         (found,) = [o for o in self.user.list_all(filter=f"raw_tags.run={self.run}") if o.size_bytes == len(data)]
         attempt.may_be_deleted, attempt.may_be_over = True, True
-        self.user.object_management("DeleteObject", file_id=found.file_id, reason="acceptance test")
+        self.user.delete_permanently(found.file_id)
         attempt.is_deleted = True
 
     def _static_key(self) -> None:

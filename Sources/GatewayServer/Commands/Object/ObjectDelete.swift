@@ -5,15 +5,18 @@ import Proto
 /// `data-gateway object delete`
 struct ObjectDelete: ClientCommand {
     static let name = "delete"
-    static let summary = "Delete an object permanently"
+    static let summary = "Delete an object: move it to the trash"
     static let discussion = [
-        "Downloads in progress finish; URLs that were issued before stop working."
+        """
+        The object can be restored with 'trash restore' for the days that 'trash show' prints. If these are 0, it is \
+        deleted permanently.
+        """
     ]
 
     static var parameters: [Parameter<Self>] {
         [
             .argument("FILE_ID", \.fileID, "The object's file id, as printed by ls"),
-            .option("--reason", "TEXT", \.reason, "The reason, kept in the object's deletion record"),
+            .option("--reason", "TEXT", \.reason, "The reason, kept with the object and in its deletion record"),
         ] + connectionParameters
     }
 
@@ -22,9 +25,15 @@ struct ObjectDelete: ClientCommand {
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        _ = try await ObjectManagementServiceClient(gateway).deleteObject(
+        let reply = try await ObjectManagementServiceClient(gateway).deleteObject(
             DeleteObjectRequest(fileID: fileID, reason: reason))
+        let purgeAt = ResourceField.time("purge_at", reply.purgeAt)
         return Reply(
-            json: .object([JSONValue.Member(name: "file_id", value: .string(fileID))]), text: "deleted \(fileID)")
+            json: .object([
+                JSONValue.Member(name: "file_id", value: .string(fileID)),
+                JSONValue.Member(name: purgeAt.name, value: purgeAt.json),
+            ]),
+            text: reply.purgeAt == nil
+                ? "deleted \(fileID)" : "moved \(fileID) to the trash; it is deleted at \(purgeAt.text)")
     }
 }

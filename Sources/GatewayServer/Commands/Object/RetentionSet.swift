@@ -7,26 +7,39 @@ struct RetentionSet: ClientCommand {
     static let summary = "Set the organization's retention, the age at which its objects are deleted"
     static let discussion = [
         """
-        The age of an object counts from the completion of its upload. Objects that are already older are deleted within \
-        two minutes: check them with --dry-run first.
+        The age of an object counts from the completion of its upload. Objects that are already older move to the trash \
+        within two minutes: check them with --dry-run first.
+        """,
         """
+        DAYS is for objects that no rule matches; otherwise the first rule that matches decides. A FILTER is as for ls, for \
+        example kind=test, device=261121-000001 or site=2. Rules remain as they are unless --rule or --no-rules is given.
+        """,
     ]
 
     static var parameters: [Parameter<Self>] {
         [
             .argument("DAYS", \.days, "The number of days; 0 = keep objects"),
+            .repeated("--rule", "DAYS:FILTER", \.rules, "Keep objects that match FILTER for DAYS; 0 = keep them"),
+            .flag("--no-rules", \.removesRules, "Remove all rules"),
             .flag("--dry-run", \.isDryRun, "Show what would be deleted now, without changing the retention"),
         ] + connectionParameters
     }
 
     var days: Int64 = 0
+    var rules: [RetentionRuleArgument] = []
+    var removesRules = false
     var isDryRun = false
     var connection = ConnectionOptions()
 
     func call(_ gateway: SignedInConnection) async throws -> Reply {
-        Reply(
+        guard rules.isEmpty || !removesRules else {
+            throw ClientFailure("--rule and --no-rules must not be given together", exitCode: .usage)
+        }
+        return Reply(
             try await ObjectManagementServiceClient(gateway).setRetention(
-                SetRetentionRequest(days: Int32(clamping: days), dryRun: isDryRun)))
+                SetRetentionRequest(
+                    days: Int32(clamping: days), dryRun: isDryRun, rules: rules.map(\.message),
+                    replaceRules: removesRules || !rules.isEmpty)))
     }
 }
 
@@ -34,10 +47,12 @@ extension SetRetentionResponse: Resource {
     package static let columns = ["days"]
 
     package var fields: [ResourceField] {
-        [
-            .number("days", Int64(days), shownAs: RetentionShow.text(days)),
-            .number("affected_objects", affectedObjects, shownAs: "\(affectedObjects)"),
-            .number("affected_bytes", affectedBytes, shownAs: "\(affectedBytes)"),
+        let prefix = isLowerBound ? "at least " : ""
+        return [
+            .number("days", Int64(days), shownAs: RetentionShow.text(days)), rules.field,
+            .number("affected_objects", affectedObjects, shownAs: "\(prefix)\(affectedObjects)"),
+            .number("affected_bytes", affectedBytes, shownAs: "\(prefix)\(affectedBytes)"),
+            ResourceField(name: "is_lower_bound", json: .bool(isLowerBound), text: ""),
         ]
     }
 }

@@ -20,5 +20,7 @@ struct RetentionShow: ClientCommand {
 extension GetRetentionResponse: Resource {
     package static let columns = ["days"]
 
-    package var fields: [ResourceField] { [.number("days", Int64(days), shownAs: RetentionShow.text(days))] }
+    package var fields: [ResourceField] {
+        [.number("days", Int64(days), shownAs: RetentionShow.text(days)), rules.field]
+    }
 }

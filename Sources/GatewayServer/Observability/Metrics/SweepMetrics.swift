@@ -7,6 +7,10 @@ package final class SweepMetrics: MetricSource {
         case uploads
         /// Objects that were older than their organization keeps them.
         case objects
+        /// Objects that were in the trash for long enough.
+        case trash
+        /// Operations on many objects that finished long ago.
+        case operations = "object_operations"
         /// Rows of multipart uploads that had ended, which an earlier process left.
         case rows = "multipart_rows"
         /// Records of uploads that ended long ago.

@@ -1,0 +1,117 @@
+import Accounts
+import Basics
+import Crypto
+import Database
+import GatewayAPI
+import ObjectFilters
+import RPC
+
+/// The rules of DeleteObjects, GetObjectOperation, ListObjectOperations and CancelObjectOperation.
+struct BulkDeletion: Sendable {
+    /// Running operations of one organization.
+    private static let mostRunning = 10
+    /// Rows that a dry run looks at, and the beginning of an operation.
+    private static let (mostRows, mostRowsAtBeginning) = (1_000_000, 20_000)
+    /// Longer than any that was ever issued.
+    private static let longestID = 128
+
+    let database: Database
+    let clock: any WallClock
+    let identifiers: Identifiers
+    let runner: OperationRunner
+
+    /// Which objects a filter of DeleteObjects means.
+    ///
+    /// - Throws: INVALID_ARGUMENT where it is not valid.
+    static func parse(_ text: String) throws(RPCError) -> ObjectFilter {
+        guard !text.isEmpty else {
+            throw .invalidArgument("filter must not be empty: size>=0 matches all objects")
+        }
+        let filter = try ObjectListing.parse(text)
+        guard !filter.contains(where: { if case .trashed = $0 { true } else { false } }) else {
+            throw .invalidArgument("filter must not have a term trashed: objects in the trash are deleted already")
+        }
+        return filter.hidingTrash
+    }
+
+    /// - Returns: what matches now; and the operation, unless this is a dry run.
+    func delete(
+        _ text: String, reason: String, isDryRun: Bool, by caller: Caller
+    ) async throws -> (matches: MatchCount, operation: BulkOperation?) {
+        try FieldRules.note(reason, field: "reason", limit: 512)
+        let now = clock.now()
+        let organization = caller.organization
+        let count = try await MatchCount.count(
+            Self.parse(text).resolved(at: now.seconds), organizationID: organization.id,
+            mostRows: isDryRun ? Self.mostRows : Self.mostRowsAtBeginning, in: database)
+        guard !isDryRun else { return (count, nil) }
+        let id = identifiers.uuid()
+        let operation = try await database.write(mayUseReserve: true) { connection in
+            let records = ObjectOperationRecords(connection)
+            guard try records.countRunning(organizationID: organization.id) < Self.mostRunning else {
+                throw RPCError(
+                    .overloaded,
+                    "the organization already has \(Self.mostRunning) running operations: wait until one finishes",
+                    retryAfterMilliseconds: 30_000)
+            }
+            let entry = caller.did(to: Self.name(id))
+            let end = try records.endOfObjects()
+            let operation = BulkOperation(
+                id: id, organizationID: organization.id, filter: text, reason: reason, actor: entry.actor,
+                createdAt: now, firstPosition: end, nextPosition: end)
+            try records.insert(operation)
+            try Audit.record(entry, at: now, in: connection)
+            connection.afterCommit { [runner] in runner.wake() }
+            return operation
+        }
+        return (count, operation)
+    }
+
+    func operation(_ id: String, for caller: Caller) async throws -> BulkOperation {
+        try Self.check(id)
+        return try await database.read { try Self.find(id, for: caller, ObjectOperationRecords($0)) }
+    }
+
+    /// A page of the organization's operations, newest first; its cursor is an operation's id.
+    ///
+    /// - Returns: one more than the page holds, where there is one.
+    func operations(_ page: Page, for caller: Caller) async throws -> [BulkOperation] {
+        try await database.read {
+            try ObjectOperationRecords($0).operations(
+                organizationID: caller.organization.id, after: page.cursor, limit: page.size + 1)
+        }
+    }
+
+    /// What was removed stays removed. An operation that has finished stays as it is.
+    func cancel(_ id: String, by caller: Caller) async throws -> BulkOperation {
+        try Self.check(id)
+        let now = clock.now()
+        return try await database.write(mayUseReserve: true) { connection in
+            let records = ObjectOperationRecords(connection)
+            var operation = try Self.find(id, for: caller, records)
+            guard operation.state == .running else { return operation }
+            operation.finish(as: .canceled, at: now)
+            try records.update(operation)
+            try Audit.record(caller.did(to: Self.name(id)), at: now, in: connection)
+            return operation
+        }
+    }
+
+    /// An operation's name in the audit log.
+    static func name(_ id: String) -> String { "objectOperations/\(id)" }
+
+    private static func check(_ id: String) throws(RPCError) {
+        guard (1...longestID).contains(id.utf8.count) else {
+            throw .invalidArgument("operation_id must be 1 to \(longestID) bytes")
+        }
+    }
+
+    private static func find(
+        _ id: String, for caller: Caller, _ records: ObjectOperationRecords
+    ) throws -> BulkOperation {
+        guard let operation = try records.operation(id, scope: caller.organization.id) else {
+            throw RPCError.notFound("operation \(id) does not exist")
+        }
+        return operation
+    }
+}

@@ -1,0 +1,123 @@
+import Basics
+import Database
+
+/// The SQL of operations on many objects.
+struct ObjectOperationRecords {
+    static let migration = Migration(
+        name: "catalog-operations",
+        sql: """
+            -- filter: ages in it count to created_at. first_position: objects from there on came later. next_position:
+            -- objects from there on are done. objects, bytes: removed so far.
+            CREATE TABLE object_operations (
+                id TEXT PRIMARY KEY,
+                organization_id INTEGER NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+                filter TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                state INTEGER NOT NULL,
+                first_position INTEGER NOT NULL,
+                next_position INTEGER NOT NULL,
+                objects INTEGER NOT NULL,
+                bytes INTEGER NOT NULL,
+                created_at INTEGER NOT NULL,
+                finished_at INTEGER
+            ) STRICT;
+            CREATE INDEX object_operations_by_organization ON object_operations (organization_id, id);
+            CREATE INDEX object_operations_running ON object_operations (id) WHERE finished_at IS NULL;
+            CREATE INDEX object_operations_finished ON object_operations (finished_at) WHERE finished_at IS NOT NULL;
+            """)
+
+    private static let columns = """
+        id, organization_id, filter, reason, actor, state, first_position, next_position, objects, bytes, created_at,
+        finished_at
+        """
+
+    let connection: Connection
+
+    init(_ connection: Connection) {
+        self.connection = connection
+    }
+
+    /// The position behind that of the newest object.
+    func endOfObjects() throws -> Int64 {
+        try connection.first("SELECT coalesce(max(position), 0) + 1 AS next FROM objects") { $0.int64("next") } ?? 1
+    }
+
+    func insert(_ operation: BulkOperation) throws {
+        try connection.execute(
+            """
+            INSERT INTO object_operations (\(Self.columns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            """, operation.id, operation.organizationID, operation.filter, operation.reason, operation.actor,
+            operation.state.rawValue, operation.firstPosition, operation.nextPosition, operation.removed.objects,
+            operation.removed.bytes, operation.createdAt.microseconds, operation.finishedAt?.microseconds)
+    }
+
+    /// Its state and progress.
+    func update(_ operation: BulkOperation) throws {
+        try connection.execute(
+            """
+            UPDATE object_operations SET state = $2, next_position = $3, objects = $4, bytes = $5, finished_at = $6
+            WHERE id = $1
+            """, operation.id, operation.state.rawValue, operation.nextPosition, operation.removed.objects,
+            operation.removed.bytes, operation.finishedAt?.microseconds)
+    }
+
+    /// - Parameter scope: the organization that must have it; `nil` = whichever.
+    func operation(_ id: String, scope: Int64?) throws -> BulkOperation? {
+        try connection.first(
+            """
+            SELECT \(Self.columns) FROM object_operations
+            WHERE id = $1 AND organization_id = coalesce($2, organization_id)
+            """, id, scope, row: Self.operation)
+    }
+
+    /// The operations of an organization, newest first.
+    ///
+    /// - Parameter last: only what is older than this one; empty = from the newest on.
+    func operations(organizationID: Int64, after last: String, limit: Int) throws -> [BulkOperation] {
+        try connection.query(
+            """
+            SELECT \(Self.columns) FROM object_operations
+            WHERE organization_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3
+            """, organizationID, last, limit, row: Self.operation)
+    }
+
+    /// The ids of what is not finished, oldest first.
+    func running() throws -> [String] {
+        try connection.query("SELECT id FROM object_operations WHERE finished_at IS NULL ORDER BY id") {
+            $0.text("id")
+        }
+    }
+
+    func countRunning(organizationID: Int64) throws -> Int {
+        try connection.first(
+            "SELECT count(*) AS running FROM object_operations WHERE finished_at IS NULL AND organization_id = $1",
+            organizationID
+        ) { $0.int("running") } ?? 0
+    }
+
+    /// Removes operations that finished so long ago.
+    ///
+    /// - Returns: how many; fewer than `limit` when none is left.
+    func forget(finishedFor time: Duration, _ permit: DeletionPermit, limit: Int) throws -> Int {
+        let oldest = try permit.now().subtracting(time)
+        return try connection.execute(
+            """
+            DELETE FROM object_operations WHERE id IN (
+                SELECT id FROM object_operations WHERE \(permit.isBefore("finished_at", "$1"))
+                ORDER BY finished_at LIMIT $2)
+            """, oldest.microseconds, limit)
+    }
+
+    private static func operation(_ row: Row) -> BulkOperation {
+        BulkOperation(
+            id: row.text("id"), organizationID: row.int64("organization_id"), filter: row.text("filter"),
+            reason: row.text("reason"), actor: row.text("actor"), createdAt: row.time("created_at"),
+            firstPosition: row.int64("first_position"),
+            state: BulkOperation.State(rawValue: row.int64("state")) ?? .canceled,
+            nextPosition: row.int64("next_position"),
+            removed: Amount(objects: row.int64("objects"), bytes: row.int64("bytes")),
+            finishedAt: row.optionalTime("finished_at"))
+    }
+}

@@ -1,0 +1,119 @@
+import Accounts
+import Basics
+import Database
+import ObjectFilters
+
+/// Works off the operations that are running, in turns, until its task is cancelled.
+///
+/// Each transaction is small, other writes have the writer for as long again behind it, and how far an operation came is in
+/// the same commit: what a kill interrupts, the next start goes on with.
+final class OperationRunner: Sendable {
+    /// Objects in one transaction: those that move to the trash, and those that are deleted with their parts.
+    private static let (batch, batchOfDeletions) = (100, 16)
+    /// Rows that are looked at for one transaction.
+    private static let rows = 2000
+    /// Between two transactions, at least.
+    private static let shortestPause = Duration.milliseconds(1)
+    /// After a failure.
+    private static let retryDelay = Duration.seconds(5)
+
+    private let database: Database
+    private let removal: ObjectRemoval
+    private let clock: any WallClock
+    private let log: Logger
+    private let signal = Signal()
+
+    init(database: Database, removal: ObjectRemoval, clock: any WallClock, log: Logger) {
+        self.database = database
+        self.removal = removal
+        self.clock = clock
+        self.log = log
+    }
+
+    /// There may be something to do.
+    func wake() { signal.notify() }
+
+    func run() async {
+        while !Task.isCancelled {
+            let notified = signal.count
+            do {
+                let running = try await database.read { try ObjectOperationRecords($0).running() }
+                if running.isEmpty {
+                    await signal.wait(after: notified)
+                    continue
+                }
+                var hasFailed = false
+                for id in running where !Task.isCancelled {
+                    do {
+                        try await work(on: id)
+                    } catch {
+                        // The others go on.
+                        hasFailed = true
+                        report(error, of: id)
+                    }
+                }
+                if hasFailed { try? await Task.sleep(for: Self.retryDelay) }
+            } catch {
+                report(error, of: "")
+                try? await Task.sleep(for: Self.retryDelay)
+            }
+        }
+    }
+
+    private func report(_ error: any Error, of id: String) {
+        if error is CancellationError { return }
+        log.write("an operation on objects failed", ["operation_id": id, "error": "\(error)"], level: .error)
+    }
+
+    private func work(on id: String) async throws {
+        let watch = ContinuousClock()
+        let start = watch.now
+        try await step(id)
+        try await Task.sleep(for: max(watch.now - start, Self.shortestPause))
+    }
+
+    /// Removes the next objects that match.
+    func step(_ id: String) async throws {
+        guard let (operation, grace) = try await operation(id) else { return }
+        let filter = try BulkDeletion.parse(operation.filter).resolved(at: operation.createdAt.seconds)
+        let limit = grace.days > 0 ? Self.batch : Self.batchOfDeletions
+        let (positions, rest) = try await database.readInBackground { connection in
+            let search = try ObjectSearch(
+                filter, scope: operation.organizationID, in: connection, budget: SearchBudget(Self.rows))
+            let matches = try search.matches(below: operation.nextPosition, limit: limit) { _ in true }
+            return (matches.found.map(\.position), matches.rest)
+        }
+        try await database.write(mayUseReserve: true) { [removal, clock] connection in
+            let records = ObjectOperationRecords(connection)
+            // It may have been canceled since; and tags changed, or an object restored.
+            guard var operation = try records.operation(id, scope: nil), operation.state == .running else { return }
+            let found = try MatchingRows(filter, scope: operation.organizationID, in: connection)
+                .matches(at: positions, row: ObjectRecords.object)
+            let now = clock.now()
+            let order = ObjectRemoval.Order(actor: operation.actor, reason: operation.reason)
+            let grace = try ObjectRecords(connection).trashGrace(organizationID: operation.organizationID)
+            for match in found { try removal.remove(match.value, order, grace, at: now, in: connection) }
+            operation.removed.objects += Int64(found.count)
+            operation.removed.bytes += found.reduce(0) { $0 + $1.value.content.size }
+            operation.nextPosition = rest ?? 0
+            if rest == nil { operation.finish(as: .succeeded, at: now) }
+            try records.update(operation)
+            guard !found.isEmpty else { return }
+            try Audit.record(
+                AuditEntry(
+                    actor: operation.actor,
+                    organization: try Accounts.organization(operation.organizationID, in: connection),
+                    action: "ApplyDeleteObjects", target: BulkDeletion.name(id), ids: found.map(\.value.fileID),
+                    peer: "", count: found.count), at: now, in: connection)
+        }
+    }
+
+    private func operation(_ id: String) async throws -> (BulkOperation, TrashGrace)? {
+        try await database.read { connection in
+            guard let operation = try ObjectOperationRecords(connection).operation(id, scope: nil),
+                operation.state == .running
+            else { return nil }
+            return (operation, try ObjectRecords(connection).trashGrace(organizationID: operation.organizationID))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Accounts
+import Basics
+import Database
+
+/// Removal by age: the retention of an organization.
+extension ObjectRemoval {
+    /// Rows that one read compares with the rules.
+    private static let chunk = 500
+    /// Rows that one sweep compares with an organization's rules, and a dry run.
+    private static let (mostRowsOfASweep, mostRowsOfACount) = (200_000, 1_000_000)
+
+    func retention(for caller: Caller) async throws -> RetentionRules {
+        try await database.read { try ObjectRecords($0).retentionRules(organizationID: caller.organization.id) }
+    }
+
+    /// - Parameter keepsRules: whether only the default changes.
+    /// - Returns: the retention that this makes, and what is older than it allows now. The next sweep removes that, unless
+    ///   this was a dry run.
+    func setRetention(
+        _ asked: RetentionRules, keepsRules: Bool, isDryRun: Bool, by caller: Caller
+    ) async throws -> (set: RetentionRules, affected: MatchCount) {
+        let now = clock.now()
+        let organizationID = caller.organization.id
+        var retention = asked
+        if keepsRules { retention.rules = try await self.retention(for: caller).rules }
+        let affected = try await countExpired(retention, organizationID, at: now)
+        if !isDryRun {
+            try await database.write(mayUseReserve: true) { [retention] connection in
+                try ObjectRecords(connection).setRetentionRules(
+                    retention, organizationID: organizationID, keepsRules: keepsRules)
+                let rules = keepsRules ? "" : "+\(retention.rules.count)"
+                try Audit.record(caller.did(to: "retention/\(retention.days)\(rules)"), at: now, in: connection)
+            }
+        }
+        return (retention, affected)
+    }
+
+    private func countExpired(
+        _ retention: RetentionRules, _ organizationID: Int64, at now: UnixTime
+    ) async throws -> MatchCount {
+        var count = MatchCount()
+        guard let youngest = retention.ages.first else { return count }
+        guard !retention.rules.isEmpty else {
+            count.amount = try await database.readInBackground { connection in
+                let (objects, bytes) = try ObjectRecords(connection).countExpired(
+                    organizationID: organizationID, before: RetentionRules.limit(days: youngest, at: now))
+                return Amount(objects: objects, bytes: bytes)
+            }
+            return count
+        }
+        let limits = Dictionary(
+            uniqueKeysWithValues: retention.ages.map {
+                ($0, RetentionRules.limit(days: $0, at: now).microseconds)
+            })
+        var (place, rows) = (AgePlace.start, 0)
+        while !Task.isCancelled {
+            guard rows < Self.mostRowsOfACount else {
+                count.isLowerBound = true
+                break
+            }
+            let (expired, last, isEnd) = try await database.readInBackground { [place] connection in
+                let found = try ObjectRecords(connection).sizes(
+                    organizationID: organizationID, before: RetentionRules.limit(days: youngest, at: now),
+                    after: place, count: Self.chunk)
+                let days = try retention.days(
+                    at: found.map(\.place.position), organizationID: organizationID, in: connection)
+                let expired = found.filter { one in
+                    days[one.place.position].flatMap { limits[$0] }.map { one.countsFrom < $0 } ?? false
+                }
+                return (expired.map(\.size), found.last?.place, found.count < Self.chunk)
+            }
+            count.amount.objects += Int64(expired.count)
+            count.amount.bytes += expired.reduce(0, +)
+            rows += Self.chunk
+            guard let last, !isEnd else { break }
+            place = last
+        }
+        return count
+    }
+
+    /// Removes what is older than its organization keeps objects.
+    ///
+    /// - Returns: how many objects.
+    func applyRetention(_ permit: DeletionPermit) async throws -> Int {
+        var removed = 0
+        for organizationID in try await database.read({ try ObjectRecords($0).organizationsWithRetention() }) {
+            let retention = try await database.read {
+                try ObjectRecords($0).retentionRules(organizationID: organizationID)
+            }
+            if retention.rules.isEmpty {
+                removed += try await inBatches(of: batch) { try await removeExpired(of: organizationID, permit) }
+            } else {
+                for days in retention.ages {
+                    removed += try await applyRules(retention, days: days, organizationID, permit)
+                }
+            }
+        }
+        return removed
+    }
+
+    /// Goes on comparing objects of an age with the rules, the oldest first, and removes those that are to end at it.
+    private func applyRules(
+        _ retention: RetentionRules, days: Int32, _ organizationID: Int64, _ permit: DeletionPermit
+    ) async throws -> Int {
+        var walk = walks.walk(organizationID: organizationID, days: days, retention)
+        var (removed, rows) = (0, 0)
+        while rows < Self.mostRowsOfASweep, !Task.isCancelled {
+            let (expired, last, isEnd) = try await database.readInBackground { [place = walk.place] connection in
+                let found = try ObjectRecords(connection).aged(
+                    organizationID: organizationID, before: RetentionRules.limit(days: days, at: try permit.now()),
+                    after: place, permit, count: Self.chunk)
+                let kept = try retention.days(
+                    at: found.map(\.position), organizationID: organizationID, in: connection)
+                return (
+                    found.map(\.position).filter { kept[$0] == days }, found.last, found.count < Self.chunk
+                )
+            }
+            for start in stride(from: 0, to: expired.count, by: batch) {
+                let positions = Array(expired[start..<min(start + batch, expired.count)])
+                removed += try await removeExpired(at: positions, retention, days: days, organizationID, permit)
+            }
+            if let last { walk.place = last }
+            walks.keep(walk, organizationID: organizationID, days: days)
+            rows += Self.chunk
+            if isEnd { break }
+        }
+        return removed
+    }
+
+    private func removeExpired(
+        at positions: [Int64], _ retention: RetentionRules, days: Int32, _ organizationID: Int64,
+        _ permit: DeletionPermit
+    ) async throws -> Int {
+        try await database.write(mayUseReserve: true) { connection in
+            let now = try permit.now()
+            let records = ObjectRecords(connection)
+            // What stands there now counts: the rules, the tags, and what was restored since.
+            guard try records.retentionRules(organizationID: organizationID) == retention else { return 0 }
+            let aged = try records.aged(
+                at: positions, organizationID: organizationID,
+                before: RetentionRules.limit(days: days, at: now), permit)
+            let kept = try retention.days(at: aged.map(\.position), organizationID: organizationID, in: connection)
+            let expired = aged.filter { kept[$0.position] == days }.map(\.object)
+            try remove(expired, days: days, organizationID, at: now, in: connection)
+            return expired.count
+        }
+    }
+
+    /// - Returns: how many objects; fewer than a batch where none is left.
+    private func removeExpired(of organizationID: Int64, _ permit: DeletionPermit) async throws -> Int {
+        try await database.write(mayUseReserve: true) { connection in
+            let now = try permit.now()
+            let records = ObjectRecords(connection)
+            // What stands there now counts: it may have been changed since the sweep began.
+            let retention = try records.retentionRules(organizationID: organizationID)
+            guard retention.days > 0, retention.rules.isEmpty else { return 0 }
+            let expired = try records.expired(
+                Retention(organizationID: organizationID, days: retention.days), permit, count: batch)
+            try remove(expired, days: retention.days, organizationID, at: now, in: connection)
+            return expired.count
+        }
+    }
+
+    private func remove(
+        _ expired: [CatalogObject], days: Int32, _ organizationID: Int64, at now: UnixTime, in connection: Connection
+    ) throws {
+        guard !expired.isEmpty else { return }
+        var entry = AuditEntry.byGateway("ApplyRetention", on: "retention/\(days)", count: expired.count)
+        entry.organization = try Accounts.organization(organizationID, in: connection)
+        try Audit.record(entry, at: now, in: connection)
+        let order = Order(actor: entry.actor, reason: "older than \(days) days")
+        let grace = try ObjectRecords(connection).trashGrace(organizationID: organizationID)
+        for object in expired { try remove(object, order, grace, at: now, in: connection) }
+    }
+}

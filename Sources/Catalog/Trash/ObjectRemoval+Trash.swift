@@ -1,0 +1,76 @@
+import Accounts
+import Basics
+import Database
+
+/// The end of what is in the trash: by its organization's setting.
+extension ObjectRemoval {
+    /// The setting, and what is in the trash.
+    func trash(for caller: Caller) async throws -> (grace: TrashGrace, content: Amount) {
+        let organizationID = caller.organization.id
+        return try await database.readInBackground { connection in
+            let records = ObjectRecords(connection)
+            return (
+                try records.trashGrace(organizationID: organizationID),
+                try records.countTrash(organizationID: organizationID)
+            )
+        }
+    }
+
+    /// - Returns: what was in the trash for longer than that. The next sweep deletes it, unless this was a dry run.
+    func setTrashGrace(days: Int32, isDryRun: Bool, by caller: Caller) async throws -> Amount {
+        let now = clock.now()
+        let organizationID = caller.organization.id
+        let grace = TrashGrace(days: days)
+        let affected = try await database.readInBackground { connection in
+            try ObjectRecords(connection).countTrash(organizationID: organizationID, before: grace.limit(at: now))
+        }
+        if !isDryRun {
+            try await database.write(mayUseReserve: true) { connection in
+                try ObjectRecords(connection).setTrashGrace(grace, organizationID: organizationID)
+                try Audit.record(caller.did(to: "trash/\(days)"), at: now, in: connection)
+            }
+        }
+        return affected
+    }
+
+    /// Deletes what was in the trash for long enough.
+    ///
+    /// - Returns: how many objects.
+    func sweepTrash(_ permit: DeletionPermit) async throws -> Int {
+        let organizations = try await database.read { connection in
+            let records = ObjectRecords(connection)
+            // Looking costs no commit.
+            return try SearchRecords(connection).organizations().filter { id in
+                let grace = try records.trashGrace(organizationID: id)
+                return try !records.purgeable(organizationID: id, grace, permit, count: 1).isEmpty
+            }
+        }
+        var purged = 0
+        for organizationID in organizations {
+            purged += try await inBatches(of: batch) { try await purgeBatch(of: organizationID, permit) }
+        }
+        return purged
+    }
+
+    /// - Returns: how many objects; fewer than a batch where none is left.
+    private func purgeBatch(of organizationID: Int64, _ permit: DeletionPermit) async throws -> Int {
+        try await database.write(mayUseReserve: true) { connection in
+            let now = try permit.now()
+            let records = ObjectRecords(connection)
+            // What stands there now counts: an object may have been restored since the sweep began.
+            let grace = try records.trashGrace(organizationID: organizationID)
+            let purgeable = try records.purgeable(organizationID: organizationID, grace, permit, count: batch)
+            guard !purgeable.isEmpty else { return 0 }
+            var entry = AuditEntry.byGateway("SweepTrash", on: "trash/\(grace.days)", count: purgeable.count)
+            entry.organization = try Accounts.organization(organizationID, in: connection)
+            entry.ids = purgeable.map(\.fileID)
+            try Audit.record(entry, at: now, in: connection)
+            for object in purgeable {
+                let trashing = try records.trashing(of: object)
+                let order = Order(actor: trashing?.actor ?? entry.actor, reason: trashing?.reason ?? "")
+                try purge(object, order, at: now, in: connection)
+            }
+            return purgeable.count
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import CommandLineInterface
+import Proto
+
+/// `data-gateway object update`
+struct ObjectUpdate: ClientCommand {
+    static let name = "update"
+    static let summary = "Change an object's tags"
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .argument("FILE_ID", \.fileID, "The object's file id, as printed by ls"),
+            .repeated("--tag", "KEY=VALUE", \.tags, "A tag to add or to change"),
+            .repeated("--remove-tag", "KEY", \.removedTags, "A tag to remove"),
+            .flag("--replace-tags", \.replaceTags, "Remove all tags that are not given"),
+        ] + connectionParameters
+    }
+
+    var fileID = ""
+    var tags: [TagArgument] = []
+    var removedTags: [String] = []
+    var replaceTags = false
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let reply = try await ObjectManagementServiceClient(gateway).updateObject(
+            UpdateObjectRequest(
+                fileID: fileID, tags: try tags.dictionary(), replaceTags: replaceTags, removeTags: removedTags))
+        return Reply(try reply.object.present("object"))
+    }
+}

@@ -1,0 +1,71 @@
+import Basics
+import CommandLineInterface
+import Proto
+
+/// `data-gateway rm`
+struct Remove: ClientCommand {
+    static let name = "rm"
+    static let summary = "Delete objects: move them to the trash"
+    static let discussion = [
+        """
+        Give file ids, or --filter with a filter as for ls. With --filter the gateway deletes in the background; 'object \
+        operation show' prints the progress. Check with --dry-run first. Objects in the trash can be restored with 'trash \
+        restore' for the days that 'trash show' prints.
+        """
+    ]
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .arguments("FILE_ID", \.fileIDs, "The objects' file ids, as printed by ls", isRequired: false),
+            .option("--filter", "FILTER", \.filter, "Delete all objects that match the filter"),
+            .flag("--dry-run", \.isDryRun, "Show how many objects match, without deleting them"),
+            .flag("--yes", \.isConfirmed, "Delete all objects that match the filter without further question"),
+            .option("--reason", "TEXT", \.reason, "The reason, kept with the objects and in their deletion records"),
+        ] + connectionParameters
+    }
+
+    var fileIDs: [String] = []
+    var filter: String?
+    var isDryRun = false
+    var isConfirmed = false
+    var reason = ""
+    var connection = ConnectionOptions()
+
+    func call(_ gateway: SignedInConnection) async throws -> Reply {
+        let service = ObjectManagementServiceClient(gateway)
+        guard let filter else {
+            guard !fileIDs.isEmpty else { throw ClientFailure("FILE_ID or --filter is missing", exitCode: .usage) }
+            guard !isDryRun else { throw ClientFailure("--dry-run needs --filter", exitCode: .usage) }
+            for fileID in fileIDs {
+                _ = try await service.deleteObject(DeleteObjectRequest(fileID: fileID, reason: reason))
+            }
+            return Reply(
+                json: .object([JSONValue.Member(name: "file_ids", value: .array(fileIDs.map { .string($0) }))]),
+                text: fileIDs.map { "deleted \($0)" }.joined(separator: "\n"))
+        }
+        guard fileIDs.isEmpty else {
+            throw ClientFailure("FILE_ID and --filter must not be given together", exitCode: .usage)
+        }
+        guard isDryRun || isConfirmed else {
+            throw ClientFailure("--filter needs --dry-run or --yes", exitCode: .usage)
+        }
+        return Reply(
+            try await service.deleteObjects(
+                DeleteObjectsRequest(filter: filter, reason: reason, dryRun: isDryRun)))
+    }
+}
+
+extension DeleteObjectsResponse: Resource {
+    package static let columns = ["matching_objects", "matching_bytes"]
+
+    package var fields: [ResourceField] {
+        let prefix = isLowerBound ? "at least " : ""
+        return [
+            .number("matching_objects", matchingObjects, shownAs: "\(prefix)\(matchingObjects)"),
+            .number("matching_bytes", matchingBytes, shownAs: "\(prefix)\(matchingBytes)"),
+            ResourceField(name: "is_lower_bound", json: .bool(isLowerBound), text: ""),
+            ResourceField(
+                name: "operation", json: operation?.json ?? .null, text: operation?.operationID ?? ""),
+        ]
+    }
+}

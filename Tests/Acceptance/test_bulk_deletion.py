@@ -1,0 +1,192 @@
+"""Deletion by filter: counted first, worked off in the background, and gone on with after a kill at any moment."""
+
+import random
+import sqlite3
+import time
+import uuid
+
+import pytest
+from support.commands import USAGE, CommandLine
+from support.gateway import eventually
+from support.parties import Fleet, User, unique
+from support.refusal import refused
+from support.uploads import completed, content
+
+KILLS, FULL_KILLS = 3, 20
+OBJECTS = 6000
+
+
+def status(user: User, operation_id: str):
+    return user.object_management("GetObjectOperation", operation_id=operation_id).operation
+
+
+def fill(gateway, count: int) -> None:
+    """Adds objects to a stopped gateway's database, without files: every second one with the tag `kind=test`."""
+    database = sqlite3.connect(gateway.data / "gateway.db")
+    (organization,) = database.execute("SELECT id FROM organizations WHERE name = 'system'").fetchone()
+    (site,) = database.execute("SELECT id FROM sites LIMIT 1").fetchone()
+    now = time.time_ns() // 1000
+    for number in range(count):
+        name = str(uuid.uuid4())
+        (position,) = database.execute(
+            """
+            INSERT INTO objects (id, file_id, upload_id, organization_id, site_id, bucket, object_key, size, etag,
+                created_at, uploaded_at, verified_at, name, content_type)
+            VALUES (?, ?, ?, ?, ?, 'data', ?, ?, '"x"', ?, ?, ?, ?, 'text/plain') RETURNING position
+            """,
+            (name, name, name, organization, site, name, number, now, now, now, name),
+        ).fetchone()
+        if number % 2 == 0:
+            database.execute("INSERT INTO object_tags VALUES (?, 'kind', 'test')", (position,))
+    # The search tables are filled at the start.
+    database.execute("INSERT OR REPLACE INTO search_upgrade (id, position) SELECT 1, max(position) + 1 FROM objects")
+    database.commit()
+    database.close()
+
+
+def test_dry_run_then_deletion_and_restoration(uploader, admin, stubs):
+    run = unique("run")
+    for number in range(3):
+        completed(uploader, content(100 + number), {"run": run, "kind": "test" if number else "kept"})
+    filter = f"run={run} kind=test"
+    dry = admin.object_management("DeleteObjects", filter=filter, dry_run=True)
+    assert (dry.matching_objects, dry.matching_bytes) == (2, 203)
+    assert not dry.is_lower_bound and not dry.HasField("operation")
+    assert len(admin.list_all(filter=f"run={run}")) == 3
+    made = admin.object_management("DeleteObjects", filter=filter, reason="acceptance test").operation
+    assert made.created_by == "user:system/admin" and made.reason == "acceptance test"
+    succeeded = stubs.gateway.OBJECT_OPERATION_STATUS_SUCCEEDED
+    eventually(lambda: status(admin, made.operation_id).status == succeeded)
+    done = status(admin, made.operation_id)
+    assert (done.deleted_objects, done.deleted_bytes, done.progress_percent) == (2, 203, 100)
+    assert len(admin.list_all(filter=f"run={run}")) == 1
+    trashed = admin.list_all(filter=f"trashed=true run={run}")
+    shown = admin.object_management("GetObject", file_id=trashed[0].file_id)
+    assert (shown.trashed_by, shown.trash_reason) == ("user:system/admin", "acceptance test")
+    for found in trashed:
+        admin.object_management("RestoreObject", file_id=found.file_id)
+    assert len(admin.list_all(filter=filter)) == 2
+    assert admin.object_management("CancelObjectOperation", operation_id=made.operation_id).operation == done
+    listed = admin.object_management("ListObjectOperations").operations
+    assert made.operation_id in {operation.operation_id for operation in listed}
+
+
+def test_invalid_requests_are_refused(admin, stubs, new_organization):
+    for filter, word in [("", "empty"), ("trashed=true", "trashed"), ("size>much", "byte 5")]:
+        for dry_run in (True, False):
+            with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+                admin.object_management("DeleteObjects", filter=filter, dry_run=dry_run)
+            assert "filter" in refusal.message and word in refusal.message
+    boss = new_organization()
+    made = admin.object_management("DeleteObjects", filter=f"run={unique('none')}").operation
+    for method in ("GetObjectOperation", "CancelObjectOperation"):
+        with refused(stubs, "NOT_FOUND"):
+            boss.object_management(method, operation_id=made.operation_id)
+    assert list(boss.object_management("ListObjectOperations").operations) == []
+
+
+def test_kills_at_any_moment_delete_each_match_once(gateway_with, login, stubs, is_full):
+    gateway = gateway_with()
+    Fleet.create(login(gateway))
+    gateway.stop()
+    fill(gateway, OBJECTS)
+    gateway.start()
+    user = login(gateway)
+    eventually(lambda: user.object_management("GetObjectFacets").count == OBJECTS, seconds=60)
+    made = user.object_management("DeleteObjects", filter="kind=test", reason="acceptance test")
+    assert made.matching_objects == OBJECTS // 2
+    choose = random.Random(1)
+    for _ in range(FULL_KILLS if is_full else KILLS):
+        time.sleep(choose.random() * 0.2)  # Any moment will do.
+        gateway.kill()
+        gateway.start()
+    running = stubs.gateway.OBJECT_OPERATION_STATUS_RUNNING
+    eventually(lambda: status(user, made.operation.operation_id).status != running, seconds=60)
+    done = status(user, made.operation.operation_id)
+    assert done.status == stubs.gateway.OBJECT_OPERATION_STATUS_SUCCEEDED
+    assert (done.deleted_objects, done.deleted_bytes) == (OBJECTS // 2, made.matching_bytes)
+    assert user.object_management("GetTrashSettings").trashed_objects == OBJECTS // 2
+    assert user.object_management("GetObjectFacets").count == OBJECTS // 2
+    assert user.object_management("DeleteObjects", filter="kind=test", dry_run=True).matching_objects == 0
+    gateway.stop()
+    database = sqlite3.connect(gateway.data / "gateway.db")
+    (lines,) = database.execute("SELECT sum(count) FROM audit WHERE action = 'ApplyDeleteObjects'").fetchone()
+    database.close()
+    assert lines == OBJECTS // 2
+    gateway.start()
+
+
+def test_retention_rules_go_by_tag_device_and_site(gateway_with, login):
+    gateway = gateway_with()
+    user = login(gateway)
+    fleet = Fleet.create(user)
+    first, second = fleet.uploader(), fleet.uploader()
+    for uploader in (first, second):
+        for kind in ("test", "keep", "other"):
+            completed(uploader, content(100), {"kind": kind})
+    device = {"filter": f"device={first.device_id}", "days": 20}
+    rules = [{"filter": "kind=keep", "days": 0}, {"filter": "kind=test", "days": 7}, device]
+    user.object_management("SetRetention", days=90, rules=rules, replace_rules=True)
+    # A client that does not know rules leaves them alone.
+    assert len(user.object_management("SetRetention", days=30).rules) == 3
+    site = [{"filter": f"site={fleet.site_id}", "days": 7}]
+    dry = user.object_management("SetRetention", days=30, rules=site, replace_rules=True, dry_run=True)
+    assert dry.affected_objects == 0
+    left = 6
+    for days, expected in [(8, 4), (21, 3), (31, 2), (400, 2)]:
+        gateway.stop()
+        database = sqlite3.connect(gateway.data / "gateway.db")
+        aged = days * 86_400_000_000
+        now = time.time_ns() // 1000
+        database.execute("UPDATE objects SET verified_at = ? WHERE trashed_at IS NULL", (now - aged,))
+        database.commit()
+        database.close()
+        gateway.start()
+        dry = user.object_management("SetRetention", days=30, dry_run=True)
+        assert dry.affected_objects in (left - expected, 0)  # The sweep may have been faster.
+        eventually(lambda: len(user.list_all()) == expected)  # noqa: B023
+        left = expected
+    assert {found.tags["kind"] for found in user.list_all()} == {"keep"}
+    assert len(user.list_all(filter="trashed=true")) == 4
+
+
+def test_command_line_removes_by_filter(binary, gateway, tmp_path, uploader, admin):
+    run = unique("run")
+    for _ in range(3):
+        completed(uploader, content(100), {"run": run})
+    command = CommandLine(binary, gateway, tmp_path).login()
+    command.environment["DATA_GATEWAY_GATEWAY"] = gateway.listeners["gateway"]
+    one = admin.list_all(filter=f"run={run}")[0].file_id
+    assert command.json("rm", one, "--reason", "acceptance test")["file_ids"] == [one]
+    assert command.json("rm", "--filter", f"run={run}", "--dry-run")["matching_objects"] == 2
+    assert "--yes" in command.refused(USAGE, "rm", "--filter", f"run={run}")
+    assert "FILE_ID" in command.refused(USAGE, "rm")
+    made = command.json("rm", "--filter", f"run={run}", "--yes")["operation"]
+    eventually(lambda: command.json("object", "operation", "show", made["operation_id"])["deleted_objects"] == 2)
+    assert made["operation_id"] in {
+        each["operation_id"] for each in command.json("object", "operation", "list")["operations"]
+    }
+    command.json("object", "operation", "cancel", made["operation_id"])
+    assert len(admin.list_all(filter=f"trashed=true run={run}")) == 3
+
+
+def test_command_line_sets_retention_rules(binary, gateway, tmp_path, new_organization, admin):
+    command = CommandLine(binary, gateway, tmp_path).login()
+    name = new_organization().organization
+    retention = lambda *words: command.json("object", "retention", *words, "--organization", name)
+    words = ["--rule", "7:kind=test", "--rule", "0:name:run*"]
+    assert retention("set", "30", *words, "--dry-run")["affected_objects"] == 0
+    assert retention("show") == {"days": 0, "rules": []}
+    rules = [{"filter": "kind=test", "days": 7}, {"filter": "name:run*", "days": 0}]
+    assert retention("set", "30", *words)["rules"] == rules
+    assert retention("set", "60")["rules"] == rules
+    assert retention("set", "60", "--no-rules")["rules"] == []
+    assert "DAYS:FILTER" in command.refused(USAGE, "object", "retention", "set", "3", "--rule", "kind=test")
+
+
+@pytest.mark.parametrize("days", [-1, 36_501])
+def test_days_of_a_rule_are_limited(admin, stubs, days):
+    with refused(stubs, "INVALID_ARGUMENT", "DATA_GATEWAY_INVALID_ARGUMENT") as refusal:
+        rules = [{"filter": "kind=test", "days": days}]
+        admin.object_management("SetRetention", days=1, rules=rules, replace_rules=True, dry_run=True)
+    assert "rules[0].days" in refusal.message

@@ -1,0 +1,154 @@
+import Accounts
+import Basics
+import Database
+import GatewayAPI
+import Proto
+import RPC
+import TestSupport
+import Testing
+
+@testable import Catalog
+@testable import ObjectStore
+
+@Suite(.timeLimited) struct BulkDeletionTests {
+    let scene: CatalogScene
+
+    init() throws {
+        scene = try CatalogScene()
+    }
+
+    private func delete(_ filter: String, dryRun: Bool = false) async throws -> DeleteObjectsResponse {
+        try await scene.management.deleteObjects(
+            DeleteObjectsRequest(filter: filter, reason: "clean up", dryRun: dryRun),
+            context: scene.context(ObjectManagementServiceMethods.deleteObjects))
+    }
+
+    private func shown(_ id: String) async throws -> ObjectOperation {
+        let reply = try await scene.management.getObjectOperation(
+            GetObjectOperationRequest(operationID: id),
+            context: scene.context(ObjectManagementServiceMethods.getObjectOperation))
+        return try #require(reply.operation)
+    }
+
+    private func cancel(_ id: String) async throws -> ObjectOperation {
+        let reply = try await scene.management.cancelObjectOperation(
+            CancelObjectOperationRequest(operationID: id),
+            context: scene.context(ObjectManagementServiceMethods.cancelObjectOperation))
+        return try #require(reply.operation)
+    }
+
+    /// Objects 1 to `count`, every third of them tagged `kind=test`.
+    private func fill(_ count: Int64) throws {
+        for size in 1...count {
+            try scene.add(size: size, tags: size % 3 == 0 ? ["kind": "test"] : [:])
+        }
+        try scene.add(size: 3, organization: 2, tags: ["kind": "test"])
+    }
+
+    @Test func dryRunChangesNothing() async throws {
+        try fill(300)
+        let reply = try await delete("kind=test", dryRun: true)
+        let bytes = stride(from: Int64(3), through: 300, by: 3).reduce(0, +)
+        #expect(reply == DeleteObjectsResponse(matchingObjects: 100, matchingBytes: bytes))
+        #expect(try await scene.sizes(size: 1000).count == 300)
+        #expect(try scene.audit().isEmpty)
+    }
+
+    @Test func matchesMoveToTheTrashStepByStep() async throws {
+        try fill(700)
+        let reply = try await delete("kind=test OR size>690")
+        let operation = try #require(reply.operation)
+        #expect(reply.matchingObjects == 240 && operation.status == .running && operation.progressPercent == 0)
+        // What comes later stays.
+        try scene.add(size: 9999, tags: ["kind": "test"])
+        let runner = scene.bulkDeletion.runner
+        try await runner.step(operation.operationID)
+        let after = try await shown(operation.operationID)
+        #expect(after.deletedObjects == 100 && after.status == .running && (1...99).contains(after.progressPercent))
+        // Another runner, as after a kill, goes on where the last commit was.
+        let second = OperationRunner(
+            database: scene.database, removal: scene.removal, clock: scene.clock, log: .discarding)
+        for _ in 0..<4 { try await second.step(operation.operationID) }
+        let finished = try await shown(operation.operationID)
+        #expect(finished.status == .succeeded && finished.deletedObjects == 240 && finished.progressPercent == 100)
+        #expect(finished.deletedBytes == reply.matchingBytes && finished.finishedAt != nil)
+        let expected = (Int64(1)...690).reversed().filter { $0 % 3 != 0 }
+        #expect(try await scene.sizes(size: 1000) == [9999] + expected)
+        #expect(try await scene.sizes("trashed=true", size: 1000).count == 240)
+        #expect(try await scene.sizes(as: scene.user(2)) == [3])
+        let applied = try scene.audit().filter { $0.contains("ApplyDeleteObjects objectOperations/") }
+        #expect(applied.count == 3 && applied.allSatisfy { $0.hasPrefix("user:organization-1/boss") })
+    }
+
+    @Test func canceledOperationStops() async throws {
+        try fill(600)
+        let operation = try #require(try await delete("size>=0").operation)
+        try await scene.bulkDeletion.runner.step(operation.operationID)
+        for _ in 0..<2 { #expect(try await cancel(operation.operationID).status == .canceled) }
+        try await scene.bulkDeletion.runner.step(operation.operationID)
+        #expect(try await shown(operation.operationID).deletedObjects == 100)
+        #expect(try await scene.sizes(size: 1000).count == 500)
+        #expect(try scene.audit().filter { $0.contains("objectOperations") }.count == 3)
+    }
+
+    @Test func runnerFinishesWhatWasAsked() async throws {
+        try fill(50)
+        let ids = try await [delete("size>40"), delete("size<=10")].compactMap(\.operation?.operationID)
+        let runner = scene.bulkDeletion.runner
+        let task = Task { await runner.run() }
+        for id in ids {
+            while try await shown(id).status == .running { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        let third = try #require(try await delete("size=20").operation?.operationID)
+        while try await shown(third).status == .running { try await Task.sleep(for: .milliseconds(5)) }
+        task.cancel()
+        await task.value
+        #expect(try await scene.sizes().count == 29)
+        let list = try await scene.management.listObjectOperations(
+            ListObjectOperationsRequest(pageSize: 2),
+            context: scene.context(ObjectManagementServiceMethods.listObjectOperations))
+        #expect(list.operations.map(\.operationID) == [third, ids[1]] && !list.nextPageToken.isEmpty)
+    }
+
+    @Test func withoutTrashTheyAreDeleted() async throws {
+        for size in 1...20 { try scene.add(bytes: Array(repeating: 0, count: size)) }
+        try scene.setTrash(days: 0)
+        let operation = try #require(try await delete("size>2").operation)
+        for _ in 0..<3 { try await scene.bulkDeletion.runner.step(operation.operationID) }
+        #expect(try await shown(operation.operationID).deletedObjects == 18)
+        #expect(try await scene.sizes() == [2, 1])
+        #expect(try await scene.sizes("trashed=true").isEmpty)
+    }
+
+    @Test(arguments: ["", "trashed=true", "size>x", "kind=test (NOT trashed=false)"])
+    func unsuitableFilterIsRefused(_ filter: String) async throws {
+        let error = await #expect(throws: RPCError.self) { try await delete(filter) }
+        #expect(error?.detail == .invalidArgument && error?.message.contains("filter") == true)
+    }
+
+    @Test func operationOfAnotherIsNotFound() async throws {
+        try fill(3)
+        let id = try #require(try await delete("size>0").operation?.operationID)
+        let error = await #expect(throws: RPCError.self) {
+            try await scene.management.getObjectOperation(
+                GetObjectOperationRequest(operationID: id),
+                context: scene.context(ObjectManagementServiceMethods.getObjectOperation, as: scene.user(2)))
+        }
+        #expect(error?.status == .notFound)
+    }
+
+    @Test func finishedOperationIsForgottenByAge() async throws {
+        try fill(3)
+        let id = try #require(try await delete("size>0").operation?.operationID)
+        try await scene.bulkDeletion.runner.step(id)
+        func forget() async throws -> Int {
+            let permit = try scene.permit
+            return try await scene.database.write {
+                try ObjectOperationRecords($0).forget(finishedFor: .days(90), permit, limit: 10)
+            }
+        }
+        #expect(try await forget() == 0)
+        scene.clock.advance(seconds: 90 * 86_400 + 1)
+        #expect(try await forget() == 1)
+    }
+}
