@@ -99,12 +99,13 @@ final class OperationRunner: Sendable {
             if rest == nil { operation.finish(as: .succeeded, at: now) }
             try records.update(operation)
             guard !found.isEmpty else { return }
-            try Audit.record(
-                AuditEntry(
-                    actor: operation.actor,
-                    organization: try Accounts.organization(operation.organizationID, in: connection),
-                    action: "ApplyDeleteObjects", target: BulkDeletion.name(id), ids: found.map(\.value.fileID),
-                    peer: "", count: found.count), at: now, in: connection)
+            var entry = AuditEntry(
+                actor: operation.actor,
+                organization: try Accounts.organization(operation.organizationID, in: connection),
+                action: "ApplyDeleteObjects", target: BulkDeletion.name(id), peer: "")
+            entry.ids = found.map(\.value.fileID)
+            entry.count = found.count
+            try Audit.record(entry, at: now, in: connection)
         }
     }
 
