@@ -18,7 +18,7 @@ package struct HTTPRequestOrigin: Sendable, Hashable {
 
 /// A request whose header has arrived and passed ``RequestValidator``; its body has not been read.
 package struct HTTPRequestHead: Sendable {
-    /// How the body that follows is delimited (RFC 9112, section 6.3).
+    /// The delimitation of the body (RFC 9112, section 6.3).
     package enum Framing: Sendable, Equatable {
         case none
         case length(Int64)

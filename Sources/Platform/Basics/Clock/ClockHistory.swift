@@ -26,7 +26,7 @@ struct ClockHistory: Codable, Sendable, Equatable {
     private(set) var shift: Int64 = 0
     /// `shift` when the clock was last confirmed.
     private var confirmedShift: Int64 = 0
-    /// How long the clock has kept pace with the time since boot since its last step.
+    /// The time since the last step in which the clock kept pace with the time since boot.
     private(set) var consistentFor: Int64 = 0
     /// The earliest time of the clock's current course: times of the clock before it belong to an earlier course.
     private var first: Int64 = 0
