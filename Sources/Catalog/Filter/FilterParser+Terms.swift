@@ -68,7 +68,7 @@ extension FilterParser {
         }
     }
 
-    /// The key of `raw_tags.KEY`; `nil` where another name begins.
+    /// Reads the key of `raw_tags.KEY`; `nil` if another name comes next.
     private mutating func rawTag() throws(FilterError) -> String? {
         let prefix = "raw_tags"
         var ahead = scanner
@@ -94,7 +94,7 @@ extension FilterParser {
         return try value().text
     }
 
-    /// A word, or the beginning of one with a `*` behind it, which changes nothing.
+    /// Makes the term of a word, or of the beginning of one with a `*` after it, which is optional.
     private mutating func word(_ text: String, at start: Int) throws(FilterError) -> ObjectFilter.Term {
         _ = scanner.skip("*")
         let word = text.last == "*" ? String(text.dropLast()) : text
@@ -116,7 +116,7 @@ extension FilterParser {
         }
     }
 
-    /// A value; with `:` before it a `*` at its end stands for whatever follows.
+    /// Reads a value; after `:`, a `*` at its end matches any rest.
     private mutating func pattern() throws(FilterError) -> ObjectFilter.Pattern {
         let isPattern = scanner.byte == UInt8(ascii: ":")
         try equality()
@@ -136,9 +136,9 @@ extension FilterParser {
         return value
     }
 
-    /// The value and where it begins.
+    /// Reads a value and its position.
     ///
-    /// - Parameter allowsStar: whether a `*` behind a quoted value belongs to it.
+    /// - Parameter allowsStar: whether a `*` after a quoted value belongs to it.
     private mutating func value(allowsStar: Bool = false) throws(FilterError) -> (text: String, position: Int) {
         let start = scanner.position
         if scanner.byte == UInt8(ascii: "\"") {
