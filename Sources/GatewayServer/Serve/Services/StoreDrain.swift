@@ -5,8 +5,8 @@ import Foundation
 struct StoreDrain: Service {
     let name = "object-store listener"
     let modules: ValueService<GatewayModules>
-    /// How long they may take, in seconds.
-    let limit: Int
+    /// The longest time that they may take.
+    let limit: Duration
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {}
 
