@@ -56,6 +56,7 @@ let package = Package(
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", []),
+        module("Zip", ["Basics", "CZlib"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
@@ -178,10 +179,11 @@ let package = Package(
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("XML"),
+        tests("Zip", ["Basics"]),
         .target(
             name: "WireTesting", dependencies: ["Proto", "Wire"], path: "Tests/WireTesting", swiftSettings: strict),
         .target(
-            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML"],
+            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML", "Zip"],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(

@@ -14,6 +14,8 @@ public enum FuzzEntryPoints {
 
     public static func filter(_ input: [UInt8]) { FilterProperties.check(input) }
 
+    public static func zip(_ input: [UInt8]) { ZipProperties.check(input) }
+
     /// The inputs that the fuzzers begin with.
     public enum Seeds {
         public static var protobuf: [[UInt8]] { CodecProperties.seeds().protobuf }
@@ -21,5 +23,6 @@ public enum FuzzEntryPoints {
         public static var web: [[UInt8]] { WebProperties.seeds }
         public static var xml: [[UInt8]] { XMLProperties.seeds }
         public static var filter: [[UInt8]] { FilterProperties.seeds }
+        public static var zip: [[UInt8]] { ZipProperties.seeds }
     }
 }

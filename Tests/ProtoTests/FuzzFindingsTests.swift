@@ -43,6 +43,11 @@ import Testing
         Self.change(inputs, [0x20, 0x22, 0x28, 0x29, 0x2A, 0x3A, 0x3C, 0x3D, 0x5C, 0xFF], FuzzEntryPoints.filter)
     }
 
+    @Test func zipInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("zip") + FuzzEntryPoints.Seeds.zip
+        Self.change(inputs, [0, 1, 0x2F, 0x7F, 0x80, 0xFF], FuzzEntryPoints.zip)
+    }
+
     /// Checks each input with every byte changed in turn: a small form of what the fuzzer does.
     private static func change(_ inputs: [[UInt8]], _ bytes: [UInt8], _ check: ([UInt8]) -> Void) {
         for input in inputs {
