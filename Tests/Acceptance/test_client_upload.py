@@ -1,4 +1,4 @@
-"""`data-gateway init` and `upload`: the device's half, against a real gateway behind a network that breaks."""
+"""`data-gateway init` and `upload`: the device's side, against a real gateway with an unreliable network."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from support.parties import Fleet, Uploader, init_device, unique
 from support.uploads import FILE_NAME_TAG, content
 
 PART = 256 * 1024
-#: Three parts and a short one.
+#: Three parts and a shorter one.
 SIZE = 3 * PART + 1234
 
 
@@ -55,7 +55,7 @@ def run() -> str:
 
 
 def arrived(user: SignedIn, run: str, tmp_path, count: int = 1) -> list[bytes]:
-    """The contents of the objects with the run's tag, of which there must be so many."""
+    """Returns the contents of the objects with the run's tag; there must be `count` of them."""
     ids = [found["file_id"] for found in user.objects(f"raw_tags.run={run}")]
     assert len(ids) == count
     user.done("download", *ids, "--by-id", "--to", tmp_path / "arrived")
@@ -85,7 +85,7 @@ def test_init_writes_what_the_sdks_write(initialized, network):
 
 def test_a_device_that_lost_its_key_replaces_it(binary, network, home, tmp_path):
     device_id = home.register().device_id
-    # The answer to the first InitDevice was lost.
+    # The response to the first InitDevice was lost.
     init_device(network.gateway, home.user.stubs, device_id)
     device = Device(binary, network, tmp_path / "device")
     refused = device.init(device_id)
@@ -197,9 +197,10 @@ def test_a_gateway_that_is_not_there_is_exit_code_3(device, tmp_path):
     assert "--resume" in errors
 
 
-# What breaks
+# Interruptions
 
-#: Where the client is killed: the proxy, the request's line, and whether before it passes, within it, or at its answer.
+#: The points at which the client is killed: the proxy, the request's line, and whether before, during, or at its
+#: response.
 STAGES = {
     "create-not-answered": ("rpc", None, None),
     "initiate-not-sent": ("store", r"POST .*\?uploads", 0),
@@ -218,7 +219,7 @@ def stop_at(network, name: str) -> Stage:
     stage = Stage()
     proxy, line, after = STAGES[name]
     if line is None:
-        # The first answer of the gateway listener is CreateLogicalUpload's.
+        # The first response of the gateway listener is CreateLogicalUpload's.
         held = network.rpc.hold("down")
         stage.wait = lambda: eventually(held.is_set)
     elif after is None:
@@ -242,7 +243,7 @@ def test_upload_resumes_after_a_kill_at_every_stage(device, network, user, run, 
 
 @pytest.mark.parametrize("direction", ["up", "down"])
 def test_upload_resumes_after_a_kill_while_completing(device, network, user, run, tmp_path, direction):
-    """CompleteUpload did not arrive, or was answered and the answer did not."""
+    """CompleteUpload did not arrive, or its response was lost."""
     path = file_with(tmp_path, SIZE)
     before = network.store.bodies
     stage = Stage()
@@ -357,7 +358,7 @@ def test_a_person_sees_how_far_it_is(device, network, tmp_path):
     assert output.startswith(f"uploaded {path}: 769 KiB in 0:")
 
 
-# A file that changes
+# A changing file
 
 
 @pytest.mark.parametrize("change", ["grows", "is-rewritten"])

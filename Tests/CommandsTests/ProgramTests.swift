@@ -7,7 +7,7 @@ import Testing
 @testable import CommandLineInterface
 @testable import Commands
 
-/// Where a test's commands run: without variables, and with their output kept.
+/// The environment of a test's commands: without variables, and with recorded output.
 final class Recorder: Sendable {
     private let lines = Lock((output: [String](), errors: [String]()))
 

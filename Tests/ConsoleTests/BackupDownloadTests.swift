@@ -8,7 +8,7 @@ import ThreadCalls
 @testable import Console
 
 @Suite(.timeLimited) struct BackupDownloadTests {
-    /// What a Backup call is answered with.
+    /// The response to a Backup call.
     private final class Messages: LocalMessages {
         private var messages: [[UInt8]]
         private let failure: RPCError?
@@ -35,7 +35,7 @@ import ThreadCalls
         BackupDownload.response(to: Messages(messages, failure: failure), named: "one.backup")
     }
 
-    /// What a browser gets; `nil` where it sees the download break off.
+    /// Returns the bytes that a browser receives; `nil` if the download was aborted.
     private func downloaded(_ response: HTTPResponse) -> [UInt8]? {
         guard case .stream(let stream) = response.body else { return nil }
         var bytes: [UInt8] = []

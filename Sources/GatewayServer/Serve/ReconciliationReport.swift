@@ -1,7 +1,7 @@
 import Basics
 import ObjectStore
 
-/// Says in the log how far the store was compared with the database after an unclean end, and what was found.
+/// Logs the progress and the results of comparing the store with the database after an unclean shutdown.
 struct ReconciliationReport: Sendable {
     private static let interval = Duration.seconds(10)
 

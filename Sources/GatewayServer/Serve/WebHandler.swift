@@ -3,12 +3,11 @@ import Console
 import HTTPTypes
 import ThreadCalls
 
-/// The web listener: calls over HTTP/1.1, the console, and the public keys of access tokens, for whoever wants to verify
-/// one.
+/// The web listener: calls over HTTP/1.1, the console, and the public keys for verifying access tokens.
 struct WebHandler: HTTPRequestHandler {
     let accounts: Accounts
     let calls: RPCRequestHandler
-    /// `nil` where there is none.
+    /// The console; `nil` if it is disabled.
     let console: Console?
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
@@ -19,7 +18,7 @@ struct WebHandler: HTTPRequestHandler {
         guard head.method == "GET" || head.method == "HEAD" else {
             return .respond(HTTPResponse(status: 405, fields: ["Allow": "GET, HEAD"]))
         }
-        // A new key signs as soon as it is there: who keeps the keys asks again where a token names another.
+        // A new key signs at once: clients that cache the keys have to fetch them again when a token names an unknown key.
         let fields: HTTPFields = [
             "Content-Type": "application/jwk-set+json", "Cache-Control": "public, max-age=300",
             "X-Content-Type-Options": "nosniff",

@@ -8,7 +8,7 @@ import Sockets
 import TestSupport
 import Testing
 
-/// `PUT` and `POST` answer with the body they took, `/refuse` at its header, `/file` sends a range of a file.
+/// A handler: `PUT` and `POST` return the request's body, `/refuse` responds to the header, `/file` sends a range of a file.
 private struct EchoHandler: HTTPRequestHandler {
     final class Sink: HTTPBodySink {
         private var body: [UInt8] = []

@@ -8,9 +8,9 @@ import Testing
 
 @testable import HTTPServer
 
-/// What a daemon does to clients that take too much of it.
+/// The limits of a daemon for its clients.
 @Suite(.timeLimited) struct HTTPLimitTests {
-    /// Takes any body; `GET` sends 64 MiB of nothing.
+    /// Accepts any body; `GET` sends 64 MiB of zeros.
     private struct Handler: HTTPRequestHandler {
         final class Sink: HTTPBodySink {
             func receive(_ bytes: UnsafeRawBufferPointer) {}
@@ -38,7 +38,7 @@ import Testing
     private func slow(_ configuration: inout HTTPServerConfiguration) {
         configuration.minimumRate = 1000
         configuration.slowGrace = .milliseconds(200)
-        // Beside other tests this one may have to wait for a thread for minutes.
+        // With other tests running, this one may have to wait minutes for a thread.
         configuration.idleTimeout = .seconds(3600)
     }
 
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Waits until a slow client was cut off.
+    /// Waits until a slow client was disconnected.
     private func waitForSlowClientToBeCut(_ daemon: HTTPDaemon) async {
         await wait(for: daemon) { $0.limits["slow_client"] == 1 }
     }
@@ -112,7 +112,7 @@ import Testing
         #expect(throws: RawConnection.Failure.self) { try ask(third) }
         #expect(daemon.configuration.metrics.limits == ["connections_per_address": 1])
         #expect(daemon.configuration.metrics.open == 2)
-        // Who leaves makes room.
+        // A client that disconnects makes room for another.
         clients.removeLast()
         await wait(for: daemon) { $0.open <= 1 }
         #expect(try ask(try RawConnection(port: daemon.port)) == 200)
