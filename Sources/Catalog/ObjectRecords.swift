@@ -171,6 +171,14 @@ package struct ObjectRecords {
     }
 
     /// The tags of one object.
+    /// The tags of an upload's object; `nil` where none is listed.
+    package func tags(uploadID: String) throws -> [String: String]? {
+        let position = try connection.first("SELECT position FROM objects WHERE upload_id = $1", uploadID) {
+            $0.int64("position")
+        }
+        return try position.map { try tags(position: $0) }
+    }
+
     func tags(position: Int64) throws -> [String: String] {
         let tags = try connection.query(
             "SELECT key, value FROM object_tags WHERE position = $1", position

@@ -149,18 +149,24 @@ struct ConfigurationReader {
     /// The names in a section whose members are sections of their own, asked for as `section.NAME.key` then; sorted.
     mutating func names(in section: String) throws(ConfigurationError) -> [String] {
         var names: Set<String> = []
+        if let said = given[section] { try open(section, said) }
         for (key, said) in given where key.hasPrefix("\(section).") {
             let name = key.dropFirst(section.count + 1).prefix { $0 != "." }
             names.insert(String(name))
             // A variable names the member, the file the section around it.
             guard key == "\(section).\(name)" else { continue }
-            guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
-            given[key] = nil
-            for (member, value) in members where given["\(key).\(member)"] == nil {
-                given["\(key).\(member)"] = Given(value: value, source: said.source)
-            }
+            try open(key, said)
         }
         return names.sorted()
+    }
+
+    /// Has the members of a section stand for themselves.
+    private mutating func open(_ key: String, _ said: Given) throws(ConfigurationError) {
+        guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
+        given[key] = nil
+        for (member, value) in members where given["\(key).\(member)"] == nil {
+            given["\(key).\(member)"] = Given(value: value, source: said.source)
+        }
     }
 
     /// A list of objects, each to be asked member by member; empty where nobody says. A variable gives it in JSON5.
