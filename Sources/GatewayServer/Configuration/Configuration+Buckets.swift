@@ -18,12 +18,14 @@ extension Configuration {
         for name in names {
             guard ObjectName.isBucket(name), name != stored else {
                 throw ConfigurationError(
-                    "\(section).\(name): a bucket's name must be 3 to 63 lower-case letters, digits or -, and not \(stored)")
+                    "\(section).\(name): a bucket's name must be 3 to 63 lower-case letters, digits or -, and not \(stored)"
+                )
             }
             let prefix = try reader.text("\(section).\(name).prefix", default: "\(name)/", unit: "prefix of keys")
             guard prefix.hasSuffix("/"), ObjectName.isKey(prefix + "x"), !ObjectKey.isOfUpload(prefix) else {
                 throw reader.wrong(
-                    "\(section).\(name).prefix", "must be a prefix of object keys that ends with / and is not below uploads/")
+                    "\(section).\(name).prefix",
+                    "must be a prefix of object keys that ends with / and is not below uploads/")
             }
             buckets.append(StoreBucket(name: name, stored: stored, prefix: prefix))
         }

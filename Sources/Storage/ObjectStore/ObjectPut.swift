@@ -52,7 +52,8 @@ package final class ObjectPut {
         let claims = permit.claims
         let object = StoredObject(
             bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
-            etag: ETag.whole(md5: stored.md5, header.etags), partCount: 0, crc64: stored.crc64, createdAt: store.clock.now(),
+            etag: ETag.whole(md5: stored.md5, header.etags), partCount: 0, crc64: stored.crc64,
+            createdAt: store.clock.now(),
             fileID: new.id, multipartID: nil, contentType: header.contentType,
             checksum: stored.checksum, kept: header.kept)
         try new.commit {

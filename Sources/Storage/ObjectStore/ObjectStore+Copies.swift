@@ -55,7 +55,8 @@ extension ObjectStore {
         var position = range.lowerBound
         while position < range.upperBound {
             let wanted = Int(min(Int64(buffer.count), range.upperBound - position))
-            let count = try file.readPassing(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+            let count = try file.readPassing(
+                into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
             guard count > 0 else { throw StorageFailure.missing }
             try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             position += Int64(count)

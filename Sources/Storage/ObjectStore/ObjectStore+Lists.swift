@@ -91,7 +91,9 @@ extension ObjectStore {
         try database.writeBlocking(for: permit.owner) { connection in
             try permit.confirm(in: connection)
             let records = StoreRecords(connection)
-            guard var kept = try records.object(uploadID: claims.uploadID)?.kept else { throw ObjectStoreError.noSuchObject }
+            guard var kept = try records.object(uploadID: claims.uploadID)?.kept else {
+                throw ObjectStoreError.noSuchObject
+            }
             kept.tags = tags
             try records.setKept(kept, uploadID: claims.uploadID)
         }

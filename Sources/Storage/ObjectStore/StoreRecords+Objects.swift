@@ -128,7 +128,8 @@ extension StoreRecords {
             partCount: row.int("part_count"), crc64: UInt64(bitPattern: row.int64("crc64")),
             createdAt: row.time("created_at"), fileID: row.text("file_id"),
             multipartID: row.optionalText("multipart_id"),
-            contentType: row.optionalText("content_type"), checksum: row.optionalText("checksum").flatMap(Checksum.init),
+            contentType: row.optionalText("content_type"),
+            checksum: row.optionalText("checksum").flatMap(Checksum.init),
             kept: KeptFields(text: row.optionalText("kept")))
     }
 }

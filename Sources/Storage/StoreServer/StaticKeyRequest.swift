@@ -23,7 +23,8 @@ struct StaticKeyRequest {
                 "\(operation.name): the static key \(key.id) can only use objects below \(key.prefix) (its prefix).")
         }
         guard ObjectName.isKey(stored) else {
-            throw StoreError(.invalidObjectName, "The object name is not valid: with its bucket's prefix it is too long.")
+            throw StoreError(
+                .invalidObjectName, "The object name is not valid: with its bucket's prefix it is too long.")
         }
         return stored
     }

@@ -38,7 +38,8 @@ extension StoreAnswers {
         let known: Set = ["ETag", "Checksum", "ObjectParts", "StorageClass", "ObjectSize"]
         guard !names.isEmpty, names.allSatisfy(known.contains) else {
             throw StoreError(
-                .invalidArgument, "x-amz-object-attributes must name some of \(known.sorted().joined(separator: ", ")).")
+                .invalidArgument, "x-amz-object-attributes must name some of \(known.sorted().joined(separator: ", "))."
+            )
         }
         var elements: [FlatXML.Element] = []
         if names.contains("ETag") { elements.append(FlatXML.Element("ETag", object.etag.filter { $0 != "\"" })) }

@@ -112,7 +112,9 @@ struct StoreAnswers {
             sent = part.range
             fields.append("Content-Range", "bytes \(sent.lowerBound)-\(sent.upperBound - 1)/\(object.size)")
             if object.isMultipart { fields.append("x-amz-mp-parts-count", String(part.count)) }
-        } else if !isHead, let range = asked["range"].flatMap(ByteRange.init), preconditions.permitRange(etag: object.etag) {
+        } else if !isHead, let range = asked["range"].flatMap(ByteRange.init),
+            preconditions.permitRange(etag: object.etag)
+        {
             guard let resolved = range.resolved(in: object.size) else {
                 return error(
                     StoreError(.invalidRange, "The requested range cannot be satisfied."),
@@ -127,7 +129,9 @@ struct StoreAnswers {
                 dialect.fields(
                     ofObject: object.crc64, object.checksum, isMultipart: object.isMultipart, whole: status == 200,
                     asked: asked)))
-        if object.kept.text != nil { fields = dialect.fields(ofKept: object.kept, size: object.size).replacing(in: fields) }
+        if object.kept.text != nil {
+            fields = dialect.fields(ofKept: object.kept, size: object.size).replacing(in: fields)
+        }
         if isHead {
             return HTTPResponse(
                 status: status, fields: fields, body: .omitted(length: sent.upperBound - sent.lowerBound))

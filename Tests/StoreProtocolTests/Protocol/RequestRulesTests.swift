@@ -12,7 +12,9 @@ import Testing
         let fields: HTTPFields
         let operation: StoreOperation
 
-        init(_ operation: StoreOperation, _ method: String, _ name: String, _ value: String, inQuery: Bool = false) throws {
+        init(_ operation: StoreOperation, _ method: String, _ name: String, _ value: String, inQuery: Bool = false)
+            throws
+        {
             self.method = method
             self.operation = operation
             query = inQuery ? "?\(name)=\(URLEncoding.encode(value))" : ""
@@ -39,7 +41,8 @@ import Testing
         for rule in rules.rules {
             let name = Self.name(rule)
             for inQuery in [false, true] {
-                func outcome(_ operation: StoreOperation, _ method: String, _ value: String) throws -> StoreError.Code? {
+                func outcome(_ operation: StoreOperation, _ method: String, _ value: String) throws -> StoreError.Code?
+                {
                     try Case(operation, method, name, value, inQuery: inQuery).check(rules)
                 }
                 let put = try outcome(.putObject, "PUT", "value")
@@ -48,7 +51,9 @@ import Testing
                 case .refused(let code): #expect(put == code, "\(name)")
                 case .only(let values, let code):
                     #expect(put == code, "\(name)")
-                    for value in values { #expect(try outcome(.putObject, "PUT", value.uppercased()) == nil, "\(name)") }
+                    for value in values {
+                        #expect(try outcome(.putObject, "PUT", value.uppercased()) == nil, "\(name)")
+                    }
                 case .honoredOnly(let operations):
                     #expect(put == (operations.contains("PutObject") ? nil : .notImplemented), "\(name)")
                     let part = StoreOperation.uploadPart(1, multipartID: "id")

@@ -26,7 +26,9 @@ extension ObjectStore {
     /// The buckets that a static key reaches, in the order of their names.
     package func buckets(of key: StaticKey) -> [StoreBucket] {
         let own = StoreBucket(name: key.bucket, stored: key.bucket, prefix: "")
-        let others = configuration.buckets.filter { key.reaches($0.prefix) || key.prefix.utf8.starts(with: $0.prefix.utf8) }
+        let others = configuration.buckets.filter {
+            key.reaches($0.prefix) || key.prefix.utf8.starts(with: $0.prefix.utf8)
+        }
         return ([own] + others).sorted { $0.name < $1.name }
     }
 

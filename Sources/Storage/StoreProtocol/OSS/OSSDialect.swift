@@ -13,7 +13,8 @@ package struct OSSDialect: StoreDialect {
 
     /// Parameters that are signed as sub-resources and change nothing here.
     private static let ignored: Set<String> = [
-        "callback", "callback-var", "security-token", "versionId", "x-oss-async-process", "x-oss-process", "x-oss-request-payer", "x-oss-traffic-limit", "sequential", "response-cache-control",
+        "callback", "callback-var", "security-token", "versionId", "x-oss-async-process", "x-oss-process",
+        "x-oss-request-payer", "x-oss-traffic-limit", "sequential", "response-cache-control",
         "response-content-disposition", "response-content-encoding", "response-content-language",
         "response-content-type", "response-expires",
     ]

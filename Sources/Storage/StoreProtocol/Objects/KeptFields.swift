@@ -43,7 +43,9 @@ package struct KeptFields: Sendable, Equatable {
                 .metadataTooLarge,
                 "The object's own metadata has \(bytes) bytes; at most \(Self.maximumMetadata) are stored.")
         }
-        if let tags = try fields[names.tagging].map({ text throws(StoreError) in try TagSet(query: text) }), !tags.isEmpty {
+        if let tags = try fields[names.tagging].map({ text throws(StoreError) in try TagSet(query: text) }),
+            !tags.isEmpty
+        {
             lines.append((Self.tags, tags.query))
         }
         text = lines.isEmpty ? nil : Self.text(lines)

@@ -67,15 +67,23 @@ package struct StoreError: Error, Equatable {
             case .accessDenied, .invalidAccessKeyID, .invalidSecurityToken, .quotaExceeded, .requestTimeTooSkewed,
                 .securityTokenExpired, .signatureDoesNotMatch:
                 403
-            case .noSuchBucket, .noSuchKey, .noSuchUpload, .noSuchBucketPolicy, .noSuchCORSConfiguration, .noSuchEncryption, .noSuchLifecycleConfiguration, .noSuchObjectLockConfiguration, .noSuchOwnershipControls, .noSuchPublicAccessBlock, .noSuchReplicationConfiguration, .noSuchTagSet, .noSuchVersion, .noSuchWebsiteConfiguration: 404
-            case .bucketAlreadyOwnedByYou, .bucketNotEmpty, .fileAlreadyExists, .objectNotAppendable, .positionNotEqualToLength: 409
+            case .noSuchBucket, .noSuchKey, .noSuchUpload, .noSuchBucketPolicy, .noSuchCORSConfiguration,
+                .noSuchEncryption, .noSuchLifecycleConfiguration, .noSuchObjectLockConfiguration,
+                .noSuchOwnershipControls, .noSuchPublicAccessBlock, .noSuchReplicationConfiguration, .noSuchTagSet,
+                .noSuchVersion, .noSuchWebsiteConfiguration:
+                404
+            case .bucketAlreadyOwnedByYou, .bucketNotEmpty, .fileAlreadyExists, .objectNotAppendable,
+                .positionNotEqualToLength:
+                409
             case .missingContentLength: 411
             case .preconditionFailed: 412
             case .invalidRange, .invalidPartNumber: 416
             case .internalError: 500
             case .notImplemented: 501
             case .serviceUnavailable, .slowDown: 503
-            case .accessControlListNotSupported, .badRequest, .invalidStorageClass, .invalidTag, .invalidPolicyDocument, .metadataTooLarge, .authorizationMalformed, .badDigest, .contentSHA256Mismatch, .entityTooLarge, .entityTooSmall,
+            case .accessControlListNotSupported, .badRequest, .invalidStorageClass, .invalidTag, .invalidPolicyDocument,
+                .metadataTooLarge, .authorizationMalformed, .badDigest, .contentSHA256Mismatch, .entityTooLarge,
+                .entityTooSmall,
                 .incompleteBody,
                 .invalidArgument, .invalidBucketName, .invalidDigest, .invalidObjectName, .invalidPart,
                 .invalidPartOrder, .invalidRequest, .invalidURI, .malformedTrailer, .malformedXML:

@@ -20,7 +20,9 @@ package struct TagSet: Sendable, Equatable {
         for pair in query.split(separator: "&") {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let texts = halves.map { URLEncoding.decode(String($0).replacing("+", with: "%20")) }
-            guard let key = texts[0], let value = texts.count > 1 ? texts[1] : "" else { throw Self.invalid("not encoded") }
+            guard let key = texts[0], let value = texts.count > 1 ? texts[1] : "" else {
+                throw Self.invalid("not encoded")
+            }
             try append(key, value)
         }
     }

@@ -58,7 +58,8 @@ package enum BucketProperty: String, Equatable, CaseIterable, Sendable {
         case .tagging: StoreError(.noSuchTagSet, "The bucket has no tags.")
         case .encryption: StoreError(.noSuchEncryption, "The store does not encrypt.")
         case .website: StoreError(.noSuchWebsiteConfiguration, "The bucket is no web site.")
-        case .replication: StoreError(.noSuchReplicationConfiguration, "The bucket has no replication; copies are configured.")
+        case .replication:
+            StoreError(.noSuchReplicationConfiguration, "The bucket has no replication; copies are configured.")
         case .objectLock: StoreError(.noSuchObjectLockConfiguration, "Objects have no locks.")
         case .publicAccessBlock: StoreError(.noSuchPublicAccessBlock, "Nothing in the bucket is public.")
         case .ownershipControls: StoreError(.noSuchOwnershipControls, "The bucket has no ownership controls.")

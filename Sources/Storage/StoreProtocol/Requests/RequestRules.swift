@@ -35,12 +35,12 @@ package struct RequestRule: Sendable {
 package struct RequestRules: Sendable {
     package let rules: [RequestRule]
     private let byName: [String: RequestRule]
-    private let beginnings: [RequestRule]
+    private let beginnings: [(text: String, rule: RequestRule)]
 
     init(_ rules: [RequestRule]) {
         self.rules = rules
         byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        beginnings = rules.filter { $0.name.hasSuffix("*") }
+        beginnings = rules.filter { $0.name.hasSuffix("*") }.map { (String($0.name.dropLast()), $0) }
     }
 
     /// - Throws: what the first name that is refused is answered with.
@@ -51,7 +51,8 @@ package struct RequestRules: Sendable {
         for parameter in request.target.parameters {
             // Presigned URLs of S3 spell `X-Amz-`.
             let isPlain = parameter.name.utf8.allSatisfy { !(0x41...0x5A).contains($0) }
-            try check(isPlain ? parameter.name : parameter.name.lowercased(), parameter.value, request.method, operation)
+            try check(
+                isPlain ? parameter.name : parameter.name.lowercased(), parameter.value, request.method, operation)
         }
     }
 
@@ -77,8 +78,9 @@ package struct RequestRules: Sendable {
 
     func rule(for name: String) -> RequestRule? {
         if let rule = byName[name] { return rule }
-        guard name.utf8.starts(with: "x-".utf8) else { return nil }
-        return beginnings.first { name.utf8.starts(with: $0.name.utf8.dropLast()) }
+        guard name.hasPrefix("x-") else { return nil }
+        for (text, rule) in beginnings where name.hasPrefix(text) { return rule }
+        return nil
     }
 
     private static func sentence(_ hint: String) -> String { hint.isEmpty ? "" : " \(hint)" }
@@ -210,7 +212,8 @@ extension RequestRules {
             RequestRule("x-oss-object-worm-*", .refused(.notImplemented), unlocked),
             RequestRule(
                 "x-oss-callback*", .refused(.notImplemented), "Webhooks tell of finished uploads: see docs/events.md."),
-            RequestRule("callback", .refused(.notImplemented), "Webhooks tell of finished uploads: see docs/events.md."),
+            RequestRule(
+                "callback", .refused(.notImplemented), "Webhooks tell of finished uploads: see docs/events.md."),
             RequestRule("callback-var", .refused(.notImplemented)),
             RequestRule("x-oss-process", .refused(.notImplemented), "The store does not process images or documents."),
             RequestRule("x-oss-async-process", .refused(.notImplemented)),

@@ -81,14 +81,18 @@ package struct WriteCondition: Sendable, Equatable {
                 : StoreError(.preconditionFailed, "The object exists already, and the request has If-None-Match: *.")
         }
         if let tags {
-            guard let present else { throw StoreError(.noSuchKey, "The request has If-Match, but the key does not exist.") }
+            guard let present else {
+                throw StoreError(.noSuchKey, "The request has If-Match, but the key does not exist.")
+            }
             guard tags.contains(where: { $0 == "*" || ETag.matches($0, present.etag) }) else {
-                throw StoreError(.preconditionFailed, "The object's ETag is \(present.etag), which If-Match does not name.")
+                throw StoreError(
+                    .preconditionFailed, "The object's ETag is \(present.etag), which If-Match does not name.")
             }
         }
         guard let position else { return }
         if let present, !present.isAppendable {
-            throw StoreError(.objectNotAppendable, "The object was not made by AppendObject, so nothing can be appended.")
+            throw StoreError(
+                .objectNotAppendable, "The object was not made by AppendObject, so nothing can be appended.")
         }
         let size = present?.size ?? 0
         guard position == size else {
