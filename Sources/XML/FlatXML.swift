@@ -6,7 +6,7 @@ package struct FlatXML {
         package let text: String
         /// Elements in it, in the place of text.
         private let children: [Element]
-        /// As it is written in the start tag, e.g. `xsi:type="CanonicalUser"`.
+        /// Attributes in the form of the start tag, e.g. `xsi:type="CanonicalUser"`.
         private let attributes: String
 
         package init(_ name: String, _ text: String) {

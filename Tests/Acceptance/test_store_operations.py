@@ -248,7 +248,9 @@ def test_buckets_and_their_properties(store):
     info = bucket.get_bucket_info()
     assert (info.name, info.storage_class, info.acl.grant) == ("data", "Standard", "private")
     assert bucket.get_bucket_acl().acl == "private"
-    assert [found.name for found in oss2.BucketIterator(oss2.Service(bucket.auth, bucket.endpoint, region="local"))] == [
+    assert [
+        found.name for found in oss2.BucketIterator(oss2.Service(bucket.auth, bucket.endpoint, region="local"))
+    ] == [
         "data",
         "maps",
     ]

@@ -74,7 +74,7 @@ extension Preconditions {
     /// - Throws: `preconditionFailed`, also where a GET would be told that nothing changed.
     fileprivate func require(of object: StoredObject) throws(StoreError) {
         guard outcome(etag: object.etag, lastModified: object.createdAt) == .met else {
-            throw StoreError(.preconditionFailed, "The source does not fulfill the conditions of the copy.")
+            throw .sourceConditionFailed
         }
     }
 }

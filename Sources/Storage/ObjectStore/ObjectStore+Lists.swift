@@ -39,7 +39,7 @@ extension ObjectStore {
             try permit.confirm(in: connection)
             try permit.check(item.condition, in: connection)
         } catch ObjectStoreError.writeDenied {
-            return .refused(StoreError(.accessDenied, "A static key cannot delete what a device uploaded."))
+            return .refused(.uploadIsReadOnly)
         } catch ObjectStoreError.noSuchUpload {
             return .deleted
         } catch let error as StoreError {

@@ -15,7 +15,7 @@ extension StoreAnswers {
             element, [FlatXML.Element("ID", RequestRules.owner), FlatXML.Element("DisplayName", RequestRules.owner)])
     }
 
-    /// Nobody made the buckets, so they are as old as time.
+    /// The list of buckets. Nobody made them, so their date is the epoch.
     func buckets(_ buckets: [StoreBucket]) -> HTTPResponse {
         let items = buckets.map { bucket in
             FlatXML.Element(

@@ -94,7 +94,7 @@ extension StoreAnswers {
         let document = FlatXML(
             root, namespace: dialect.namespace,
             [FlatXML.Element("LastModified", Timestamps.xml(time)), FlatXML.Element("ETag", etag)])
-        let fields = dialect.fields(ofStored: crc64, nil)
-        return xml(200, document, root == "CopyObjectResult" ? fields.appending(["ETag": etag]) : fields)
+        // oss2 takes a part's tag from the field.
+        return xml(200, document, dialect.fields(ofStored: crc64, nil).appending(["ETag": etag]))
     }
 }

@@ -40,13 +40,13 @@ extension StoreHandler {
             guard
                 Preconditions(source.conditions).outcome(etag: object.etag, lastModified: object.createdAt) == .met
             else {
-                throw StoreError(.preconditionFailed, "The source does not fulfill the conditions of the copy.")
+                throw StoreError.sourceConditionFailed
             }
             let range = source.range.map { $0.lowerBound..<$0.upperBound + 1 } ?? 0..<object.size
             guard range.upperBound <= object.size else {
                 throw StoreError(
                     .invalidArgument,
-                    "UploadPartCopy: the range ends behind the source, which has \(object.size) bytes.")
+                    "UploadPartCopy: the range ends after the source, which has \(object.size) bytes.")
             }
             let upload = try PartUpload(store, permit: permit, start: part.start, checks: BodyChecks())
             try store.read(object, range, upload.receive)

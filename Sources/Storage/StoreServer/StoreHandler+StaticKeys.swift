@@ -106,7 +106,7 @@ extension StoreHandler {
     ) throws -> HTTPResponse {
         try asked.requireWrite()
         guard case .allowed = decision else {
-            throw StoreError(.accessDenied, "DeleteObject: a static key cannot delete what a device uploaded.")
+            throw StoreError.uploadIsReadOnly
         }
         let condition = try WriteCondition(asked.head.fields)
         if isThere || !condition.isNone { try store.delete(claims, policy, condition) }

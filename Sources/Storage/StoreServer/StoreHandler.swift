@@ -41,7 +41,7 @@ struct StoreHandler: HTTPRequestHandler {
             let operation = try asked.get()
             head.notes.operation = operation.name
             guard operation.isOfTemporaryCredentials else {
-                throw StoreError.notImplemented("\(operation.name) with temporary credentials", Self.needsStaticKey)
+                throw StoreError.notImplemented(operation.name, Self.needsStaticKey)
             }
             proven.remember(head, authentication, dialect, target, operation, claims)
             return try perform(operation, head, request, access, answers, part: part)
@@ -157,7 +157,7 @@ struct StoreHandler: HTTPRequestHandler {
         return nil
     }
 
-    private static let needsStaticKey = "It needs a static key: see object_store.static_keys."
+    private static let needsStaticKey = "Use a static key: see object_store.static_keys."
 
     /// What a request says of the object that it makes.
     func header(of request: SignedRequest, _ dialect: any StoreDialect) throws -> ObjectHeader {

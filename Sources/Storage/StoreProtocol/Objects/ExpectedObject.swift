@@ -2,7 +2,7 @@
 package struct ExpectedObject: Equatable {
     package var size: Int64?
     package var checksum: Checksum?
-    /// Of what the object takes the place of.
+    /// The condition on what the object replaces.
     package var condition = WriteCondition.none
 
     package init(size: Int64? = nil, checksum: Checksum? = nil, condition: WriteCondition = .none) {

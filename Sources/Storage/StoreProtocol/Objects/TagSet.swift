@@ -74,7 +74,7 @@ package struct TagSet: Sendable, Equatable {
 
     private mutating func append(_ key: String, _ value: String) throws(StoreError) {
         guard (1...512).contains(key.utf8.count), value.utf8.count <= 1024 else {
-            throw Self.invalid("of 1 to 512 bytes, its value at most 1024")
+            throw Self.invalid("of 1 to 512 bytes, its value of at most 1024 bytes")
         }
         guard !tags.contains(where: { $0.key == key }) else { throw Self.invalid("given once") }
         guard tags.count < Self.maximumCount else {

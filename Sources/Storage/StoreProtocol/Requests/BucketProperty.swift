@@ -57,7 +57,7 @@ package enum BucketProperty: String, Equatable, CaseIterable, Sendable {
             StoreError(.noSuchLifecycleConfiguration, "The bucket has no lifecycle rules; retention is configured.")
         case .tagging: StoreError(.noSuchTagSet, "The bucket has no tags.")
         case .encryption: StoreError(.noSuchEncryption, "The store does not encrypt.")
-        case .website: StoreError(.noSuchWebsiteConfiguration, "The bucket is no web site.")
+        case .website: StoreError(.noSuchWebsiteConfiguration, "The bucket is not a web site.")
         case .replication:
             StoreError(.noSuchReplicationConfiguration, "The bucket has no replication; copies are configured.")
         case .objectLock: StoreError(.noSuchObjectLockConfiguration, "Objects have no locks.")

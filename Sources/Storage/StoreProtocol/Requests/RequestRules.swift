@@ -20,6 +20,14 @@ package struct RequestRule: Sendable {
     /// What helps whoever is refused; empty = the name says it all.
     package let hint: String
 
+    /// Whether some request is refused for it.
+    fileprivate var canRefuse: Bool {
+        switch treatment {
+        case .honored, .irrelevant: false
+        case .honoredOnly, .only, .refused: true
+        }
+    }
+
     init(_ name: String, _ treatment: Treatment, _ hint: String = "") {
         self.name = name
         self.treatment = treatment
@@ -34,12 +42,15 @@ package struct RequestRule: Sendable {
 /// CompleteMultipartUpload, GetObject, HeadObject, DeleteObject, DeleteObjects, ListObjectsV2) and of OSS (the same).
 package struct RequestRules: Sendable {
     package let rules: [RequestRule]
-    private let byName: [String: RequestRule]
+    /// A bit for each length of the names that some request is refused for, apart from those that begin with `x-`. Most
+    /// fields of most requests are none of them, and are passed without being looked up.
+    private let lengths: UInt64
     private let beginnings: [(text: String, rule: RequestRule)]
 
     init(_ rules: [RequestRule]) {
         self.rules = rules
-        byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        lengths = rules.filter { $0.canRefuse && !$0.name.hasPrefix("x-") }
+            .reduce(0) { $0 | 1 << UInt64($1.name.utf8.count) }
         beginnings = rules.filter { $0.name.hasSuffix("*") }.map { (String($0.name.dropLast()), $0) }
     }
 
@@ -59,7 +70,7 @@ package struct RequestRules: Sendable {
     private func check(
         _ name: String, _ value: String, _ method: String, _ operation: StoreOperation
     ) throws(StoreError) {
-        guard let rule = rule(for: name) else { return }
+        guard mayRefuse(name), let rule = rule(for: name) else { return }
         switch rule.treatment {
         case .honored, .irrelevant: return
         case .honoredOnly(let operations):
@@ -76,8 +87,13 @@ package struct RequestRules: Sendable {
         }
     }
 
+    private func mayRefuse(_ name: String) -> Bool {
+        let length = UInt64(name.utf8.count)
+        return name.hasPrefix("x-") || length < 64 && lengths & 1 << length != 0
+    }
+
     func rule(for name: String) -> RequestRule? {
-        if let rule = byName[name] { return rule }
+        for rule in rules where rule.name == name { return rule }
         guard name.hasPrefix("x-") else { return nil }
         for (text, rule) in beginnings where name.hasPrefix(text) { return rule }
         return nil
@@ -91,8 +107,13 @@ extension StoreError {
     ///   - what: the operation, or the header field or parameter and its operation.
     ///   - hint: a sentence on what would help.
     package static func notImplemented(_ what: String, _ hint: String = "") -> StoreError {
-        StoreError(.notImplemented, "This store does not implement \(what).\(hint.isEmpty ? "" : " \(hint)")")
+        StoreError(.notImplemented, "This store does not implement \(what)." + (hint.isEmpty ? "" : " \(hint)"))
     }
+
+    package static let sourceConditionFailed = StoreError(
+        .preconditionFailed, "The source does not fulfill the conditions of the copy.")
+    package static let uploadIsReadOnly = StoreError(
+        .accessDenied, "A static key cannot delete what a device uploaded.")
 }
 
 extension RequestRules {
@@ -145,10 +166,10 @@ extension RequestRules {
             RequestRule("x-amz-server-side-encryption*", .refused(.notImplemented), unencrypted),
             RequestRule(
                 "x-amz-acl", .only(["private", "bucket-owner-full-control"], .accessControlListNotSupported),
-                "Who may read is decided by object_store.static_keys; leave the ACL out."),
+                "Leave the ACL out: object_store.static_keys decides about access."),
             RequestRule(
                 "x-amz-grant-*", .refused(.accessControlListNotSupported),
-                "Who may read is decided by object_store.static_keys; leave the grants out."),
+                "Leave the grants out: object_store.static_keys decides about access."),
             RequestRule(
                 "x-amz-storage-class", .only(["standard"], .invalidStorageClass),
                 "There is one storage class: leave the setting out."),
@@ -161,8 +182,8 @@ extension RequestRules {
             RequestRule("x-amz-if-match-last-modified-time", .refused(.notImplemented)),
             RequestRule("x-amz-if-match-size", .refused(.notImplemented)),
             RequestRule("x-amz-rename-source*", .refused(.notImplemented), "Copy the object and delete the other one."),
-            RequestRule("x-amz-expected-bucket-owner", .only([owner], .accessDenied), "That is the owner's id."),
-            RequestRule("x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "That is the owner's id."),
+            RequestRule("x-amz-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
+            RequestRule("x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
             RequestRule(
                 "x-amz-checksum-algorithm", .honoredOnly(on: ["InitiateMultipartUpload"]),
                 "A copy keeps the checksum of its source."),
@@ -192,7 +213,7 @@ extension RequestRules {
             RequestRule(
                 "x-oss-forbid-overwrite",
                 .honoredOnly(on: makesObjects.union(["CompleteMultipartUpload"])),
-                "It is possible with PutObject, CopyObject and multipart uploads."),
+                "Use it with PutObject, CopyObject and multipart uploads."),
             RequestRule("x-oss-copy-source", .honoredOnly(on: ["CopyObject", "UploadPartCopy"])),
             RequestRule("x-oss-copy-source-range", .honoredOnly(on: ["UploadPartCopy"])),
             RequestRule("x-oss-copy-source-if-match", .honored()),
@@ -202,18 +223,18 @@ extension RequestRules {
             RequestRule("x-oss-server-side-*", .refused(.notImplemented), unencrypted),
             RequestRule(
                 "x-oss-object-acl", .only(["private", "default"], .accessControlListNotSupported),
-                "Who may read is decided by object_store.static_keys; leave the ACL out."),
+                "Leave the ACL out: object_store.static_keys decides about access."),
             RequestRule(
                 "x-oss-acl", .only(["private"], .accessControlListNotSupported),
-                "Who may read is decided by object_store.static_keys; leave the ACL out."),
+                "Leave the ACL out: object_store.static_keys decides about access."),
             RequestRule(
                 "x-oss-storage-class", .only(["standard"], .invalidStorageClass),
                 "There is one storage class: leave the setting out."),
             RequestRule("x-oss-object-worm-*", .refused(.notImplemented), unlocked),
             RequestRule(
-                "x-oss-callback*", .refused(.notImplemented), "Webhooks tell of finished uploads: see docs/events.md."),
+                "x-oss-callback*", .refused(.notImplemented), "Use webhooks: see docs/events.md."),
             RequestRule(
-                "callback", .refused(.notImplemented), "Webhooks tell of finished uploads: see docs/events.md."),
+                "callback", .refused(.notImplemented), "Use webhooks: see docs/events.md."),
             RequestRule("callback-var", .refused(.notImplemented)),
             RequestRule("x-oss-process", .refused(.notImplemented), "The store does not process images or documents."),
             RequestRule("x-oss-async-process", .refused(.notImplemented)),

@@ -67,8 +67,11 @@ package enum StoreOperation: Equatable {
         case ("POST", ["uploads"]): self = .initiateMultipart(details.checksum)
         case ("PUT", ["uploadId", "partNumber"]):
             let (number, id) = (try Self.number("partNumber", target), try Self.uploadID(target))
-            self =
-                details.source.map { .copyPart(number, multipartID: id, $0) } ?? .uploadPart(number, multipartID: id)
+            if let source = details.source {
+                self = .copyPart(number, multipartID: id, source)
+            } else {
+                self = .uploadPart(number, multipartID: id)
+            }
         case ("POST", ["uploadId"]):
             self = .completeMultipart(
                 try Self.uploadID(target), all: details.completesAll, expected: details.expected)
@@ -170,7 +173,7 @@ package enum StoreOperation: Equatable {
 
     private static func hint(_ request: SignedRequest, _ asked: Set<String>) -> String {
         switch asked {
-        case ["acl"]: "Who may read is decided by object_store.static_keys; leave the ACL out."
+        case ["acl"]: "Leave the ACL out: object_store.static_keys decides about access."
         case ["versions"]: "The store keeps no versions: use ListObjectsV2."
         case _ where request.target.key == nil && ["PUT", "DELETE"].contains(request.method):
             "Buckets are configured with object_store.buckets."

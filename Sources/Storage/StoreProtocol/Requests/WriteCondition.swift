@@ -40,7 +40,7 @@ package struct WriteCondition: Sendable, Equatable {
     package init(_ fields: HTTPFields) throws(StoreError) {
         if let tag = fields["if-none-match"] {
             guard tag == "*" || tag == "\"*\"" else {
-                throw .notImplemented("If-None-Match with an ETag on a write", "It can only be *.")
+                throw .notImplemented("If-None-Match with an ETag on a write", "Use If-None-Match: *.")
             }
             absent = .preconditionFailed
         }
