@@ -170,6 +170,14 @@ package struct ObjectRecords {
         try search.enter(objectID: object.id)
     }
 
+    /// Returns the tags of an upload's object; `nil` if none is listed.
+    package func tags(uploadID: String) throws -> [String: String]? {
+        let position = try connection.first("SELECT position FROM objects WHERE upload_id = $1", uploadID) {
+            $0.int64("position")
+        }
+        return try position.map { try tags(position: $0) }
+    }
+
     /// Returns the tags of one object.
     func tags(position: Int64) throws -> [String: String] {
         let tags = try connection.query(
