@@ -60,8 +60,9 @@ let package = Package(
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
         module("GRPCWire", ["Basics", "CZlib", "Protobuf", "ProtobufJSON"], path: "Wire/GRPCWire"),
+        module("REST", ["Basics", "GRPCWire", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
         module("HTTPTypes", ["Basics", "Crypto"], path: "Wire/HTTPTypes"),
-        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON"], path: "Wire/Umbrella"),
+        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Umbrella"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
@@ -179,7 +180,8 @@ let package = Package(
         tests("Crypto", ["Basics"]),
         tests("XML"),
         .target(
-            name: "WireTesting", dependencies: ["Proto", "Wire"], path: "Tests/WireTesting", swiftSettings: strict),
+            name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
+            swiftSettings: strict),
         .target(
             name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML"],
             path: "Tests/FuzzEntryPoints",
@@ -193,9 +195,9 @@ let package = Package(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
-        tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
+        tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting"]),
-        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire"]),
+        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire", "WireTesting"]),
         tests("GatewayErrors", ["RPC", "Wire"]),
         .testTarget(
             name: "NetworkTests",

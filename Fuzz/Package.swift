@@ -15,7 +15,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibFuzzer"),
         .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"]),
-        target("protobuf"), target("json"), target("web"), target("xml"), target("filter"),
+        target("protobuf"), target("json"), target("web"), target("xml"), target("filter"), target("rest"),
     ],
     swiftLanguageModes: [.v6]
 )

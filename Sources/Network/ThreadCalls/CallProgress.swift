@@ -18,6 +18,8 @@ final class CallProgress: Sendable {
     enum End {
         /// The response is whole.
         case complete
+        /// It ends before it is whole, behind what it has.
+        case brokenOff
         /// It breaks off.
         case broken
     }
