@@ -203,7 +203,7 @@ let package = Package(
             name: "NetworkTests",
             dependencies: [
                 "Basics", "EventLoops", "GatewayErrors", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC",
-                "Sockets", "TestSupport", "ThreadCalls", "Wire",
+                "Sockets", "TestSupport", "ThreadCalls", "Wire", "WireTesting",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),

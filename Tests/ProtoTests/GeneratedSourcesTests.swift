@@ -8,7 +8,7 @@ import Testing
         .deletingLastPathComponent()
 
     /// The plugin lies beside the test bundle, which is the executable that runs (or that it was given to run).
-    private static func plugin() throws -> URL {
+    static func plugin() throws -> URL {
         let bundles = CommandLine.arguments.filter { $0.hasSuffix(".xctest") } + [CommandLine.arguments[0]]
         let candidates = bundles.map {
             URL(filePath: $0).deletingLastPathComponent().appending(path: "protoc-gen-gateway")
@@ -18,7 +18,7 @@ import Testing
 
     /// Runs a command and waits until it succeeded. Not by Foundation's Process, which reads beyond its memory when it looks
     /// for open descriptors: AddressSanitizer ends the tests there.
-    private static func run(_ command: [String]) throws {
+    static func run(_ command: [String]) throws {
         var arguments = command.map { strdup($0) } + [nil]
         defer { arguments.forEach { free($0) } }
         var process = pid_t()
