@@ -32,6 +32,12 @@ import Testing
         Self.change(inputs, [0, 0x25, 0x3D, 0x3B, 0xFF], FuzzEntryPoints.web)
     }
 
+    @Test func restInputsKeepThePropertiesOfPathsAndForms() throws {
+        let inputs = try Self.findings("rest") + FuzzEntryPoints.Seeds.rest
+        #expect(inputs.count > 10)
+        Self.change(inputs, [0, 0x0D, 0x25, 0x26, 0x2A, 0x2F, 0x3A, 0x3D, 0x7B, 0xFF], FuzzEntryPoints.rest)
+    }
+
     @Test func xmlInputsKeepTheReadersProperties() throws {
         let inputs = try Self.findings("xml") + FuzzEntryPoints.Seeds.xml
         #expect(inputs.count > 10)
