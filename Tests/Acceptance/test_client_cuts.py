@@ -17,7 +17,9 @@ LONG = (5 * 1024**3, 64 * 1024**2, 20)
 #: Of the client that sends 5 GiB.
 TIMEOUT = 900
 #: `drive.mcap  [######......]  52%  33.6 MiB/64.0 MiB  41.2 MiB/s  0:01 left`
-BAR = re.compile(r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ ([KMG]i)?B/[\d.]+ [MG]iB(  [\d.]+ ([KMG]i)?B/s(  \d+:\d\d left)?)?$")
+BAR = re.compile(
+    r"drive\.mcap  \[#*\.*\] +\d+%  [\d.]+ ([KMG]i)?B/[\d.]+ [MG]iB(  [\d.]+ ([KMG]i)?B/s(  \d+:\d\d left)?)?$"
+)
 
 
 def write(path, size: int) -> None:

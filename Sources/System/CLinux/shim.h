@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 
 /// Whether the descriptor's reads and writes go past the page cache (O_DIRECT). Nothing may be in flight on it.
 static inline int linux_set_direct(int descriptor, bool direct) {
@@ -20,6 +21,16 @@ static inline int linux_set_direct(int descriptor, bool direct) {
 /// Begins to write a range's dirty pages to the disk and does not wait for it: an error in that is for fdatasync to say.
 static inline int linux_begin_write_back(int descriptor, long offset, long length) {
     return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
+/// Whether anybody has the file open for writing: 1 = yes, 0 = no, -1 = the system does not say (errno). A lease is taken for a
+/// moment, which only the owner of the file may.
+static inline int linux_has_writers(int descriptor) {
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(descriptor, F_SETLEASE, F_UNLCK);
+        return 0;
+    }
+    return errno == EAGAIN ? 1 : -1;
 }
 
 /// A counter that a thread can wait for together with a socket; to be closed by its owner.

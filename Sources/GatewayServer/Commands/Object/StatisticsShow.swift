@@ -3,7 +3,7 @@ import CommandLineInterface
 import Proto
 
 /// `data-gateway statistics`
-struct Statistics: ClientCommand {
+struct StatisticsShow: ClientCommand {
     static let name = "statistics"
     static let summary = "Show what is stored, and what came and went each day"
 
