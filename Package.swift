@@ -81,7 +81,7 @@ let package = Package(
         module(
             "ThreadCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
             path: "Network/ThreadCalls"),
-        module("HTTPClient", ["CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
+        module("HTTPClient", ["Basics", "CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
         module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
@@ -130,8 +130,8 @@ let package = Package(
         module(
             "DeviceClient",
             [
-                "Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Sockets",
-                "StoreClient", "StoreProtocol", "Wire",
+                "Basics", "CLinux", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC",
+                "Sockets", "StoreClient", "StoreProtocol", "Wire",
             ]),
         module(
             "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
