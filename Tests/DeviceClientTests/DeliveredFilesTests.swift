@@ -15,7 +15,7 @@ import Testing
         try await body(DeviceFolder(path))
     }
 
-    @Test func whatArrivedIsKnownAfterARestart() async throws {
+    @Test func deliveredFilesAreKnownAfterARestart() async throws {
         try await withFolder { folder in
             try await DeliveredFiles(in: folder).add(Self.source, crc64: 99, fileID: "f", at: UnixTime(seconds: 5))
             let record = try DeliveredFiles(in: folder)

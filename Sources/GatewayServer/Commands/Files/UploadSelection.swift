@@ -7,9 +7,9 @@ import HTTPClient
 /// The files that the arguments of `upload` mean: files, directories with everything below them, and patterns.
 struct UploadSelection: Sendable {
     struct File: Sendable, Hashable {
-        /// As the person named it, or the directory that it is in.
+        /// The path that the person named, or the directory that contains the file.
         let path: String
-        /// Below the directory that was named; the name of a file that was named itself.
+        /// The path below the directory that was named, or the name of a file that was named itself.
         let relativePath: String
         /// Bytes.
         let size: Int64

@@ -13,7 +13,7 @@ package struct TextTemplate: Sendable, Hashable {
     }
 
     private let pieces: [Piece]
-    /// As it was written.
+    /// The text of the template.
     package let source: String
 
     package init(_ source: String) throws(Problem) {
