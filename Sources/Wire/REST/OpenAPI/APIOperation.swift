@@ -4,7 +4,7 @@ import ProtobufJSON
 /// One route as its clients see it: what the OpenAPI document and the reference page are made of.
 struct APIOperation: Sendable {
     struct Parameter: Sendable {
-        /// As it is in the path or the query.
+        /// The name in the path or the query.
         let name: String
         let isInPath: Bool
         let field: FieldSchema

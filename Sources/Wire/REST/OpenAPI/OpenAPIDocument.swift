@@ -114,7 +114,7 @@ package struct OpenAPIDocument: Sendable {
         if parameter.isInPath { members.append(("required", .bool(true))) }
         var text = comments[parameter.fieldName]
         if !parameter.prefix.isEmpty {
-            text = "What follows `\(parameter.prefix)` in the field `\(parameter.field.name)`."
+            text = "The field `\(parameter.field.name)` is this value behind `\(parameter.prefix)`."
         }
         if let text { members.append(("description", .string(text))) }
         members.append(("schema", writer.field(parameter.field, parameter.fieldName)))
