@@ -56,12 +56,14 @@ let package = Package(
         module("Basics", [], path: "Platform/Basics"),
         module("Crypto", ["Basics", "COpenSSL"], path: "Platform/Crypto"),
         module("XML", []),
+        module("Zip", ["Basics", "CZlib"]),
         module("Protobuf", ["Basics"], path: "Wire/Protobuf"),
         module("ProtobufJSON", ["Basics", "Protobuf"], path: "Wire/ProtobufJSON"),
         module("HTTP2", ["Basics", "CNghttp2"], path: "Wire/HTTP2"),
         module("GRPCWire", ["Basics", "CZlib", "Protobuf", "ProtobufJSON"], path: "Wire/GRPCWire"),
+        module("REST", ["Basics", "GRPCWire", "Protobuf", "ProtobufJSON"], path: "Wire/REST"),
         module("HTTPTypes", ["Basics", "Crypto"], path: "Wire/HTTPTypes"),
-        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON"], path: "Wire/Umbrella"),
+        module("Wire", ["GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST"], path: "Wire/Umbrella"),
         module("CommonProto", ["GRPCWire", "Protobuf"], path: "Proto/CommonProto"),
         module("GatewayProto", ["CommonProto", "GRPCWire", "Protobuf"], path: "Proto/GatewayProto"),
         module("Proto", ["CommonProto", "GatewayProto", "Protobuf"], path: "Proto/Umbrella"),
@@ -79,7 +81,7 @@ let package = Package(
         module(
             "ThreadCalls", ["Basics", "CLinux", "EventLoops", "HTTPTypes", "RPC", "Wire"],
             path: "Network/ThreadCalls"),
-        module("HTTPClient", ["CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
+        module("HTTPClient", ["Basics", "CCurl", "HTTPTypes"], path: "Network/HTTPClient"),
         module("Database", ["Basics", "CLinux", "CSQLite"], path: "Storage/Database"),
         module("StoreProtocol", ["Basics", "Crypto", "HTTPTypes", "XML"], path: "Storage/StoreProtocol"),
         module("GatewayAPI", ["Basics", "Crypto", "Database", "GatewayErrors", "RPC"], path: "API/GatewayAPI"),
@@ -128,8 +130,8 @@ let package = Package(
         module(
             "DeviceClient",
             [
-                "Basics", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "Sockets",
-                "StoreClient", "StoreProtocol", "Wire",
+                "Basics", "CLinux", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC",
+                "Sockets", "StoreClient", "StoreProtocol", "Wire",
             ]),
         module(
             "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
@@ -178,10 +180,12 @@ let package = Package(
         tests("Basics"),
         tests("Crypto", ["Basics"]),
         tests("XML"),
+        tests("Zip", ["Basics"]),
         .target(
-            name: "WireTesting", dependencies: ["Proto", "Wire"], path: "Tests/WireTesting", swiftSettings: strict),
+            name: "WireTesting", dependencies: ["Basics", "Proto", "REST", "Wire"], path: "Tests/WireTesting",
+            swiftSettings: strict),
         .target(
-            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML"],
+            name: "FuzzEntryPoints", dependencies: ["ObjectFilters", "WireTesting", "XML", "Zip"],
             path: "Tests/FuzzEntryPoints",
             swiftSettings: strict),
         .executableTarget(
@@ -193,15 +197,15 @@ let package = Package(
             name: "echo-server", dependencies: ["EventLoops", "HTTPTypes", "RPC", "Sockets", "Wire"],
             path: "Benchmarks/Echo/Server",
             swiftSettings: strict),
-        tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "WireTesting"]),
+        tests("Wire", ["Basics", "GRPCWire", "HTTP2", "Protobuf", "ProtobufJSON", "REST", "WireTesting"]),
         tests("Proto", ["FuzzEntryPoints", "Wire", "WireTesting"]),
-        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire"]),
+        tests("RPC", ["Basics", "GatewayErrors", "HTTPTypes", "Proto", "Wire", "WireTesting"]),
         tests("GatewayErrors", ["RPC", "Wire"]),
         .testTarget(
             name: "NetworkTests",
             dependencies: [
                 "Basics", "EventLoops", "GatewayErrors", "HTTPServer", "HTTPTestClient", "HTTPTypes", "Proto", "RPC",
-                "Sockets", "TestSupport", "ThreadCalls", "Wire",
+                "Sockets", "TestSupport", "ThreadCalls", "Wire", "WireTesting",
             ],
             swiftSettings: strict),
         tests("Database", ["Basics", "GatewayTesting"]),

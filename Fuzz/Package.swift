@@ -15,7 +15,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibFuzzer"),
         .target(name: "FuzzDriver", dependencies: ["CLibFuzzer"]),
-        target("protobuf"), target("json"), target("web"), target("xml"), target("filter"),
+        target("protobuf"), target("json"), target("web"), target("xml"), target("filter"), target("rest"),
+        target("zip"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -67,23 +67,19 @@ package struct CatalogObject: Sendable, Hashable {
     package let owner: ObjectOwner
     package let content: Content
     package let times: Times
-    package let description: Description
+    package var description = Description.none
     /// The time when it was moved to the trash; `nil` = it is not there.
     package internal(set) var trashedAt: UnixTime?
     /// Whether the object is corrupted: its bytes no longer match its checksum.
     package internal(set) var isBad = false
 
-    package init(
-        id: String, fileID: String, uploadID: String, owner: ObjectOwner, content: Content, times: Times,
-        description: Description = .none
-    ) {
+    package init(id: String, fileID: String, uploadID: String, owner: ObjectOwner, content: Content, times: Times) {
         self.id = id
         self.fileID = fileID
         self.uploadID = uploadID
         self.owner = owner
         self.content = content
         self.times = times
-        self.description = description
     }
 
     /// Returns the name for lists and for the downloaded file.

@@ -170,6 +170,14 @@ package struct ObjectRecords {
         try search.enter(objectID: object.id)
     }
 
+    /// Returns the tags of an upload's object; `nil` if none is listed.
+    package func tags(uploadID: String) throws -> [String: String]? {
+        let position = try connection.first("SELECT position FROM objects WHERE upload_id = $1", uploadID) {
+            $0.int64("position")
+        }
+        return try position.map { try tags(position: $0) }
+    }
+
     /// Returns the tags of one object.
     func tags(position: Int64) throws -> [String: String] {
         let tags = try connection.query(
@@ -267,13 +275,13 @@ package struct ObjectRecords {
 
     /// Returns the properties of an object that a filter compares. Texts that no term refers to are omitted.
     static func subject(_ row: Row, of texts: FilterTexts) -> FilterSubject {
-        FilterSubject(
+        var subject = FilterSubject(
             id: texts.hasID ? row.text("id") : "", deviceID: texts.hasDevice ? row.optionalText("device_id") : nil,
-            siteID: row.int64("site_id"),
-            size: row.int64("size"), createdAt: row.int64("created_at"),
-            name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "",
-            contentType: texts.hasContentType ? row.optionalText("content_type") ?? ContentType.unknown : "",
-            isTrashed: !row.isNull("trashed_at"))
+            siteID: row.int64("site_id"), size: row.int64("size"), createdAt: row.int64("created_at"),
+            name: texts.hasName ? row.optionalText("name")?.lowercasedByScalar : "")
+        if texts.hasContentType { subject.contentType = row.optionalText("content_type") ?? ContentType.unknown }
+        subject.isTrashed = !row.isNull("trashed_at")
+        return subject
     }
 
     static func object(_ row: Row) -> CatalogObject {
@@ -287,12 +295,12 @@ package struct ObjectRecords {
                 etag: row.text("etag")),
             times: CatalogObject.Times(
                 createdAt: row.time("created_at"), uploadedAt: row.time("uploaded_at"),
-                verifiedAt: row.time("verified_at")),
-            description: CatalogObject.Description(
-                name: row.optionalText("name").map { FileName(verbatim: $0) },
-                contentType: row.optionalText("content_type") ?? ContentType.unknown,
-                crc64: row.optionalInt64("crc64").map { UInt64(bitPattern: $0) },
-                recordedFrom: row.optionalTime("recorded_from"), recordedTo: row.optionalTime("recorded_to")))
+                verifiedAt: row.time("verified_at")))
+        object.description = CatalogObject.Description(
+            name: row.optionalText("name").map { FileName(verbatim: $0) },
+            contentType: row.optionalText("content_type") ?? ContentType.unknown,
+            crc64: row.optionalInt64("crc64").map { UInt64(bitPattern: $0) },
+            recordedFrom: row.optionalTime("recorded_from"), recordedTo: row.optionalTime("recorded_to"))
         object.isBad = row.bool("is_bad")
         object.trashedAt = row.optionalTime("trashed_at")
         return object

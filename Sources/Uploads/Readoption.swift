@@ -83,14 +83,15 @@ package struct Readoption: Sendable {
     }
 
     private var object: CatalogObject {
-        CatalogObject(
+        var object = CatalogObject(
             id: facts.objectID, fileID: facts.fileID, uploadID: facts.uploadID, owner: owner,
             content: CatalogObject.Content(
                 bucket: facts.bucket, key: facts.objectKey, size: facts.size, etag: facts.etag),
             times: CatalogObject.Times(
                 createdAt: UnixTime(microseconds: facts.createdAt), uploadedAt: UnixTime(microseconds: facts.storedAt),
-                verifiedAt: UnixTime(microseconds: facts.verifiedAt)),
-            description: facts.description)
+                verifiedAt: UnixTime(microseconds: facts.verifiedAt)))
+        object.description = facts.description
+        return object
     }
 
     private var stored: StoredObject {

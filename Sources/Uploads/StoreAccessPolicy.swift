@@ -90,6 +90,10 @@ package struct StoreAccessPolicy: AccessPolicy {
         return try configuration.quota.excess(of: upload.owner, in: connection) { $0.bytes += bytes }
     }
 
+    package func tags(uploadID: String, in connection: Connection) throws -> [String: String]? {
+        try ObjectRecords(connection).tags(uploadID: uploadID)
+    }
+
     package func recordActivity(uploadID: String, in transaction: Connection) throws {
         let now = steady.now()
         let records = UploadRecords(transaction)

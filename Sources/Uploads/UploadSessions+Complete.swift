@@ -33,13 +33,13 @@ extension UploadSessions {
             upload.state = .completed
             upload.completed = completed
             try records.update(upload)
-            let listed = CatalogObject(
+            var listed = CatalogObject(
                 id: objectID, fileID: object.fileID, uploadID: upload.id, owner: upload.owner,
                 content: CatalogObject.Content(
                     bucket: object.bucket, key: object.key, size: object.size, etag: object.etag),
                 times: CatalogObject.Times(
-                    createdAt: upload.createdAt, uploadedAt: object.createdAt, verifiedAt: now),
-                description: Self.description(of: object, upload, claim))
+                    createdAt: upload.createdAt, uploadedAt: object.createdAt, verifiedAt: now))
+            listed.description = Self.description(of: object, upload, claim)
             try ObjectRecords(connection).insert(listed, logicalID: upload.logicalID, tags: claim.tags)
             try audit(caller, upload, at: now, in: connection)
             try outbox.record(

@@ -135,7 +135,7 @@ def test_uploads_files_of_any_size(device, user, run, tmp_path, size):
 def test_several_files_with_tags_in_parallel(device, user, run, tmp_path, home):
     files = [file_with(tmp_path, SIZE + index, f"{index}.mcap", seed=index) for index in range(3)]
     output = device.done("upload", *files, "--tag", f"run={run}", "--tag", "weather=rain", "--parallel", "3")
-    assert len(output.splitlines()) == 3
+    assert len(output.splitlines()) == 4 and output.splitlines()[-1].startswith("3 files uploaded: ")
     assert sorted(arrived(user, run, tmp_path, 3)) == sorted(file.read_bytes() for file in files)
     filters = [f"raw_tags.{FILE_NAME_TAG}=1.mcap", "raw_tags.weather=rain", "raw_tags.model=mk2"]
     assert all(user.objects(f"raw_tags.run={run} {filter}") for filter in filters)
@@ -157,7 +157,9 @@ def test_the_command_line_is_checked(device, tmp_path):
 
 def test_missing_file_is_refused_and_the_others_are_uploaded(device, user, run, tmp_path):
     path = file_with(tmp_path, 10)
-    message = device.refused(REFUSED, "upload", tmp_path / "nothing", tmp_path, path, "--tag", f"run={run}")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    message = device.refused(REFUSED, "upload", tmp_path / "nothing", pipe, path, "--tag", f"run={run}")
     assert "No such file" in message and "is not a regular file" in message
     assert arrived(user, run, tmp_path) == [path.read_bytes()]
     assert device.journals == []

@@ -89,7 +89,7 @@ def seconds_to_start(gateway: Gateway) -> float:
 
 def comparisons(gateway: Gateway) -> int:
     """Returns how often a start began to compare the store with the database."""
-    return gateway.stderr.count('"why":"the last shutdown was unclean"')
+    return gateway.stderr.count('the last shutdown was unclean"')
 
 
 @pytest.fixture

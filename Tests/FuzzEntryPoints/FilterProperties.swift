@@ -43,9 +43,13 @@ enum FilterProperties {
         precondition(matches != negated, "a filter and its opposite agree")
     }
 
-    private static let object = FilterSubject(
-        id: "x", deviceID: "261121-000001", siteID: 1, size: 1 << 20, createdAt: 1_795_305_600_000_000,
-        name: "run07.mcap", contentType: "video/mp4", isTrashed: false)
+    private static let object = {
+        var object = FilterSubject(
+            id: "x", deviceID: "261121-000001", siteID: 1, size: 1 << 20, createdAt: 1_795_305_600_000_000,
+            name: "run07.mcap")
+        object.contentType = "video/mp4"
+        return object
+    }()
 }
 
 extension ObjectFilter {

@@ -12,7 +12,11 @@ public enum FuzzEntryPoints {
 
     public static func xml(_ input: [UInt8]) { XMLProperties.check(input) }
 
+    public static func rest(_ input: [UInt8]) { RESTProperties.check(input) }
+
     public static func filter(_ input: [UInt8]) { FilterProperties.check(input) }
+
+    public static func zip(_ input: [UInt8]) { ZipProperties.check(input) }
 
     /// The seed inputs of the fuzzers.
     public enum Seeds {
@@ -20,6 +24,8 @@ public enum FuzzEntryPoints {
         public static var json: [[UInt8]] { CodecProperties.seeds().json }
         public static var web: [[UInt8]] { WebProperties.seeds }
         public static var xml: [[UInt8]] { XMLProperties.seeds }
+        public static var rest: [[UInt8]] { RESTProperties.seeds }
         public static var filter: [[UInt8]] { FilterProperties.seeds }
+        public static var zip: [[UInt8]] { ZipProperties.seeds }
     }
 }

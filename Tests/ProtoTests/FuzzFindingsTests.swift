@@ -32,6 +32,12 @@ import Testing
         Self.change(inputs, [0, 0x25, 0x3D, 0x3B, 0xFF], FuzzEntryPoints.web)
     }
 
+    @Test func restInputsKeepThePropertiesOfPathsAndForms() throws {
+        let inputs = try Self.findings("rest") + FuzzEntryPoints.Seeds.rest
+        #expect(inputs.count > 10)
+        Self.change(inputs, [0, 0x0D, 0x25, 0x26, 0x2A, 0x2F, 0x3A, 0x3D, 0x7B, 0xFF], FuzzEntryPoints.rest)
+    }
+
     @Test func xmlInputsKeepTheReadersProperties() throws {
         let inputs = try Self.findings("xml") + FuzzEntryPoints.Seeds.xml
         #expect(inputs.count > 10)
@@ -41,6 +47,11 @@ import Testing
     @Test func foundFiltersAreParsed() throws {
         let inputs = try Self.findings("filter") + FuzzEntryPoints.Seeds.filter
         Self.change(inputs, [0x20, 0x22, 0x28, 0x29, 0x2A, 0x3A, 0x3C, 0x3D, 0x5C, 0xFF], FuzzEntryPoints.filter)
+    }
+
+    @Test func zipInputsKeepTheReadersProperties() throws {
+        let inputs = try Self.findings("zip") + FuzzEntryPoints.Seeds.zip
+        Self.change(inputs, [0, 1, 0x2F, 0x7F, 0x80, 0xFF], FuzzEntryPoints.zip)
     }
 
     /// Checks each input, and then each input with every byte changed in turn, like a small fuzzer.

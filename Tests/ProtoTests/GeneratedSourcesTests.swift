@@ -8,7 +8,7 @@ import Testing
         .deletingLastPathComponent()
 
     /// Returns the plugin, which is beside the test bundle: the running executable, or the bundle in its arguments.
-    private static func plugin() throws -> URL {
+    static func plugin() throws -> URL {
         let bundles = CommandLine.arguments.filter { $0.hasSuffix(".xctest") } + [CommandLine.arguments[0]]
         let candidates = bundles.map {
             URL(filePath: $0).deletingLastPathComponent().appending(path: "protoc-gen-gateway")
@@ -18,7 +18,7 @@ import Testing
 
     /// Runs a command and waits until it has succeeded. Does not use Foundation's Process, which reads out of bounds while it looks
     /// for open descriptors, so that AddressSanitizer would end the tests.
-    private static func run(_ command: [String]) throws {
+    static func run(_ command: [String]) throws {
         var arguments = command.map { strdup($0) } + [nil]
         defer { arguments.forEach { free($0) } }
         var process = pid_t()

@@ -1,3 +1,5 @@
+import Basics
+
 extension FilterParser {
     mutating func term() throws(FilterError) -> ObjectFilter.Term {
         let start = scanner.position
@@ -52,7 +54,7 @@ extension FilterParser {
             return .site(try value("the number of a site", FilterQuantity.number))
         case .size:
             let comparison = try comparison()
-            let size = try value("a size such as 1048576 or 1MiB", FilterQuantity.size)
+            let size = try value("a size such as 1048576 or 1MiB", ByteQuantity.bytes)
             return .size(comparison.interval(first: size, next: size + 1))
         case .created:
             let comparison = try comparison()

@@ -8,21 +8,16 @@ package struct FilterSubject: Sendable {
     package var createdAt: Int64
     /// The name in lower case; `nil` = it is derived from the tags.
     package var name: String?
-    package var contentType: String
-    package var isTrashed: Bool
+    package var contentType = ""
+    package var isTrashed = false
 
-    package init(
-        id: String, deviceID: String?, siteID: Int64, size: Int64, createdAt: Int64, name: String?, contentType: String,
-        isTrashed: Bool
-    ) {
+    package init(id: String, deviceID: String?, siteID: Int64, size: Int64, createdAt: Int64, name: String?) {
         self.id = id
         self.deviceID = deviceID
         self.siteID = siteID
         self.size = size
         self.createdAt = createdAt
         self.name = name
-        self.contentType = contentType
-        self.isTrashed = isTrashed
     }
 }
 

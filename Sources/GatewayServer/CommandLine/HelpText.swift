@@ -15,6 +15,9 @@ package enum HelpText {
         sections += command.discussion.map { TextLayout.wrapped($0, width: width).joined(separator: "\n") }
         if !arguments.isEmpty { sections.append(section("Arguments", arguments.map { ($0.spelling, $0.help) })) }
         sections.append(section("Options", sorted.map { ($0.spelling, help(of: $0)) }))
+        if !command.examples.isEmpty {
+            sections.append((["Examples:"] + command.examples.map { "  data-gateway \($0)" }).joined(separator: "\n"))
+        }
         return sections.joined(separator: "\n\n")
     }
 

@@ -139,7 +139,7 @@ package enum Program {
                     "events", "Show and redeliver events that could not be delivered",
                     [.command(EventsDeadLetters.self), .command(EventsRedeliver.self)])),
             .command(AuditLog.self),
-            .command(StatisticsCommand.self),
+            .command(StatisticsShow.self),
             .command(BackUp.self),
             .command(RestoreCommand.self),
             .command(DoctorCommand.self),

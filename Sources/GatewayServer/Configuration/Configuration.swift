@@ -100,6 +100,7 @@ package struct Configuration: Sendable {
         try limitStore(&reader)
         try configureInternalStorage(&reader)
         events = try Self.events(&reader)
+        store.buckets = try Self.buckets(&reader, stored: uploads.bucket)
         store.staticKeys = try Self.staticKeys(&reader, bucket: uploads.bucket)
         copies = try Self.copies(&reader)
         log = try Self.log(&reader)
@@ -178,6 +179,7 @@ package struct Configuration: Sendable {
         daemon.headerTimeout = try reader.duration(
             "object_store.header_timeout_seconds", default: .seconds(10), in: 1...3600)
         objectStore.daemon = daemon
+        objectStore.corsOrigins = try Self.corsOrigins(&reader)
         let skew = try reader.duration("object_store.max_clock_skew_seconds", default: .zero, in: 0...31_536_000)
         objectStore.maximumClockSkew = skew == .zero ? nil : skew
     }

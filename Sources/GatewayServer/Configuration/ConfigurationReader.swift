@@ -148,18 +148,24 @@ struct ConfigurationReader {
     /// Returns the sorted names in a section whose members are sections of their own, which are then read as `section.NAME.key`.
     mutating func names(in section: String) throws(ConfigurationError) -> [String] {
         var names: Set<String> = []
+        if let said = given[section] { try open(section, said) }
         for (key, said) in given where key.hasPrefix("\(section).") {
             let name = key.dropFirst(section.count + 1).prefix { $0 != "." }
             names.insert(String(name))
             // A variable sets a member; the file contains the section around it.
             guard key == "\(section).\(name)" else { continue }
-            guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
-            given[key] = nil
-            for (member, value) in members where given["\(key).\(member)"] == nil {
-                given["\(key).\(member)"] = Given(value: value, source: said.source)
-            }
+            try open(key, said)
         }
         return names.sorted()
+    }
+
+    /// Replaces a section by its members.
+    private mutating func open(_ key: String, _ said: Given) throws(ConfigurationError) {
+        guard case .object(let members) = said.value else { throw wrong(key, "must be a section: { … }") }
+        given[key] = nil
+        for (member, value) in members where given["\(key).\(member)"] == nil {
+            given["\(key).\(member)"] = Given(value: value, source: said.source)
+        }
     }
 
     /// Reads a list of objects, whose members are then read one by one; empty if it is not set. A variable contains it as JSON5.

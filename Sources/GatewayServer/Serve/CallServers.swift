@@ -57,6 +57,7 @@ struct CallServers: Sendable {
         var router = services
         HealthService(services: services.services, state: state).register(in: &router)
         router.apply(MethodRules(waits: true), to: HealthMethods.watch)
+        router.add(routes: ProtoFiles.routes)
         if reflects {
             let names = router.services + [ServerReflectionMethods.service, V1AlphaServerReflectionMethods.service]
             let reflection = ReflectionService(services: names, files: ProtoFiles.all)

@@ -117,7 +117,7 @@ package struct GatewayModules: Sendable {
         storeServer = try ObjectStoreServer(
             host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface,
             log: log)
-        opened.add { [storeServer] in storeServer.stop(drainingFor: 0) }
+        opened.add { [storeServer] in storeServer.stop(drainingFor: .zero) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
         let endpoint =
             try configuration.publicEndpoint ?? StoreEndpoint("\(scheme)://\(address.host):\(storeServer.port)")

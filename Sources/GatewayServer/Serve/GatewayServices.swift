@@ -14,8 +14,8 @@ import ThreadCalls
 
 /// The services of a gateway.
 struct GatewayServices: Sendable {
-    /// The time in seconds that calls and requests in progress get when the gateway shuts down.
-    private static let drainLimit = 20
+    /// The time that calls and requests in progress get when the gateway shuts down.
+    private static let drainLimit = Duration.seconds(20)
 
     let directory: ValueService<DataDirectory>
     let loops: ValueService<[EventLoop]>
@@ -112,7 +112,7 @@ struct GatewayServices: Sendable {
                 configuration.address(name), server: servers.value[name], loops: loops.value,
                 certificates: certificates[name], shortage: shortage)
         } close: {
-            await $0.stop(limit: .seconds(drainLimit))
+            await $0.stop(limit: drainLimit)
         }
     }
 
@@ -143,7 +143,7 @@ struct GatewayServices: Sendable {
             return try HTTPDaemon(
                 host: address.host, port: UInt16(address.port), configuration: daemon, handler: handler())
         } close: {
-            $0.stop(drainingFor: 1)
+            $0.stop(drainingFor: .seconds(1))
         }
     }
 

@@ -19,7 +19,9 @@ struct ReconciliationReport: Sendable {
                 ], level: .warning)
         }
         guard store.isReconciled else { return }
-        log.write("comparing the store with the database", ["why": "the last shutdown was unclean"])
+        log.write(
+            "comparing the store with the database",
+            ["why": "this is the first start, or the last shutdown was unclean"])
         let progress = Task {
             while (try? await Task.sleep(for: Self.interval)) != nil {
                 log.write(

@@ -15,9 +15,12 @@ package final class HTTPConnection: Sendable {
         package var totalTimeout: Duration?
         /// The PEM file of authorities for the certificate of an `https` server; `nil` = those that the system trusts.
         package var authorities: String?
+        /// How fast bodies are sent, together with other connections; `nil` = as fast as the network is.
+        package var sendLimit: SendLimit?
 
-        package init(authorities: String? = nil) {
+        package init(authorities: String? = nil, sendLimit: SendLimit? = nil) {
             self.authorities = authorities
+            self.sendLimit = sendLimit
         }
     }
 
@@ -51,7 +54,7 @@ package final class HTTPConnection: Sendable {
     package func exchange(
         _ request: HTTPRequest, receiver: HTTPReceiver? = nil, sent: (@Sendable (Int) -> Void)? = nil
     ) async throws -> HTTPReply {
-        let exchange = HTTPExchangeState(request, receiver: receiver, sent: sent)
+        let exchange = HTTPExchangeState(request, receiver: receiver, sent: sent, limit: options.sendLimit)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async { [self] in

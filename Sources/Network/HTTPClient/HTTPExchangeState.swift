@@ -11,6 +11,7 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
     private let request: HTTPRequest
     private let receiver: HTTPReceiver?
     private let sent: (@Sendable (Int) -> Void)?
+    private let limit: SendLimit?
     private let isCancelled = Atomic(false)
 
     private var offset: Int64 = 0
@@ -23,7 +24,8 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
     private var isReceived: Bool?
     private var failure: (any Error)?
 
-    init(_ request: HTTPRequest, receiver: HTTPReceiver?, sent: (@Sendable (Int) -> Void)?) {
+    init(_ request: HTTPRequest, receiver: HTTPReceiver?, sent: (@Sendable (Int) -> Void)?, limit: SendLimit? = nil) {
+        self.limit = limit
         self.request = request
         self.receiver = receiver
         self.sent = sent
@@ -95,7 +97,12 @@ final class HTTPExchangeState: @unchecked Sendable {  // used on the connection'
         return Unmanaged<HTTPExchangeState>.fromOpaque(context).takeUnretainedValue()
     }
 
-    private func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    private func read(_ whole: UnsafeMutableRawBufferPointer) -> Int {
+        var buffer = whole
+        if let limit, !whole.isEmpty, offset < request.body.size {
+            let granted = limit.take(whole.count) { isCancelled.load(ordering: .relaxed) }
+            buffer = UnsafeMutableRawBufferPointer(rebasing: whole[..<granted])
+        }
         let count: Int
         switch request.body {
         case .none: count = 0

@@ -141,14 +141,14 @@ package final class HTTPDaemon: Sendable {
         stopping.load(ordering: .relaxed)
     }
 
-    /// Stops accepting, waits at most `seconds` for the requests in progress, then closes all connections. Blocks; a second call
+    /// Stops accepting, waits at most `limit` for the requests in progress, then closes all connections. Blocks; a second call
     /// does nothing.
-    package func stop(drainingFor seconds: Int) {
+    package func stop(drainingFor limit: Duration) {
         guard !stopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
         guard let daemon = native.withLock({ $0.take() }) else { return }
         watch.stop()
         let listener = MHD_quiesce_daemon(daemon.pointer)
-        _ = inFlight.wait(timeout: .now() + .seconds(seconds))
+        _ = inFlight.wait(timeout: .now() + .nanoseconds(Int(clamping: limit.nanoseconds)))
         MHD_stop_daemon(daemon.pointer)
         if listener >= 0 {
             close(listener)

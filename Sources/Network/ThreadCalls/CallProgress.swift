@@ -18,6 +18,8 @@ final class CallProgress: Sendable {
     enum End {
         /// The response is complete.
         case complete
+        /// The response ends before it is complete, after the bytes that it already has.
+        case brokenOff
         /// The response was aborted.
         case broken
     }

@@ -44,11 +44,21 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         return progress.take { state in
             guard let head = state.head, let status = state.head?.status, status > 0 else { return Self.broken }
             switch state.end {
-            case .complete: return HTTPResponse(status: status, fields: head.fields, body: .bytes(state.body))
+            case .complete: return Self.whole(status, head.fields, state.body)
             case .broken: return Self.broken
-            case nil: return HTTPResponse(status: status, fields: head.fields, body: .stream(self))
+            case .brokenOff, nil: return HTTPResponse(status: status, fields: head.fields, body: .stream(self))
             }
         }
+    }
+
+    /// A response that tells a length of its own has no body: it is one to HEAD.
+    private static func whole(_ status: Int, _ fields: HTTPFields, _ body: [UInt8]) -> HTTPResponse {
+        guard body.isEmpty, let length = fields["content-length"].flatMap({ Int64($0) }) else {
+            return HTTPResponse(status: status, fields: fields, body: .bytes(body))
+        }
+        var others = HTTPFields()
+        for field in fields.fields where field.name != "content-length" { others.append(field.name, field.value) }
+        return HTTPResponse(status: status, fields: others, body: .omitted(length: length))
     }
 
     func abandon() { close() }
@@ -63,7 +73,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
                 buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: body[..<count]))
             }
             state.body.removeFirst(count)
-            return (count, state.end == .broken)
+            return (count, state.end == .broken || state.end == .brokenOff)
         }
         if count > 0 { loop.run { [stream] in stream.consume(count) } }
         return count == 0 && isBroken ? nil : count

@@ -32,6 +32,8 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     private var room = ThreadCallStream.window
     private var producedBytes: UInt64 = 0
     private var isResponseComplete = false
+    /// What is complete is not all that there should be.
+    private var breaksOff = false
     private var isReportScheduled = false
 
     init(server: RPCServer, loop: EventLoop, peer: PeerAddress, progress: CallProgress) {
@@ -127,6 +129,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
             origin.responseBytesChanged(by: part.body.count, of: call)
         }
         if part.isLast { isResponseComplete = true }
+        if case .broken = part.end { breaksOff = true }
         guard !isReportScheduled else { return }
         isReportScheduled = true
         // Deferred to combine output: a response that is complete when the thread first sees it can be sent with its length.
@@ -149,7 +152,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         progress.update { state in
             state.head = head
             state.body += ready
-            if isWhole, state.end == nil { state.end = .complete }
+            if isWhole, state.end == nil { state.end = breaksOff ? .brokenOff : .complete }
         }
         if isWhole {
             close()

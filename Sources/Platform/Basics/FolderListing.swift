@@ -9,6 +9,11 @@ package enum FolderListing {
         /// The `errno` of the call that failed.
         package let code: Int32
 
+        package init(path: String, code: Int32) {
+            self.path = path
+            self.code = code
+        }
+
         package var description: String { "cannot list \(path): \(String(cString: strerror(code)))" }
     }
 

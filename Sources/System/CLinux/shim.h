@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 
 /// Sets whether reads and writes of the descriptor bypass the page cache (O_DIRECT). None may be in progress.
 static inline int linux_set_direct(int descriptor, bool direct) {
@@ -20,6 +21,16 @@ static inline int linux_set_direct(int descriptor, bool direct) {
 /// Starts to write the dirty pages of a range to the disk without waiting for it; fdatasync reports errors.
 static inline int linux_begin_write_back(int descriptor, long offset, long length) {
     return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
+/// Returns whether any process has the file open for writing: 1 = yes, 0 = no, -1 = the system does not say (errno). It takes a lease
+/// for a moment, which only the owner of the file may do.
+static inline int linux_has_writers(int descriptor) {
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) == 0) {
+        fcntl(descriptor, F_SETLEASE, F_UNLCK);
+        return 0;
+    }
+    return errno == EAGAIN ? 1 : -1;
 }
 
 /// Creates a counter that a thread can wait for together with a socket. The caller owns the descriptor.

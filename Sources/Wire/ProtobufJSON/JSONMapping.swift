@@ -29,8 +29,22 @@ public struct JSONMapping: Sendable {
     public func text(
         encoded: [UInt8], of fullName: String, includesInitialValues: Bool = false
     ) throws(JSONError) -> [UInt8] {
-        var writer = JSONMessageWriter(schema: schema, includesInitialValues: includesInitialValues)
+        try text(encoded: encoded, of: fullName, format: JSONFormat(unset: includesInitialValues ? .initial : .omitted))
+    }
+
+    /// Writes an encoded message as JSON of another form than protobuf's own.
+    public func text(encoded: [UInt8], of fullName: String, format: JSONFormat) throws(JSONError) -> [UInt8] {
+        var writer = JSONMessageWriter(schema: schema, format: format)
         try writer.message(encoded, of: fullName)
+        return writer.output
+    }
+
+    /// Writes one field of an encoded message as JSON, without the message around it.
+    public func text(
+        of field: FieldSchema, in encoded: [UInt8], of fullName: String, format: JSONFormat
+    ) throws(JSONError) -> [UInt8] {
+        var writer = JSONMessageWriter(schema: schema, format: format)
+        try writer.field(field, in: encoded, of: fullName)
         return writer.output
     }
 
@@ -54,5 +68,18 @@ public struct JSONMapping: Sendable {
     ) throws(JSONError) -> [UInt8] {
         var reader = JSONMessageReader(json, schema: schema, ignoresUnknownFields: ignoresUnknownFields)
         return try reader.document(of: fullName)
+    }
+}
+
+/// What may differ in the JSON of a message.
+public struct JSONFormat: Sendable {
+    /// What is written of fields without presence, lists and maps that are not set; with `null`, also of the others.
+    public var unset: UnsetFields
+    /// The names of fields are those of the file, in place of lowerCamelCase.
+    public var usesProtoNames: Bool
+
+    public init(unset: UnsetFields = .omitted, usesProtoNames: Bool = false) {
+        self.unset = unset
+        self.usesProtoNames = usesProtoNames
     }
 }

@@ -5,12 +5,12 @@ import Protobuf
 struct JSONMessageWriter {
     private(set) var output: [UInt8] = []
     private let schema: Schema
-    private let includesInitialValues: Bool
+    private let format: JSONFormat
     private var depthLeft = ProtobufReader.depthLimit
 
-    init(schema: Schema, includesInitialValues: Bool) {
+    init(schema: Schema, format: JSONFormat) {
         self.schema = schema
-        self.includesInitialValues = includesInitialValues
+        self.format = format
     }
 
     mutating func message(_ bytes: [UInt8], of fullName: String) throws(JSONError) {
@@ -39,23 +39,41 @@ struct JSONMessageWriter {
 
     private mutating func members(of message: EncodedMessage, isFirst: inout Bool) throws(JSONError) {
         for (index, field) in message.schema.fields.enumerated() {
-            let values = message.values[index]
+            let name = format.usesProtoNames ? field.name : field.jsonName
             do throws(JSONError) {
                 if field.isRepeated {
-                    if values.isEmpty && !includesInitialValues { continue }
-                    name(field.jsonName, isFirst: &isFirst)
-                    if field.isMap { try map(values, field) } else { try list(values, field) }
-                } else {
-                    let set = message.value(index)
-                    guard let value = set ?? (field.hasPresence ? nil : field.kind.initialValue) else { continue }
-                    if !field.hasPresence && value.isInitial && !includesInitialValues { continue }
-                    name(field.jsonName, isFirst: &isFirst)
+                    if message.values[index].isEmpty && format.unset == .omitted { continue }
+                    self.name(name, isFirst: &isFirst)
+                    try repeated(message.values[index], field)
+                } else if let value = message.value(index) ?? (field.hasPresence ? nil : field.kind.initialValue) {
+                    if !field.hasPresence && value.isInitial && format.unset == .omitted { continue }
+                    self.name(name, isFirst: &isFirst)
                     try self.value(value, field.kind, field.typeName)
+                } else if format.unset == .null, field.oneof == nil {
+                    self.name(name, isFirst: &isFirst)
+                    put("null")
                 }
             } catch {
                 throw JSONError(error.reason, field: error.field ?? field.name)
             }
         }
+    }
+
+    /// Writes the value of one field, without its name; `null` for one with presence that is not set.
+    mutating func field(_ field: FieldSchema, in bytes: [UInt8], of fullName: String) throws(JSONError) {
+        let message = try decoded(bytes, of: fullName)
+        guard let index = message.schema.index(ofNumber: field.number) else { throw JSONError(.unknownType) }
+        if field.isRepeated {
+            try repeated(message.values[index], field)
+        } else if let value = message.value(index) ?? (field.hasPresence ? nil : field.kind.initialValue) {
+            try self.value(value, field.kind, field.typeName)
+        } else {
+            put("null")
+        }
+    }
+
+    private mutating func repeated(_ values: [WireValue], _ field: FieldSchema) throws(JSONError) {
+        if field.isMap { try map(values, field) } else { try list(values, field) }
     }
 
     private mutating func list(_ values: [WireValue], _ field: FieldSchema) throws(JSONError) {

@@ -6,7 +6,8 @@ import Protobuf
 public struct Schema: Sendable {
     /// The messages by full name without a leading dot, e.g. `archebase.auth.v1.User`.
     public let messages: [String: MessageSchema]
-    let enums: [String: EnumSchema]
+    /// By full name without a leading dot.
+    package let enums: [String: EnumSchema]
 
     /// - Throws: if the bytes of a descriptor are not a FileDescriptorProto.
     public init(_ files: [FileDescriptor]) throws(DecodingError) {
@@ -59,10 +60,13 @@ public struct MessageSchema: Sendable {
         indexByName = byName
     }
 
-    func index(ofNumber number: UInt32) -> Int? { indexByNumber[number] }
+    package func index(ofNumber number: UInt32) -> Int? { indexByNumber[number] }
 
     /// - Parameter name: the name in the `.proto` file or in JSON.
-    func index(ofName name: String) -> Int? { indexByName[name] }
+    package func index(ofName name: String) -> Int? { indexByName[name] }
+
+    /// - Parameter name: the name in the `.proto` file or in JSON.
+    package func field(_ name: String) -> FieldSchema? { indexByName[name].map { fields[$0] } }
 }
 
 /// One field of a message type.
@@ -100,7 +104,7 @@ public struct FieldSchema: Sendable {
     }
 
     /// The tag of one value of the field.
-    var tag: UInt32 { number << 3 | kind.wireType }
+    package var tag: UInt32 { number << 3 | kind.wireType }
 }
 
 extension FieldSchema.Kind {
@@ -129,7 +133,9 @@ extension FieldSchema.Kind {
 }
 
 /// One enum type.
-struct EnumSchema: Sendable {
+package struct EnumSchema: Sendable {
+    /// The names of all values, in the order of the file.
+    package let valueNames: [String]
     private let names: [Int32: String]
     private let numbers: [String: Int32]
 
@@ -142,6 +148,7 @@ struct EnumSchema: Sendable {
             if names[number] == nil { names[number] = name }
             numbers[name] = number
         }
+        valueNames = descriptor.value.compactMap(\.name)
         self.names = names
         self.numbers = numbers
     }

@@ -10,6 +10,8 @@ import grpc
 from google.protobuf import descriptor_pb2
 from grpc_tools import protoc
 
+#: The gateway's own files.
+PROTOS = Path(__file__).resolve().parents[3] / "protos"
 #: The name of each proto package's messages and stubs: `stubs.auth.LoginRequest`.
 PACKAGES = {
     "archebase.common.v1": "common",
@@ -58,6 +60,8 @@ def _protoc(protos: Path, *arguments: str) -> None:
     paths = (path.relative_to(protos) for path in protos.rglob("*.proto"))
     files = sorted(str(path) for path in paths if path.parts[0] != "google")
     well_known = str(resources.files("grpc_tools") / "_proto")
-    status = protoc.main(["protoc", f"-I{well_known}", f"-I{protos}", *arguments, *files])
+    # Files elsewhere import the annotations, which lie among the gateway's own.
+    includes = [f"-I{path}" for path in (well_known, protos, PROTOS)]
+    status = protoc.main(["protoc", *includes, *arguments, *files])
     if status != 0:
         raise RuntimeError(f"protoc failed with status {status}; its messages are above")

@@ -1,7 +1,10 @@
 """The view of a person who runs a command in a terminal."""
 
+import fcntl
 import os
 import re
+import struct
+import termios
 import threading
 
 
@@ -10,9 +13,13 @@ class Terminal:
 
     _CLEAR = "\r\x1b[2K"
 
-    def __init__(self):
+    def __init__(self, columns: int = 80):
         self._ours, self.client_side = os.openpty()
+        self.resize(columns)
         self._bytes = b""
+
+    def resize(self, columns: int) -> None:
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     def opened(self) -> "Terminal":
         """Begins to read the process's output, after the process has opened the other side."""

@@ -60,7 +60,7 @@ import Testing
 
     @Test func headerThatDoesNotEndIsCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET / HT")
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
@@ -69,7 +69,7 @@ import Testing
 
     @Test func bodyThatDoesNotComeIsCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nsome of it")
         #expect(throws: RawConnection.Failure.self) { try client.answer() }
@@ -78,7 +78,7 @@ import Testing
 
     @Test func answerThatIsNotReadIsCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let client = try RawConnection(port: daemon.port)
         try client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
         await waitForSlowClientToBeCut(daemon)
@@ -87,7 +87,7 @@ import Testing
 
     @Test func quickAndSilentClientsAreNotCutOff() async throws {
         let daemon = try start(slow)
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         let silent = try RawConnection(port: daemon.port)
         let slow = try RawConnection(port: daemon.port)
         let quick = try RawConnection(port: daemon.port)
@@ -101,7 +101,7 @@ import Testing
 
     @Test func connectionsOfOneAddressAreLimited() async throws {
         let daemon = try start { $0.maximumConnectionsPerAddress = 2 }
-        defer { daemon.stop(drainingFor: 0) }
+        defer { daemon.stop(drainingFor: .zero) }
         func ask(_ client: RawConnection) throws -> Int {
             try client.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\na")
             return try client.answer().status

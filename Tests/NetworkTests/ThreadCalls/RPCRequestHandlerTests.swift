@@ -71,7 +71,7 @@ import Wire
             host: "127.0.0.1", port: 0, configuration: configuration,
             handler: RPCRequestHandler(server: server, loops: loops))
         defer {
-            daemon.stop(drainingFor: 0)
+            daemon.stop(drainingFor: .zero)
             for loop in loops { loop.stop() }
         }
         try body(daemon)
@@ -233,7 +233,7 @@ import Wire
             started.wait()
             let stopped = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
-                daemon.stop(drainingFor: 10)
+                daemon.stop(drainingFor: .seconds(10))
                 stopped.signal()
             }
             gate.continuation.yield()
@@ -248,7 +248,7 @@ import Wire
             let client = try RawConnection(port: daemon.port)
             try client.send(post("Wait", length: 2) + "{}")
             started.wait()
-            daemon.stop(drainingFor: 0)
+            daemon.stop(drainingFor: .zero)
             #expect(ends.next() == .cancelled)
             #expect(client.isClosed())
         }

@@ -27,6 +27,13 @@ final class MemoryEngine: ObjectEngine {
 
     func createMultipart() throws -> NewFile { try create() }
 
+    func duplicate(_ fileID: String) throws -> NewFile {
+        guard let bytes = files.withLock({ $0[fileID]?.bytes }) else { throw StorageFailure.missing }
+        let new = try create()
+        files.withLock { $0[new.id] = File(bytes: bytes) }
+        return new
+    }
+
     func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
         guard files.withLock({ $0[fileID] })?.isFinished == false else { throw StorageFailure.missing }
         return MemorySink(self, fileID, at: Int(position))

@@ -58,7 +58,7 @@ import Testing
 
     private func put(_ bytes: [UInt8]) throws -> StoredObject {
         let put = try ObjectPut(
-            store, permit: permit, length: Int64(bytes.count), checks: BodyChecks(), contentType: nil, etags: .oss)
+            store, permit: permit, length: Int64(bytes.count), checks: BodyChecks(), header: ObjectHeader())
         bytes.withUnsafeBytes(put.receive)
         return try put.finish()
     }
@@ -66,7 +66,7 @@ import Testing
     @Test func completesAnUploadWhosePartsCameInAnyOrderAndTwice() async throws {
         let body = content(150_000)
         let parts = [body[..<65_536], body[65_536..<131_072], body[131_072...]].map(Array.init)
-        let id = try store.initiateMultipart(permit, contentType: nil, checksum: nil).id
+        let id = try store.initiateMultipart(permit, checksum: nil).id
         try send(3, of: id, parts[2])
         try send(1, of: id, content(65_536, seed: 2))
         try send(2, of: id, parts[1])
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func leavesNothingOfAnAbortedUpload() throws {
-        let id = try store.initiateMultipart(permit, contentType: nil, checksum: nil).id
+        let id = try store.initiateMultipart(permit, checksum: nil).id
         let start = store.startPart(1, of: id, length: 10)
         _ = try store.decide(claims, Policy(), part: start)
         let part = try PartUpload(store, permit: permit, start: start, checks: BodyChecks())

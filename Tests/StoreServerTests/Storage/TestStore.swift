@@ -55,7 +55,7 @@ final class TestStore {
     }
 
     deinit {
-        server.stop(drainingFor: 0)
+        server.stop(drainingFor: .zero)
         store.discards.drain()
         store.removals.drain()
         database.close()
@@ -68,7 +68,7 @@ final class TestStore {
     ///   - isClean: whether the previous process stopped cleanly, or was killed.
     ///   - between: runs while no process uses the folder.
     func restart(isClean: Bool = false, between: () throws -> Void = {}) throws {
-        server.stop(drainingFor: 0)
+        server.stop(drainingFor: .zero)
         if isClean { store.close() }
         store.discards.drain()
         store.removals.drain()

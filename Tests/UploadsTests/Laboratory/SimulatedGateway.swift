@@ -78,8 +78,7 @@ final class SimulatedGateway {
             case .put:
                 let permit = try access(request.credentials).requireWrite(policy)
                 let put = try ObjectPut(
-                    store, permit: permit, length: file.size, checks: checks(0..<file.size), contentType: nil,
-                    etags: .oss)
+                    store, permit: permit, length: file.size, checks: checks(0..<file.size), header: ObjectHeader())
                 send(0..<file.size / 2, put.receive)
                 bodies[message] = (.whole(put), request.call)
             case .part(_, let multipart, let range):
@@ -153,7 +152,7 @@ final class SimulatedGateway {
         case .initiate:
             let permit = try access.requireWrite(policy)
             return .initiated(
-                multipart: try store.initiateMultipart(permit, contentType: nil, checksum: nil).id)
+                multipart: try store.initiateMultipart(permit, checksum: nil).id)
         case .list(_, let multipart):
             return .parts(
                 try store.listParts(multipart, access.claims, after: 0, limit: 1000).parts.map(StorePart.init))

@@ -11,21 +11,31 @@ struct Upload: Command {
     static let summary = "Upload files as a device"
     static let discussion = [
         """
-        The command sends files in parts. A journal records what the gateway acknowledged, so that --resume continues an \
-        interrupted upload. --resume without a FILE continues all unfinished uploads.
+        FILE is a file, a directory with everything below it, a pattern in quotation marks such as 'runs/*.mcap', or - \
+        for standard input, which --name names. The command sends files in parts. A journal records what the gateway \
+        acknowledged, so that --resume continues an interrupted upload. --resume without a FILE continues all unfinished \
+        uploads.
         """,
         """
-        With --json, each event is one JSON object on a line: begun, progress, waiting, restarted, completed, failed.
+        With --json, each event is one JSON object on a line: begun, progress, acknowledged, waiting, restarted, skipped, \
+        completed, deleted, failed; with several files also total and summary.
         """,
+    ]
+    static let examples = [
+        "upload drive.mcap --tag weather=rain",
+        "upload /data/runs --include '*.mcap' --tag-template run={dir1}",
+        "upload --resume",
     ]
 
     static var parameters: [Parameter<Self>] {
         [
-            .arguments("FILE", \.files, "The files to upload", isRequired: false),
+            .arguments("FILE", \.files, "The files, directories and patterns to upload", isRequired: false),
             .repeated(
                 "--tag", "KEY=VALUE", \.tags,
                 "A tag in addition to the device's tags; a resumed upload keeps its tags"),
-            .option("--parallel", "N", \.parallel, "Send this number of parts at once: 1 to 64 (default: 1)"),
+            .option("--name", "NAME", \.inputName, "The name of what comes on standard input"),
+            .option(
+                "--parallel", "N", \.parallel, "Send this number of parts of each file at once: 1 to 64 (default: 1)"),
             .flag(
                 "--resume", \.isResuming,
                 "Continue the unfinished uploads of the files; upload the other files from the beginning"),
@@ -35,15 +45,18 @@ struct Upload: Command {
                 "--retry-for", "SECONDS", \.retrySeconds,
                 "Retry for this number of seconds without progress: 0 to 604800 (default: 300)"
             ).formerly("--patience"),
-        ] + DeviceOptions.parameters(json: "Print each event as a line of JSON").map { $0.at(\.device) }
+        ] + TransferOptions.parameters.map { $0.at(\.transfer) }
+            + DeviceOptions.parameters(json: "Print each event as a line of JSON").map { $0.at(\.device) }
     }
 
     var files: [String] = []
     var tags: [TagArgument] = []
+    var inputName: String?
     var parallel: Int64 = 1
     var isResuming = false
     var isRestarting = false
     var retrySeconds: Int64 = 300
+    var transfer = TransferOptions()
     var device = DeviceOptions()
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
@@ -55,121 +68,101 @@ struct Upload: Command {
 
     private func uploadAll(_ environment: CommandEnvironment, _ reporter: TransferReporter) async -> ExitCode {
         do {
+            try check()
             let tags = try tags.dictionary()
-            let uploader = try uploader(environment, reporter)
-            let files = files.isEmpty ? try uploader.unfinished() : files
-            if files.isEmpty { reporter.line("there are no unfinished uploads") }
-            var worst = ExitCode.success
-            for file in files {
-                let code = await upload(file, tags, uploader, reporter, environment)
-                // What holds for every file is not tried with each.
-                if code == .unreachable || Task.isCancelled { return code }
-                if code != .success { worst = code }
+            let folder = try device.deviceFolder(environment)
+            var options = Uploader.Options()
+            options.parallel = Int(parallel)
+            options.retries = RetryPolicy(patience: .seconds(retrySeconds))
+            options.authorities = environment.authorities
+            options.sendLimit = transfer.limit.map { SendLimit(bytesPerSecond: $0.bytes) }
+            let templates = try transfer.templates(beside: tags)
+            if transfer.isDryRun { return try await plan(folder, tags, templates, environment, reporter) }
+            _ = try folder.initializedConfiguration()
+            let delivered = try DeliveredFiles(in: folder)
+            options.delivered = delivered
+            let uploader = try Uploader(folder, options: options, clock: environment.clock) {
+                reporter.report($0, of: "")
             }
-            return worst
-        } catch {
-            return fail(ClientFailure(error, file: "upload", hint: "try again later"), "", reporter, environment)
-        }
-    }
-
-    private func uploader(_ environment: CommandEnvironment, _ reporter: TransferReporter) throws -> Uploader {
-        guard !files.isEmpty || isResuming else {
-            throw ClientFailure("upload requires FILE or --resume", exitCode: .usage)
-        }
-        guard !(isResuming && isRestarting) else {
-            throw ClientFailure("--resume and --restart must not both be set", exitCode: .usage)
-        }
-        guard (1...64).contains(parallel) else { throw ClientFailure("--parallel must be 1 to 64", exitCode: .usage) }
-        guard (0...604_800).contains(retrySeconds) else {
-            throw ClientFailure("--retry-for must be 0 to 604800 seconds", exitCode: .usage)
-        }
-        var options = Uploader.Options()
-        options.parallel = Int(parallel)
-        options.retries = RetryPolicy(patience: .seconds(retrySeconds))
-        options.authorities = environment.authorities
-        return try Uploader(device.deviceFolder(environment), options: options, clock: environment.clock) {
-            Self.report($0, to: reporter)
-        }
-    }
-
-    private func upload(
-        _ file: String, _ tags: [String: String], _ uploader: Uploader, _ reporter: TransferReporter,
-        _ environment: CommandEnvironment
-    ) async -> ExitCode {
-        let start = ContinuousClock.now
-        do {
-            let outcome = try await uploader.upload(
-                file, tags: tags, isRestarting ? .restarting : isResuming ? .resuming : .new)
-            reporter.end()
-            reporter.event(
-                "completed",
-                [
-                    ("file", .string(outcome.source.path)), ("logical_upload_id", .string(outcome.logicalID)),
-                    ("upload_id", .string(outcome.uploadID)), ("file_id", .string(outcome.fileID)),
-                    ("size_bytes", .number(outcome.source.size)),
-                    ("part_count", .number(Int64(outcome.parts))), ("etag", .string(outcome.etag)),
-                ])
-            let seconds = ProgressLine.clock(Int64(((ContinuousClock.now - start) / .seconds(1)).rounded(.up)))
-            let size = ByteCount.text(outcome.source.size)
-            reporter.line(
-                "uploaded \(file): \(size) in \(seconds), \(outcome.fileID.isEmpty ? "upload \(outcome.uploadID)" : "file \(outcome.fileID)")"
-            )
-            return .success
-        } catch {
-            reporter.end()
-            let hint = "data-gateway upload --resume continues the upload"
-            return fail(ClientFailure(error, file: file, hint: hint), file, reporter, environment)
-        }
-    }
-
-    private func fail(
-        _ failure: ClientFailure, _ file: String, _ reporter: TransferReporter, _ environment: CommandEnvironment
-    ) -> ExitCode {
-        reporter.event("failed", [("file", .string(file)), ("message", .string(failure.message))])
-        environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
-        return failure.exitCode
-    }
-
-    private static func report(_ notice: UploadNotice, to reporter: TransferReporter) {
-        switch notice {
-        case .began(let state, let acknowledged):
-            let source = state.source
-            reporter.begin(Path.name(of: source.path), total: source.size, done: acknowledged)
-            if acknowledged > 0 {
-                let sizes = "\(ByteCount.text(acknowledged)) of \(ByteCount.text(source.size))"
-                reporter.line("continuing \(source.path): \(sizes) already stored")
+            let batch = UploadBatch(
+                uploader: uploader, beginning: isRestarting ? .restarting : isResuming ? .resuming : .new, tags: tags,
+                templates: templates, options: transfer,
+                output: UploadBatch.Output(reporter: reporter, environment: environment))
+            if files == ["-"] { return try await uploadInput(folder, batch) }
+            let selected =
+                files.isEmpty
+                ? UploadSelection(exactly: try uploader.unfinished()).files
+                : try UploadSelection(files, transfer.filter).files
+            if selected.isEmpty {
+                reporter.line(files.isEmpty ? "there are no unfinished uploads" : "there are no files to upload")
             }
+            let code = await batch.run(selected, delivered: transfer.skipsDelivered ? delivered : nil)
+            InputSpool(folder).remove(selected.map(\.path), besides: try uploader.unfinished())
+            return code
+        } catch {
+            let failure = ClientFailure(error, file: "upload", hint: "try again later")
             reporter.event(
-                "begun",
+                "failed",
                 [
-                    ("file", .string(source.path)), ("size_bytes", .number(source.size)),
-                    ("done_bytes", .number(acknowledged)),
+                    ("file", .string("")), ("message", .string(failure.message)),
+                    ("exit_code", .number(Int64(failure.exitCode.rawValue))),
                 ])
-        case .standing(let acknowledged, let size): reporter.set(acknowledged, total: size)
-        case .moved(let bytes): reporter.add(bytes)
-        case .acknowledged(let part, let bytes):
-            reporter.event("acknowledged", [("part", .number(Int64(part))), ("size_bytes", .number(bytes))])
-        case .waiting(let what, let reason, let delay):
-            let failure = ClientFailure(reason, file: what, hint: "trying again in \(delay.rounded)")
-            reporter.warning(failure.message)
-            reporter.event(
-                "waiting",
-                [
-                    ("operation", .string(what)), ("reason", .string(failure.message)),
-                    ("milliseconds", .number(delay.nanoseconds / 1_000_000)),
-                ])
-        case .restarted:
-            reporter.warning("the stored parts are lost: sending the file from the beginning")
-            reporter.event("restarted", [])
+            environment.errorOutput("data-gateway: \(TextLayout.printable(failure.message))")
+            return failure.exitCode
         }
     }
-}
 
-extension Duration {
-    /// For people.
-    fileprivate var rounded: String {
-        let seconds = nanoseconds / 1_000_000_000
-        return seconds < 1 ? "less than a second" : seconds == 1 ? "a second" : "\(seconds) s"
+    private func check() throws(ClientFailure) {
+        func wrong(_ message: String) -> ClientFailure { ClientFailure(message, exitCode: .usage) }
+        guard !files.isEmpty || isResuming else { throw wrong("upload requires FILE or --resume") }
+        guard !(isResuming && isRestarting) else { throw wrong("--resume and --restart must not both be set") }
+        guard (1...64).contains(parallel) else { throw wrong("--parallel must be 1 to 64") }
+        guard (1...16).contains(transfer.fileCount) else { throw wrong("--files must be 1 to 16") }
+        guard (0...604_800).contains(retrySeconds) else { throw wrong("--retry-for must be 0 to 604800 seconds") }
+        guard files.contains("-") else {
+            guard inputName == nil else { throw wrong("--name needs the FILE -, which is standard input") }
+            return
+        }
+        guard files == ["-"] else { throw wrong("- must be the only FILE") }
+        guard let inputName, inputName == Path.name(of: inputName), ![".", ".."].contains(inputName) else {
+            throw wrong("the FILE - needs --name with the name of a file, without directories")
+        }
+        guard !isResuming, !isRestarting, !transfer.isDryRun else {
+            throw wrong("--resume, --restart and --dry-run need files, not standard input")
+        }
+    }
+
+    /// Prints which files would be uploaded, with their tags.
+    private func plan(
+        _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates,
+        _ environment: CommandEnvironment, _ reporter: TransferReporter
+    ) async throws -> ExitCode {
+        let selected = try UploadSelection(files, transfer.filter).files
+        for file in selected {
+            let own = templates.tags(of: file.relativePath, size: file.size, modified: file.modified)
+            let all = tags.merging(own) { $1 }.sorted { $0.key < $1.key }
+            reporter.event(
+                "planned",
+                [
+                    ("file", .string(file.path)), ("size_bytes", .number(file.size)),
+                    ("tags", .object(all.map { JSONValue.Member(name: $0.key, value: .string($0.value)) })),
+                ])
+            let shown = all.isEmpty ? "" : ", " + all.map { "\($0.key)=\($0.value)" }.joined(separator: ", ")
+            reporter.line("would upload \(file.path): \(ByteCount.text(file.size))\(shown)")
+        }
+        let bytes = selected.reduce(0) { $0 + $1.size }
+        reporter.line("\(TextLayout.count(selected.count, "file")), \(ByteCount.text(bytes))")
+        return .success
+    }
+
+    /// Standard input goes through a file, so that an interrupted upload of it can be continued.
+    private func uploadInput(_ folder: DeviceFolder, _ batch: UploadBatch) async throws -> ExitCode {
+        let spool = InputSpool(folder)
+        let path = try await spool.receive(STDIN_FILENO, name: inputName ?? "")
+        let selected = UploadSelection(exactly: [path]).files
+        let code = await batch.run(selected, delivered: nil)
+        spool.remove([path], besides: try batch.uploader.unfinished())
+        return code
     }
 }
 

@@ -4,8 +4,7 @@ import Foundation
 struct StoreDrain: Service {
     let name = "object-store listener"
     let modules: ValueService<GatewayModules>
-    /// The time limit in seconds.
-    let limit: Int
+    let limit: Duration
 
     func start(_ ended: @escaping @Sendable (any Error) -> Void) {}
 

@@ -1,3 +1,4 @@
+import Basics
 import CommandLineInterface
 import DeviceClient
 import HTTPClient
@@ -32,6 +33,8 @@ extension ClientFailure {
                 "an earlier upload of \(file) is unfinished: continue it with --resume, or start over with --restart")
         case let failure as FileReader.Failure: self.init("cannot read \(failure.path): \(failure.reason)")
         case let failure as SourceFailure: self.init(failure.message)
+        case let kept as SourceKept: self.init(kept.message)
+        case let failure as FolderListing.Failure: self.init("\(failure)")
         case is FileDownload.Corrupted:
             self.init("\(file): the received bytes do not match the object's checksum (CRC-64)")
         default: self.init(local: error, file: file)
