@@ -1,14 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Warnings are errors. Optimized builds leave out the run-time half of the exclusivity check, which costs every access
-/// to a class's property; the compile-time half stays, and debug builds, which the tests run, have both.
+/// Warnings are errors. Optimized builds omit the run-time part of the exclusivity check, which costs every access to a class's
+/// property; the compile-time part stays, and debug builds, which the tests use, have both.
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
 ]
 
-/// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` where modules stand in a group.
+/// A module of the product; its folder is `Sources/NAME`, or `path` below `Sources` for modules in a group.
 func module(
     _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = [],
     resources: [Resource] = []
@@ -24,7 +24,7 @@ func tests(_ module: String, _ dependencies: [Target.Dependency] = [], exclude: 
         swiftSettings: strict)
 }
 
-/// A library of the system, from Debian's -dev packages; `make deps` installs them all.
+/// A system library from Debian's -dev packages; `make deps` installs them all.
 func system(_ name: String, pkgConfig: String?, packages: String...) -> Target {
     .systemLibrary(
         name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt(packages)])

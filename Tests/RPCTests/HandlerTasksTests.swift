@@ -70,7 +70,7 @@ import Wire
         }
     }
 
-    /// Calls wait at the same time, more of them than the number of tasks that are kept.
+    /// The number of simultaneous waiting calls exceeds the number of tasks that are kept.
     @Test func asManyTasksAsHandlersThatWait() throws {
         let gate = Gate()
         let client = RawClient(router(gate))
