@@ -128,8 +128,8 @@ final class Recorder: Sendable {
     @Test(arguments: [
         (
             "",
-            "a command is required: serve, login, logout, whoami, init, upload, ls, download, rm, site, device, user, key, "
-                + "org, object, trash, copy, config, clock, keys, events, audit, statistics, backup, restore, doctor, "
+            "a command is required: serve, login, logout, whoami, init, upload, agent, ls, download, rm, site, device, "
+                + "user, key, org, object, trash, copy, config, clock, keys, events, audit, statistics, backup, restore, doctor, "
                 + "completion, version",
             "data-gateway --help"
         ),

@@ -1,6 +1,5 @@
-import Basics
 import CommandLineInterface
-import Observability
+import DeviceCommands
 
 /// The program `data-gateway`: finds what a command line asks for, and does it.
 package enum Program {
@@ -11,8 +10,9 @@ package enum Program {
             .command(Login.self),
             .command(Logout.self),
             .command(WhoAmI.self),
-            .command(Initialize.self),
-            .command(Upload.self),
+            DeviceCommands.initialize,
+            DeviceCommands.upload,
+            DeviceCommands.agent,
             .command(ListObjects.self),
             .command(Download.self),
             .command(Remove.self),
@@ -147,74 +147,13 @@ package enum Program {
             .command(Version.self),
         ])
 
-    /// What a command line asks for.
-    enum Request: Sendable {
-        case print(String)
-        case perform(any Command)
-    }
+    private static let program = CommandProgram(commands)
 
     /// - Parameter words: the command line without the program's own name.
     package static func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
-        do {
-            switch try request(words) {
-            case .print(let text):
-                return await environment.report(asJSON: false) { Reply(json: .string(text), text: text) }
-            case .perform(let command):
-                return await command.run(in: environment)
-            }
-        } catch {
-            environment.errorOutput("data-gateway: \(error)")
-            return .usage
-        }
+        await program.run(words, in: environment)
     }
 
     /// What `words` ask for.
-    static func request(_ words: [String]) throws(UsageError) -> Request {
-        if words.first == "--version" { return .print("data-gateway \(ProgramVersion.current)") }
-        let beforeHelp = words.prefix { $0 != "--help" && $0 != "-h" && $0 != "--" }
-        if words.first == "help" { return try find(beforeHelp.dropFirst(), wantsHelp: true) }
-        let wantsHelp = beforeHelp.endIndex < words.endIndex && words[beforeHelp.endIndex] != "--"
-        return try find(wantsHelp ? beforeHelp : words[...], wantsHelp: wantsHelp)
-    }
-
-    /// Walks down the tree as far as the words name something.
-    private static func find(_ words: ArraySlice<String>, wantsHelp: Bool) throws(UsageError) -> Request {
-        var group = commands
-        var path: [String] = []
-        var words = words
-        while let word = words.popFirst() {
-            guard let member = group.members.first(where: { $0.name == word || $0.formerName == word }) else {
-                throw unknown(word, in: group, path: path)
-            }
-            path.append(member.name)
-            switch member {
-            case .group(let inner): group = inner
-            case .command(let command):
-                return wantsHelp
-                    ? .print(HelpText.of(command, path: path)) : .perform(try parse(command, words, path: path))
-            }
-        }
-        guard wantsHelp else {
-            let names = group.members.map(\.name).joined(separator: ", ")
-            let lead = path.isEmpty ? "a command is required" : "\(path.joined(separator: " ")) requires a command"
-            throw UsageError("\(lead): \(names)", path: path)
-        }
-        return .print(HelpText.of(group, path: path))
-    }
-
-    private static func unknown(_ word: String, in group: CommandGroup, path: [String]) -> UsageError {
-        let kind = word.hasPrefix("-") ? "option" : "command"
-        let names =
-            kind == "option" ? ["--help", "--version"] : group.members.map(\.name) + (path.isEmpty ? ["help"] : [])
-        let lead = path.isEmpty ? "unknown" : "\(path.joined(separator: " ")) has no"
-        return UsageError("\(lead) \(kind) \(word)\(Suggestion.text(for: word, among: names))", path: path)
-    }
-
-    private static func parse<C: Command>(
-        _ type: C.Type, _ words: ArraySlice<String>, path: [String]
-    ) throws(UsageError) -> C {
-        var command = C()
-        try ArgumentParser.parse(words, into: &command, parameters: C.parameters, path: path)
-        return command
-    }
+    static func request(_ words: [String]) throws(UsageError) -> CommandProgram.Request { try program.request(words) }
 }

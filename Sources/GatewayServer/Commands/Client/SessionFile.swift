@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import DeviceCommands
 import Foundation
 
 /// The file that holds the session of this machine's user: nobody else may read it.

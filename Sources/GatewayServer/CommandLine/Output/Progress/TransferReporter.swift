@@ -37,7 +37,7 @@ package final class TransferReporter: Sendable {
 
     private var now: Duration { ContinuousClock.now - start }
 
-    /// So many files and bytes are to come.
+    /// Sets how many files and bytes are to come.
     ///
     /// - Parameter bytes: `nil` = not known.
     package func expect(files: Int, bytes: Int64?) {

@@ -7,7 +7,7 @@ import HTTPClient
 /// The files that the arguments of `upload` mean: files, directories with everything below them, and patterns.
 struct UploadSelection: Sendable {
     struct File: Sendable, Hashable {
-        /// As the person named it, or the directory that it is in.
+        /// The path that the person named, or one below the directory that the person named.
         let path: String
         /// Below the directory that was named; the name of a file that was named itself.
         let relativePath: String

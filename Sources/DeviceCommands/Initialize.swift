@@ -2,8 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import Foundation
-import GatewayAPI
-import Observability
+import GatewayErrors
 import RPC
 
 /// `data-gateway init`
