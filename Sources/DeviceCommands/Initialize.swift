@@ -16,6 +16,8 @@ struct Initialize: Command {
         """
     ]
 
+    static let examples = ["init 260427-000001 --host https://gateway.example.com"]
+
     static var parameters: [Parameter<Self>] {
         [
             .argument("DEVICE_ID", \.deviceID, "The registered device id: YYMMDD-NNNNNN"),

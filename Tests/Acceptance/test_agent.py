@@ -225,9 +225,9 @@ def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
     before, seconds = wakes(), 60 if is_full else 10
     time.sleep(seconds)
     assert wakes() - before <= seconds
-    if is_full:
-        status = Path(f"/proc/{agent.process.pid}/status").read_text()
-        assert int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) < 20 * 1024
+    # Without the pages of the program's files: those of a debug build, with the libraries of Swift beside it, are many.
+    status = Path(f"/proc/{agent.process.pid}/status").read_text()
+    assert int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) < 20 * 1024
 
 
 class Recorder(threading.Thread):

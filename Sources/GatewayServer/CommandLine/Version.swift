@@ -5,6 +5,8 @@ package struct Version: Command {
     package static let name = "version"
     package static let summary = "Print the version"
 
+    package static let examples = ["version"]
+
     package static var parameters: [Parameter<Self>] { [.flag("--json", \.json, "Print one JSON object")] }
 
     var json = false

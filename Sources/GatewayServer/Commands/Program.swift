@@ -10,6 +10,10 @@ package enum Program {
             .command(Login.self),
             .command(Logout.self),
             .command(WhoAmI.self),
+            .group(
+                CommandGroup(
+                    "context", "Manage contexts, for several gateways or users",
+                    [.command(ContextAdd.self), .command(ContextUse.self), .command(ContextList.self)])),
             DeviceCommands.initialize,
             DeviceCommands.upload,
             DeviceCommands.agent,
@@ -91,8 +95,14 @@ package enum Program {
                 CommandGroup(
                     "object", "Manage stored objects",
                     [
+                        .command(ObjectShow.self),
+                        .command(ObjectFind.self),
+                        .command(ObjectUsage.self),
+                        .command(ObjectCat.self),
+                        .command(ObjectShare.self),
                         .command(ObjectUpdate.self),
                         .command(ObjectDelete.self),
+                        .command(TrashRestore.self),
                         .command(ObjectListCorrupted.self),
                         .group(
                             CommandGroup(
@@ -106,6 +116,7 @@ package enum Program {
                                 "retention", "Manage the retention of objects",
                                 [.command(RetentionSet.self), .command(RetentionShow.self)])),
                     ])),
+            .group(CommandGroup("uploads", "Show uploads in progress", [.command(UploadsList.self)])),
             .group(
                 CommandGroup(
                     "trash", "Restore deleted objects, or delete them permanently",
@@ -138,6 +149,7 @@ package enum Program {
                 CommandGroup(
                     "events", "Show and redeliver events that could not be delivered",
                     [.command(EventsDeadLetters.self), .command(EventsRedeliver.self)])),
+            .command(GatewayStatus.self),
             .command(AuditLog.self),
             .command(StatisticsShow.self),
             .command(BackUp.self),
@@ -145,6 +157,14 @@ package enum Program {
             .command(DoctorCommand.self),
             .command(Completion.self),
             .command(Version.self),
+        ],
+        sections: [
+            ("Device", ["init", "upload", "agent"]),
+            ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
+            ("Sign-in", ["login", "logout", "whoami", "context"]),
+            ("Fleet", ["site", "device", "user", "key", "org"]),
+            ("Gateway", ["serve", "status", "config", "audit", "statistics", "events", "clock", "keys"]),
+            ("Backup", ["backup", "restore", "doctor"]),
         ])
 
     private static let program = CommandProgram(commands)

@@ -24,7 +24,8 @@ package enum GatewayProcess {
             let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory, log: log)
             let start = { try await gateway.start() }
             if let manager { try await manager.starting(start) } else { try await start() }
-            announce(gateway.listeners)
+            announce(
+                gateway.listeners, options.dataDirectory, isSecure: configuration.isSecure(.web))
             manager?.ready()
             try await gateway.serve {
                 let reloading = Task { [reloads = signals.reloads] in
@@ -59,7 +60,16 @@ package enum GatewayProcess {
     }
 
     /// The one line on standard output that scripts wait for: every listener accepts.
-    private static func announce(_ listeners: [(name: String, address: String)]) {
+    ///
+    /// A person at a terminal reads where to go instead.
+    private static func announce(
+        _ listeners: [(name: String, address: String)], _ dataDirectory: String, isSecure: Bool
+    ) {
+        if isatty(STDOUT_FILENO) == 1 {
+            let text = Greeting(listeners: listeners, dataDirectory: dataDirectory, isSecure: isSecure).text
+            try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            return
+        }
         let members = listeners.map { "\"\($0.name)\":\"\($0.address)\"" }.joined(separator: ",")
         // Where nobody can read it, nobody waits for it.
         try? FileHandle.standardOutput.write(

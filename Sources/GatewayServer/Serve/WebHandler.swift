@@ -13,6 +13,9 @@ struct WebHandler: HTTPRequestHandler {
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         if let console, Console.serves(head.target) { return console.begin(head) }
+        if console != nil, head.target == "/", head.method == "GET" || head.method == "HEAD" {
+            return .respond(HTTPResponse(status: 307, fields: ["Location": "/console/", "Cache-Control": "no-store"]))
+        }
         guard head.target.prefix(while: { $0 != "?" }) == "/.well-known/jwks.json" else {
             return calls.begin(head)
         }

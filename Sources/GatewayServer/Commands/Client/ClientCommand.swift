@@ -15,10 +15,11 @@ extension ClientCommand {
     /// The parameters that all of them have; they stand behind the command's own.
     static var connectionParameters: [Parameter<Self>] {
         ConnectionOptions.parameters(of: listener).map { $0.at(\.connection) }
+            + OutputOptions.parameters.map { $0.at(\.connection.output) }
     }
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        await environment.report(asJSON: connection.json) {
+        await environment.report(asJSON: connection.json, as: connection.output) {
             try await call(try await SignedInConnection(connection, listener: Self.listener, in: environment))
         }
     }
