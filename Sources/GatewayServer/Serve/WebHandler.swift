@@ -16,6 +16,8 @@ struct WebHandler: HTTPRequestHandler {
         if let console, Console.serves(head.target) { return console.begin(head) }
         let response: HTTPResponse
         switch head.target.prefix(while: { $0 != "?" }) {
+        case "/" where console != nil:
+            response = HTTPResponse(status: 307, fields: ["Location": "/console/", "Cache-Control": "no-store"])
         case "/.well-known/jwks.json": response = publicKeys
         case "/openapi.json": response = description.document
         case "/reference": response = description.page

@@ -13,7 +13,7 @@ package struct TextTemplate: Sendable, Hashable {
     }
 
     private let pieces: [Piece]
-    /// The text of the template.
+    /// The template with its placeholders.
     package let source: String
 
     package init(_ source: String) throws(Problem) {

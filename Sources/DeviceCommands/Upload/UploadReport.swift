@@ -59,7 +59,7 @@ extension TransferReporter {
 
 extension Duration {
     /// `0:07`, begun seconds counted as whole ones.
-    var clock: String { ProgressLine.clock(Int64((self / .seconds(1)).rounded(.up))) }
+    package var clock: String { ProgressLine.clock(Int64((self / .seconds(1)).rounded(.up))) }
 
     /// For people.
     fileprivate var rounded: String {

@@ -2,14 +2,16 @@ import CommandLineInterface
 import DeviceClient
 
 /// Where devices find the gateway, as a command line says it.
-struct EndpointOptions: Sendable {
+package struct EndpointOptions: Sendable {
     var host: HostArgument?
     var auth: EndpointArgument?
     var gateway: EndpointArgument?
     var deviceInit: EndpointArgument?
 
+    package init() {}
+
     /// - Parameter standard: what holds without these options, for the help.
-    static func parameters(standard: String) -> [Parameter<Self>] {
+    package static func parameters(standard: String) -> [Parameter<Self>] {
         [
             .option(
                 "--host", "URL", \.host,
@@ -24,7 +26,7 @@ struct EndpointOptions: Sendable {
     }
 
     /// What was said, over `standard`.
-    func endpoints(over standard: @autoclosure () throws -> Endpoints) rethrows -> Endpoints {
+    package func endpoints(over standard: @autoclosure () throws -> Endpoints) rethrows -> Endpoints {
         var endpoints = try host?.endpoints ?? standard()
         if let auth { endpoints.auth = auth.endpoint }
         if let gateway { endpoints.gateway = gateway.endpoint }

@@ -1,11 +1,10 @@
-import CommandLineInterface
 import HTTPTypes
 import Proto
 import Wire
 
 extension ClientFailure {
     /// How a call ended at `server`.
-    init(_ status: GRPCStatus, of method: MethodDescriptor, at server: PeerAddress) {
+    package init(_ status: GRPCStatus, of method: MethodDescriptor, at server: PeerAddress) {
         let detail = status.details.flatMap { try? ErrorDetail(decoding: $0) }?.code ?? ""
         let code = detail.isEmpty ? status.code.name : detail
         let said = status.message.isEmpty ? "\(method.name) failed" : status.message
@@ -22,21 +21,5 @@ extension ClientFailure {
             }
         let isPassing = status.code == .unavailable || status.code == .deadlineExceeded
         self.init(message, exitCode: isPassing ? .unreachable : .refused, status: status.code)
-    }
-
-    static let notSignedIn = ClientFailure("you are not signed in: run data-gateway login --user NAME")
-
-    static func ended(_ session: SignedInSession) -> ClientFailure {
-        ClientFailure("the session of \(session.userName) ended: run data-gateway login --user \(session.userName)")
-    }
-}
-
-extension Optional {
-    /// What a reply must hold.
-    ///
-    /// - Parameter name: the field.
-    func present(_ name: String) throws(ClientFailure) -> Wrapped {
-        guard let self else { throw ClientFailure("the gateway's reply has no \(name)") }
-        return self
     }
 }

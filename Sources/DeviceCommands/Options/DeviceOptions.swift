@@ -35,7 +35,7 @@ extension CommandEnvironment {
     /// - Parameters:
     ///   - content: what is kept there, for the message.
     ///   - variable: what would have named another place.
-    func configurationFolder(_ content: String, _ variable: String) throws(ClientFailure) -> String {
+    package func configurationFolder(_ content: String, _ variable: String) throws(ClientFailure) -> String {
         guard let folder = self["XDG_CONFIG_HOME"] ?? self["HOME"].map({ $0 + "/.config" }) else {
             throw ClientFailure("set HOME or \(variable): one of them defines where \(content) kept")
         }

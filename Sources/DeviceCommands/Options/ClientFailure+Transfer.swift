@@ -13,7 +13,7 @@ extension ClientFailure {
     /// - Parameters:
     ///   - file: as the person named it.
     ///   - hint: what to do about an upload that can go on later; a sentence without a full stop.
-    init(_ error: any Error, file: String, hint: String) {
+    package init(_ error: any Error, file: String, hint: String) {
         switch error {
         case let failure as ClientFailure: self = failure
         case is CancellationError: self.init("\(file): the transfer was interrupted; \(hint)")
@@ -46,13 +46,13 @@ extension ClientFailure {
         switch error {
         case let failure as DeviceFolder.Failure: self.init(failure.message)
         case let failure as FileDownload.LocalFailure: self.init(failure.message)
-        case let error as TLSError: self.init("\(GatewayConnection.authoritiesVariable): \(error)", exitCode: .usage)
+        case let error as TLSError: self.init("\(CommandEnvironment.authoritiesVariable): \(error)", exitCode: .usage)
         default: self.init("\(file): \(error)")
         }
     }
 
     /// The failure of a call of a device, which has a key instead of a session.
-    init(device failure: CallFailure) {
+    package init(device failure: CallFailure) {
         let plain = ClientFailure(failure.status, of: failure.method, at: failure.server)
         guard failure.status.code == .unauthenticated else {
             self = plain

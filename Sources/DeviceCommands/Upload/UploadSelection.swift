@@ -7,7 +7,7 @@ import HTTPClient
 /// The files that the arguments of `upload` mean: files, directories with everything below them, and patterns.
 struct UploadSelection: Sendable {
     struct File: Sendable, Hashable {
-        /// The path that the person named, or the directory that contains the file.
+        /// The path that the person named, or one below the directory that the person named.
         let path: String
         /// The path below the directory that was named, or the name of a file that was named itself.
         let relativePath: String

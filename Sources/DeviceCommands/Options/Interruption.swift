@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 
 /// SIGINT and SIGTERM as the cancellation of what runs: it ends in order, and leaves what a later run needs.
-enum Interruption {
+package enum Interruption {
     /// Runs `body`; the first signal cancels it, the second one ends the process at once.
-    static func cancelling<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result {
+    package static func cancelling<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result {
         let task = Task { await body() }
         let sources = [SIGINT, SIGTERM].map { number in
             signal(number, SIG_IGN)

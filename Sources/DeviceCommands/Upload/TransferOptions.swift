@@ -82,8 +82,7 @@ struct TransferOptions: Sendable {
             do {
                 try templates.set(tag.key, tag.template)
             } catch {
-                throw ClientFailure(
-                    "the template of the tag \(tag.key) is invalid: it \(error.predicate)", exitCode: .usage)
+                throw ClientFailure("the tag \(tag.key) is not valid: it \(error.predicate)", exitCode: .usage)
             }
         }
         return templates

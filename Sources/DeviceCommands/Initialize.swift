@@ -2,8 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 import Foundation
-import GatewayAPI
-import Observability
+import GatewayErrors
 import RPC
 
 /// `data-gateway init`
@@ -16,6 +15,8 @@ struct Initialize: Command {
         if that key or the reply to an earlier init was lost, --reinit replaces the key.
         """
     ]
+
+    static let examples = ["init 260427-000001 --host https://gateway.example.com"]
 
     static var parameters: [Parameter<Self>] {
         [

@@ -165,10 +165,3 @@ struct Upload: Command {
         return code
     }
 }
-
-extension CommandEnvironment {
-    /// The file of the authorities whose certificates are taken; `nil` = those that the machine trusts.
-    var authorities: String? {
-        self[GatewayConnection.authoritiesVariable].flatMap { $0 == "system" ? nil : $0 }
-    }
-}
