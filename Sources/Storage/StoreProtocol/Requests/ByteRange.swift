@@ -30,7 +30,7 @@ package enum ByteRange: Equatable {
 
     private static func number(_ digits: Substring) -> Int64? {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // A number past all objects' ends is still one.
-        return Int64(digits) ?? .max
+        // A number past all objects' ends is still one, and the one behind it, too.
+        return min(Int64(digits) ?? .max, .max - 1)
     }
 }
