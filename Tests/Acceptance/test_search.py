@@ -305,7 +305,12 @@ def walk(user: User, filter: str, size: int, limit: int) -> list[str]:
 def growing(gateway_with, stubs, is_full, login):
     """A gateway with a catalog of two organizations, to which a device keeps adding; with users by organization, and objects."""
     ours = gateway_with(
-        {"scrub": {"bytes_per_second": 0}, "uploads": {"calls_per_minute": 0}, "log": {"level": "info"}}
+        {
+            "auth": {"access_token_lifetime_seconds": 86_400},
+            "scrub": {"bytes_per_second": 0},
+            "uploads": {"calls_per_minute": 0},
+            "log": {"level": "info"},
+        }
     )
     admin = login(ours)
     fields = {"organization": "field", "bootstrap_admin_user_name": "boss", "bootstrap_admin_password": PASSWORD}
