@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import signal
 import subprocess
 import urllib.request
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.gateway import eventually
 from support.parties import Fleet, unique
+from support.proxy import Proxy
 from support.raw import fetch_url
 from support.terminal import Terminal
 from support.uploads import FILE_NAME_TAG, content
@@ -128,6 +131,23 @@ def test_error_is_json_with_json(user):
     assert refused.stdout == ""
     assert (error["exit_code"], error["status"]) == (REFUSED, "NOT_FOUND")
     assert "999999" in error["message"]
+
+
+def test_interrupted_backup_leaves_nothing(binary, network, stored, tmp_path):
+    admin = Proxy()
+    admin.target = network.gateway.listeners["admin"]
+    try:
+        user = SignedIn(binary, network.gateway, tmp_path)
+        user.environment["DATA_GATEWAY_ADMIN"] = admin.address
+        held = admin.hold("down")
+        client = user.start("backup", "--to", tmp_path / "file.backup")
+        eventually(lambda: (tmp_path / "file.backup.partial").exists() and held.is_set())
+        _, errors = end(client, signal.SIGINT)
+        assert client.returncode == REFUSED
+        assert "the backup was interrupted" in errors
+        assert list(tmp_path.glob("file.backup*")) == []
+    finally:
+        admin.close()
 
 
 def test_contexts_keep_sessions_apart(binary, network, tmp_path):
