@@ -1,6 +1,7 @@
 """`data-gateway agent`: the files that appear in directories, against a real gateway, under kills of both sides."""
 
 import json
+import os
 import random
 import re
 import signal
@@ -247,6 +248,29 @@ def test_full_disk_is_emptied_by_uploads(binary, network, fleet, user, tmp_path)
                 eventually(lambda: not path.exists(), seconds=60)
                 (found,) = arrived(user, device)
                 assert found["size_bytes"] == 4 * PART
+            finally:
+                agent.kill()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, fleet, user, tmp_path):
+    try:
+        with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
+            device = Device(binary, network, tmp_path / "device")
+            assert device.init(fleet.register().device_id).returncode == OK
+            rule = {"after_upload": "delete_when_full", "include": ["*.bin"]}
+            agent = Agent(device, disk.folder / "watched", {"minimum_free": 20 * MIB}, rule)
+            paths = [agent.directory / f"{number}.bin" for number in range(3)]
+            for number, path in enumerate(paths):
+                path.write_bytes(content(MIB, seed=number) * 6)
+                os.utime(path, (1000 + number, 1000 + number))
+            (agent.directory / "kept.log").write_bytes(b"no recording")
+            try:
+                agent.start()
+                settled(user, device, 3)
+                eventually(lambda: not paths[1].exists(), seconds=60)
+                assert sorted(path.name for path in agent.directory.iterdir()) == ["2.bin", "kept.log"]
             finally:
                 agent.kill()
     except Unavailable as reason:

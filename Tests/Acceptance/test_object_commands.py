@@ -178,6 +178,26 @@ def test_status_shows_what_can_be_asked(user, network, stored):
     assert user.done("uploads", "list") == "no uploads in progress\n"
 
 
+def test_support_bundle_has_no_secret(binary, network, tmp_path):
+    (tmp_path / "secret").write_text("a secret of some length")
+    (tmp_path / "secret").chmod(0o600)
+    shop = {"url": "http://127.0.0.1:1/", "secret_file": str(tmp_path / "secret")}
+    (tmp_path / "config").write_text(json.dumps({"webhooks": {"shop": shop}, "log": {"level": "debug"}}))
+    command = [binary, "support-bundle", "--to", tmp_path / "bundle", "--config", tmp_path / "config"]
+    options = ["--ops", network.gateway.listeners["ops"], "--data-dir", tmp_path]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, env={"PATH": "/usr/bin"})
+    assert done.returncode == OK, done.stderr
+    text = (tmp_path / "bundle").read_text()
+    assert "a secret of some length" not in text
+    bundle = json.loads(text)
+    assert "data_gateway_serving 1" in bundle["metrics"]
+    assert {"log.level": "debug"}.items() <= {
+        each["key"]: each["value"] for each in bundle["configuration"]["settings"]
+    }.items()
+    assert bundle["configuration"]["faults"] == [] and bundle["machine"]["free_bytes"] > 0
+    assert "File exists" in subprocess.run([*command, *options], capture_output=True, text=True).stderr
+
+
 def test_root_of_the_web_listener_leads_to_the_console(network):
     answer = fetch_url(f"http://{network.gateway.listeners['web']}/")
     assert (answer.status, answer.headers["location"]) == (307, "/console/")
