@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
-from support.gateway import eventually
+from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, unique
 from support.proxy import Proxy
 from support.raw import fetch_url
@@ -148,6 +148,21 @@ def test_interrupted_backup_leaves_nothing(binary, network, stored, tmp_path):
         assert list(tmp_path.glob("file.backup*")) == []
     finally:
         admin.close()
+
+
+def test_one_address_leads_to_all_listeners(binary, network, stored, tmp_path):
+    user = SignedIn(binary, network.gateway, tmp_path)
+    for name in ("DATA_GATEWAY_ADMIN", "DATA_GATEWAY_AUTH", "DATA_GATEWAY_GATEWAY"):
+        del user.environment[name]
+    web = network.gateway.listeners["web"]
+    arguments = ("login", "--user", "admin", "--password-stdin", "--host")
+    done = user.run(*arguments, f"http://{web}", input=ADMIN_PASSWORD + "\n")
+    assert done.returncode == OK, done.stderr
+    user.done("site", "list")
+    assert stored[0] in user.done("ls", stored[0])
+    ops = network.gateway.listeners["ops"]
+    assert "does not name the listeners" in user.run(*arguments, f"http://{ops}", input="x\n").stderr
+    assert user.run(*arguments, web, input="x\n").returncode == USAGE
 
 
 def test_contexts_keep_sessions_apart(binary, network, tmp_path):

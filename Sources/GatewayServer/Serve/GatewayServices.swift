@@ -90,7 +90,9 @@ struct GatewayServices: Sendable {
                     calls: calls, local: local, deviceEndpoints: Endpoints(configuration, addresses),
                     clock: SystemClock(), configuration: settings)
             }
-            return WebHandler(accounts: modules.accounts, calls: calls, console: console)
+            return WebHandler(
+                accounts: modules.accounts, calls: calls, console: console,
+                directory: ListenerDirectory(configuration, addresses))
         }
         // What ends when calls and requests end: together, since each may take long.
         let work =

@@ -10,11 +10,15 @@ struct WebHandler: HTTPRequestHandler {
     let calls: RPCRequestHandler
     /// `nil` where there is none.
     let console: Console?
+    let directory: ListenerDirectory
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         if let console, Console.serves(head.target) { return console.begin(head) }
         if console != nil, head.target == "/", head.method == "GET" || head.method == "HEAD" {
             return .respond(HTTPResponse(status: 307, fields: ["Location": "/console/", "Cache-Control": "no-store"]))
+        }
+        if head.target == ListenerDirectory.path, head.method == "GET" || head.method == "HEAD" {
+            return .respond(directory.response)
         }
         guard head.target.prefix(while: { $0 != "?" }) == "/.well-known/jwks.json" else {
             return calls.begin(head)
