@@ -89,7 +89,7 @@ package actor Agent {
             for await wake in wakes {
                 await handle(wake)
                 guard !Task.isCancelled else { break }
-                await work(waker)
+                work(waker)
                 timer?.cancel()
                 timer = schedule(waker)
             }
@@ -136,22 +136,22 @@ package actor Agent {
     private func handle(_ wake: Wake) async {
         switch wake {
         case .timer: break
-        case .notified: await readNotifications()
+        case .notified: readNotifications()
         case .ended(let path, let ending): await settle(path, ending)
         }
     }
 
     /// Everything that is due now.
-    private func work(_ waker: AsyncStream<Wake>.Continuation) async {
+    private func work(_ waker: AsyncStream<Wake>.Continuation) {
         let now = ContinuousClock.now
         if rescanAt <= now {
             rescanAt = now + configuration.rescan
-            await readDirectories()
+            readDirectories()
         }
         lookAtSettling(now)
         if checkAt <= now {
             checkAt = now + Self.checkInterval
-            await freeSpace()
+            freeSpace()
         }
         begin(waker)
         if isStatusStale || (!uploads.isEmpty && statusAt <= now) { writeStatus() }
@@ -179,53 +179,51 @@ package actor Agent {
 
     // MARK: finding
 
-    private func readNotifications() async {
+    private func readNotifications() {
         for change in watch?.changes() ?? [] {
             switch change {
             case .overflow: rescanAt = .now
             case .entry(let path, isDirectory: true):
                 for (number, directory) in configuration.directories.enumerated()
                 where directory.isRecursive && path.hasPrefix(directory.path + "/") {
-                    await read(path, of: number)
+                    read(path, of: number)
                 }
             case .entry(let path, isDirectory: false):
                 for (number, directory) in configuration.directories.enumerated() {
                     guard let relative = directory.relativePath(of: path) else { continue }
                     var status = stat()
                     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-                    await found(FoundFile(path: path, relativePath: relative), status, in: number)
+                    found(FoundFile(path: path, relativePath: relative), status, in: number)
                     break
                 }
             }
         }
     }
 
-    private func readDirectories() async {
+    private func readDirectories() {
         pending.forgetMore()
-        for (number, directory) in configuration.directories.enumerated() { await read(directory.path, of: number) }
+        for (number, directory) in configuration.directories.enumerated() { read(directory.path, of: number) }
     }
 
     /// Reads a directory of the configuration, or one below it, and watches it with everything below.
-    private func read(_ path: String, of number: Int) async {
+    private func read(_ path: String, of number: Int) {
         let directory = configuration.directories[number]
-        var files: [(FoundFile, stat)] = []
         do {
             try FileTree(path, isRecursive: directory.isRecursive).forEach(entered: { try watch?.add($0) }) {
                 file, status in
                 guard let relative = directory.relativePath(of: file.path) else { return }
-                files.append((FoundFile(path: file.path, relativePath: relative), status))
+                found(FoundFile(path: file.path, relativePath: relative), status, in: number)
             }
         } catch {
             log("\(error)")
         }
-        for (file, status) in files { await found(file, status, in: number) }
     }
 
-    private func found(_ file: FoundFile, _ status: stat, in number: Int) async {
+    private func found(_ file: FoundFile, _ status: stat, in number: Int) {
         let directory = configuration.directories[number]
         guard directory.filter.admits(file.relativePath) else { return }
         let source = SourceIdentity(path: file.path, status)
-        guard await !delivered.contains(source) else {
+        guard !delivered.contains(source) else {
             // What a power loss left of a file that arrived, or what could not be deleted then.
             if directory.afterUpload == .delete { delete(source) }
             return
@@ -321,10 +319,11 @@ package actor Agent {
             status.uploadedBytes += size
             if directory.afterUpload == .delete { delete(source) }
             folder.fillReserve()
+            checkAt = .now
             // A file that was written to after its last part was read is another file.
             var now = stat()
             if lstat(path, &now) == 0 {
-                await found(FoundFile(path: path, relativePath: file.relativePath), now, in: file.directory)
+                found(FoundFile(path: path, relativePath: file.relativePath), now, in: file.directory)
             }
         case .changed: pending.changed(path, at: .now + directory.settling)
         case .stopped: pending.stopped(path)
@@ -354,23 +353,22 @@ package actor Agent {
     }
 
     /// Deletes files that arrived, the oldest first, until the minimum is free.
-    private func freeSpace() async {
+    private func freeSpace() {
         guard configuration.minimumFree > 0 else { return }
-        for (number, directory) in configuration.directories.enumerated()
+        for directory in configuration.directories
         where directory.afterUpload == .deleteWhenFull && isFull(directory) {
             var files: [SourceIdentity] = []
             try? FileTree(directory.path, isRecursive: directory.isRecursive).forEach { file, status in
-                guard configuration.directories[number].filter.admits(file.relativePath) else { return }
-                files.append(SourceIdentity(path: file.path, status))
+                let source = SourceIdentity(path: file.path, status)
+                guard directory.filter.admits(file.relativePath), delivered.contains(source) else { return }
+                files.append(source)
             }
             for file in files.sorted(by: { $0.modified < $1.modified }) {
                 guard isFull(directory) else { break }
-                if await delivered.contains(file) {
-                    log(
-                        "deleting \(file.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
-                    )
-                    delete(file)
-                }
+                log(
+                    "deleting \(file.path), which was uploaded: less than \(configuration.minimumFree) bytes are free"
+                )
+                delete(file)
             }
         }
     }

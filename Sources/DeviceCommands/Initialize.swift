@@ -50,6 +50,9 @@ struct Initialize: Command {
 
     private func initialize(_ folder: DeviceFolder, _ environment: CommandEnvironment) async throws -> Reply {
         if !isReplacing, try folder.configuration() != nil {
+            guard deviceID.wholeMatch(of: /[0-9]{6}-[0-9]{6}/) != nil else {
+                throw ClientFailure("DEVICE_ID must be YYMMDD-NNNNNN, not '\(deviceID)'", exitCode: .usage)
+            }
             throw ClientFailure(
                 """
                 \(folder.configurationPath) already has a key: --reinit replaces it; use another folder (--device-dir) for \

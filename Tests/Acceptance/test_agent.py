@@ -1,6 +1,7 @@
 """`data-gateway agent`: the files that appear in directories, against a real gateway, under kills of both sides."""
 
 import json
+import os
 import random
 import re
 import signal
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.faults import Clock
+from support.file_systems import MIB, SmallDisk, Unavailable
 from support.gateway import eventually
 from support.parties import Fleet
 from support.uploads import content
@@ -228,6 +231,63 @@ def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
     # Without the pages of the program's files: those of a debug build, with the libraries of Swift beside it, are many.
     status = Path(f"/proc/{agent.process.pid}/status").read_text()
     assert int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) < 20 * 1024
+
+
+def test_full_disk_is_emptied_by_uploads(binary, network, fleet, user, tmp_path):
+    try:
+        with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
+            device = Device(binary, network, disk.folder / "device")
+            assert device.init(fleet.register().device_id).returncode == OK
+            agent = Agent(device, disk.folder / "watched", rule={"after_upload": "delete"})
+            try:
+                agent.start()
+                eventually(lambda: (device.folder / "agent/reserve").exists())
+                path = agent.directory / "recording"
+                path.write_bytes(content(4 * PART))
+                disk.fill()
+                eventually(lambda: not path.exists(), seconds=60)
+                (found,) = arrived(user, device)
+                assert found["size_bytes"] == 4 * PART
+            finally:
+                agent.kill()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def test_oldest_delivered_files_are_deleted_when_space_is_low(binary, network, fleet, user, tmp_path):
+    try:
+        with SmallDisk(tmp_path / "disk", 32 * MIB) as disk:
+            device = Device(binary, network, tmp_path / "device")
+            assert device.init(fleet.register().device_id).returncode == OK
+            rule = {"after_upload": "delete_when_full", "include": ["*.bin"]}
+            agent = Agent(device, disk.folder / "watched", {"minimum_free": 20 * MIB}, rule)
+            paths = [agent.directory / f"{number}.bin" for number in range(3)]
+            for number, path in enumerate(paths):
+                path.write_bytes(content(MIB, seed=number) * 6)
+                os.utime(path, (1000 + number, 1000 + number))
+            (agent.directory / "kept.log").write_bytes(b"no recording")
+            try:
+                agent.start()
+                settled(user, device, 3)
+                eventually(lambda: not paths[1].exists(), seconds=60)
+                assert sorted(path.name for path in agent.directory.iterdir()) == ["2.bin", "kept.log"]
+            finally:
+                agent.kill()
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def test_clock_that_jumps_changes_nothing(agent_with, device, user, tmp_path):
+    clock = Clock(tmp_path)
+    agent = agent_with(rule={"after_upload": "delete"})
+    agent.start(**clock.environment)
+    year = 400 * 86_400
+    for number, step in enumerate((0, year, -year, 0)):
+        clock.set(step)
+        (agent.directory / f"{number}").write_bytes(content(2 * PART, seed=number))
+        settled(user, device, number + 1)
+    eventually(lambda: not any(agent.directory.iterdir()))
+    assert sorted(each["name"] for each in arrived(user, device)) == ["0", "1", "2", "3"]
 
 
 class Recorder(threading.Thread):

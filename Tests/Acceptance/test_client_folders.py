@@ -7,6 +7,7 @@ import time
 
 import pytest
 from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn
+from support.gateway import eventually
 from support.parties import Fleet, unique
 from support.terminal import Terminal
 from support.uploads import content
@@ -191,6 +192,21 @@ def test_filter_that_matches_nothing_is_refused(user, tmp_path):
 
 
 # the terminal
+
+
+def test_progress_follows_the_size_of_the_window(device, run, tree):
+    terminal = Terminal(120)
+    client = device.start("upload", tree, "--tag", f"run={run}", "--limit-rate", "256KiB", stderr=terminal.client_side)
+    terminal.opened()
+    terminal.wait_for("left")
+    terminal.resize(40)
+    seen = len(terminal.drawn)
+    eventually(lambda: len(terminal.drawn) > seen + 3)
+    # A line may have been on its way when the window changed.
+    assert all(len(line) < 40 for line in terminal.drawn[seen + 2 :] if "files" in line)
+    assert any("[" in line for line in terminal.drawn[:seen])
+    assert client.communicate(timeout=120) and client.returncode == OK
+    terminal.closed()
 
 
 @pytest.mark.parametrize("columns", [30, 60, 200])

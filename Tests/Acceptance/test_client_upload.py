@@ -100,6 +100,21 @@ def test_a_device_that_lost_its_key_replaces_it(binary, network, home, tmp_path)
     device.done("upload", file_with(tmp_path, 100))
 
 
+def test_init_names_a_malformed_id_before_an_existing_key(device):
+    assert "must be YYMMDD-NNNNNN, not 'foo'" in device.refused(USAGE, "init", "foo")
+
+
+def test_retries_end_in_the_given_time(device, tmp_path):
+    endpoints = json.loads((device.folder / "archebase-endpoints.json").read_text())
+    endpoints["auth"]["port"] = 1
+    (device.folder / "archebase-endpoints.json").write_text(json.dumps(endpoints))
+    client = device.start("upload", file_with(tmp_path, 10), "--retry-for", "1", "--json")
+    output, _ = client.communicate(timeout=120)
+    assert client.returncode == UNREACHABLE
+    waits = [json.loads(line)["milliseconds"] for line in output.splitlines() if '"waiting"' in line]
+    assert 1 <= len(waits) <= 2 and sum(waits) <= 1000
+
+
 def test_init_of_what_is_no_device(binary, network, tmp_path):
     device = Device(binary, network, tmp_path / "device")
     for device_id, code in (("nonsense", "DEVICE_ID_INVALID"), ("991231-999999", "DEVICE_NOT_FOUND")):

@@ -47,6 +47,26 @@ def test_valid_configuration_passes_the_check(config):
     assert done.stdout.startswith("in order: 2 of ")
 
 
+def test_every_fault_is_reported_with_its_line(config):
+    text = """{
+      log: { levle: "info" },
+      scrub: { interval_seconds: 0 },
+      nonsense: 1,
+      copy: { destinations: [
+        { organizations: [] , bogus: 2 },
+      ] },
+    }"""
+    done = config("check", "--json", text=text, DATA_GATEWAY_UPLOADS__PART_SIZE_BYTES="1")
+    assert done.returncode == 1
+    faults = json.loads(done.stdout)["faults"]
+    found = [(fault["line"], fault["key"]) for fault in faults]
+    assert (2, "log.levle") in found and (3, "scrub.interval_seconds") in found and (4, "nonsense") in found
+    assert (None, "uploads.part_size_bytes") in found
+    assert any(line == 6 and key.startswith("copy.destinations[0].") for line, key in found), found
+    said = config("check", text=text).stderr
+    assert "gateway.json5:3: scrub.interval_seconds must be" in said and "gateway.json5:4: unknown key nonsense" in said
+
+
 @pytest.mark.parametrize(
     "text, says",
     [

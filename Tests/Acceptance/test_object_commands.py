@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import signal
 import subprocess
 import urllib.request
 
 import pytest
-from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn
+from support.client import OK, REFUSED, USAGE, Device, Network, SignedIn, end
+from support.gateway import ADMIN_PASSWORD, eventually
 from support.parties import Fleet, unique
+from support.proxy import Proxy
 from support.raw import fetch_url
 from support.terminal import Terminal
 from support.uploads import FILE_NAME_TAG, content
@@ -130,6 +133,38 @@ def test_error_is_json_with_json(user):
     assert "999999" in error["message"]
 
 
+def test_interrupted_backup_leaves_nothing(binary, network, stored, tmp_path):
+    admin = Proxy()
+    admin.target = network.gateway.listeners["admin"]
+    try:
+        user = SignedIn(binary, network.gateway, tmp_path)
+        user.environment["DATA_GATEWAY_ADMIN"] = admin.address
+        held = admin.hold("down")
+        client = user.start("backup", "--to", tmp_path / "file.backup")
+        eventually(lambda: (tmp_path / "file.backup.partial").exists() and held.is_set())
+        _, errors = end(client, signal.SIGINT)
+        assert client.returncode == REFUSED
+        assert "the backup was interrupted" in errors
+        assert list(tmp_path.glob("file.backup*")) == []
+    finally:
+        admin.close()
+
+
+def test_one_address_leads_to_all_listeners(binary, network, stored, tmp_path):
+    user = SignedIn(binary, network.gateway, tmp_path)
+    for name in ("DATA_GATEWAY_ADMIN", "DATA_GATEWAY_AUTH", "DATA_GATEWAY_GATEWAY"):
+        del user.environment[name]
+    web = network.gateway.listeners["web"]
+    arguments = ("login", "--user", "admin", "--password-stdin", "--host")
+    done = user.run(*arguments, f"http://{web}", input=ADMIN_PASSWORD + "\n")
+    assert done.returncode == OK, done.stderr
+    user.done("site", "list")
+    assert stored[0] in user.done("ls", stored[0])
+    ops = network.gateway.listeners["ops"]
+    assert "does not name the listeners" in user.run(*arguments, f"http://{ops}", input="x\n").stderr
+    assert user.run(*arguments, web, input="x\n").returncode == USAGE
+
+
 def test_contexts_keep_sessions_apart(binary, network, tmp_path):
     first = SignedIn(binary, network.gateway, tmp_path)
     del first.environment["DATA_GATEWAY_AUTH"]
@@ -156,6 +191,26 @@ def test_status_shows_what_can_be_asked(user, network, stored):
     (missing,) = json.loads(user.done("status", "--ops", "127.0.0.1:1", "--json"))["not_known"]
     assert "the ops listener 127.0.0.1:1 is not available" in missing
     assert user.done("uploads", "list") == "no uploads in progress\n"
+
+
+def test_support_bundle_has_no_secret(binary, network, tmp_path):
+    (tmp_path / "secret").write_text("a secret of some length")
+    (tmp_path / "secret").chmod(0o600)
+    shop = {"url": "http://127.0.0.1:1/", "secret_file": str(tmp_path / "secret")}
+    (tmp_path / "config").write_text(json.dumps({"webhooks": {"shop": shop}, "log": {"level": "debug"}}))
+    command = [binary, "support-bundle", "--to", tmp_path / "bundle", "--config", tmp_path / "config"]
+    options = ["--ops", network.gateway.listeners["ops"], "--data-dir", tmp_path]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, env={"PATH": "/usr/bin"})
+    assert done.returncode == OK, done.stderr
+    text = (tmp_path / "bundle").read_text()
+    assert "a secret of some length" not in text
+    bundle = json.loads(text)
+    assert "data_gateway_serving 1" in bundle["metrics"]
+    assert {"log.level": "debug"}.items() <= {
+        each["key"]: each["value"] for each in bundle["configuration"]["settings"]
+    }.items()
+    assert bundle["configuration"]["faults"] == [] and bundle["machine"]["free_bytes"] > 0
+    assert "File exists" in subprocess.run([*command, *options], capture_output=True, text=True).stderr
 
 
 def test_root_of_the_web_listener_leads_to_the_console(network):

@@ -59,6 +59,13 @@ def folder(request, is_full, tmp_path) -> Folder:
     return System(tmp_path / "root", request.getfixturevalue("bare_debian"))
 
 
+def test_default_ports_are_reserved(tree):
+    setting = (tree / "usr/lib/sysctl.d/50-data-gateway.conf").read_text()
+    reserved = re.search(r"(?m)^net\.ipv4\.ip_local_reserved_ports = ([\d,]+)$", setting)[1].split(",")
+    page = package.run(tree / "usr/bin/data-gateway", "serve", "--help")
+    assert sorted(reserved) == sorted(re.findall(r"default:\s+127\.0\.0\.1:(\d+)", page))
+
+
 def test_the_life_of_an_installation(folder, older, built, tree, tmp_path, stubs, login):
     folder.install(older)
     assert folder.version() == "0.0.1-1"

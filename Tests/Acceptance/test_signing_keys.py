@@ -58,7 +58,7 @@ def test_no_private_key_is_published(gateway):
         assert set(key._jwk_data) == {"kty", "crv", "x", "y", "kid", "use", "alg"}
 
 
-@pytest.mark.parametrize("method, path, status", [("POST", "/.well-known/jwks.json", 405), ("GET", "/", 404)])
+@pytest.mark.parametrize("method, path, status", [("POST", "/.well-known/jwks.json", 405), ("GET", "/keys", 404)])
 def test_nothing_else_is_there(gateway, method, path, status):
     request = urllib.request.Request(f"http://{gateway.listeners['web']}{path}", method=method)
     with pytest.raises(urllib.error.HTTPError) as refusal:

@@ -146,7 +146,7 @@ final class Recorder: Sendable {
             "",
             "a command is required: serve, login, logout, whoami, context, init, upload, agent, ls, download, rm, site, device, "
                 + "user, key, org, object, uploads, trash, copy, config, clock, keys, events, status, audit, statistics, backup, restore, doctor, "
-                + "completion, version",
+                + "support-bundle, completion, version",
             "data-gateway --help"
         ),
         ("device suite", "device suite requires a command: create, list, add, remove, delete", "device suite --help"),

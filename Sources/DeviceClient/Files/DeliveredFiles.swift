@@ -6,7 +6,7 @@ import Foundation
 ///
 /// A line is on the disk before the upload's journal is removed, so that no file is uploaded twice after a power loss. The
 /// newest lines count, and those of files that are still in their place; others are dropped when the record is opened.
-package actor DeliveredFiles {
+package final class DeliveredFiles: Sendable {
     /// One file that arrived.
     package struct Line: Codable, Sendable, Hashable {
         package let path: String
@@ -34,36 +34,37 @@ package actor DeliveredFiles {
     /// Lines that are kept whether or not their files are there.
     private static let newestKept = 100_000
 
+    /// What the lines tell, without them: 16 bytes of a file's identity and 16 of its content.
+    private struct Known {
+        var identities: Set<UInt64> = []
+        var contents: Set<Content> = []
+        var sizes: Set<Int64> = []
+
+        mutating func insert(_ identity: UInt64, _ content: Content?) {
+            identities.insert(identity)
+            guard let content else { return }
+            contents.insert(content)
+            sizes.insert(content.size)
+        }
+    }
+
     private let path: String
-    private var descriptor: Int32
-    private var identities: Set<UInt64> = []
-    private var contents: Set<Content> = []
-    private var sizes: Set<Int64> = []
+    private let known: Lock<Known>
 
     /// Opens the record, and creates it if it is missing.
     package init(in folder: DeviceFolder) throws(DeviceFolder.Failure) {
-        let path = folder.deliveredPath
-        self.path = path
+        path = folder.deliveredPath
         try Self.compact(path)
         let file = try Self.locked(path)
-        descriptor = file
-        defer { flock(file, LOCK_UN) }
-        do throws(DeviceFolder.Failure) {
-            var identities: Set<UInt64> = []
-            var contents: Set<Content> = []
-            try Self.forEachLine(file, path) { line, _ in
-                identities.insert(Self.identity(line.path, line.size, line.modified))
-                if let crc64 = line.crc64.flatMap({ UInt64($0) }) {
-                    contents.insert(Content(crc64: crc64, size: line.size))
-                }
-            }
-            self.identities = identities
-            self.contents = contents
-            sizes = Set(contents.map(\.size))
-        } catch {
-            close(file)
-            throw error
+        defer { close(file) }
+        var known = Known()
+        try Self.forEachLine(file, path) { line, _ in
+            let crc64 = line.crc64.flatMap { UInt64($0) }
+            known.insert(
+                Self.identity(line.path, line.size, line.modified),
+                crc64.map { Content(crc64: $0, size: line.size) })
         }
+        self.known = Lock(known)
     }
 
     /// The file at `path`, opened and locked; it is the one that other processes find there.
@@ -87,23 +88,22 @@ package actor DeliveredFiles {
         return lstat(path, &named) == 0 && fstat(file, &opened) == 0 && named.st_ino == opened.st_ino
     }
 
-    deinit {
-        if descriptor >= 0 { close(descriptor) }
-    }
-
     /// Number of files that the record knows.
-    package var count: Int { identities.count }
+    package var count: Int { known.withLock { $0.identities.count } }
 
     /// Whether the file arrived in this state, under this path.
     package func contains(_ source: SourceIdentity) -> Bool {
-        identities.contains(Self.identity(source.path, source.size, source.modified))
+        let identity = Self.identity(source.path, source.size, source.modified)
+        return known.withLock { $0.identities.contains(identity) }
     }
 
     /// Whether a file with these bytes arrived, under any path.
-    package func contains(size: Int64, crc64: UInt64) -> Bool { contents.contains(Content(crc64: crc64, size: size)) }
+    package func contains(size: Int64, crc64: UInt64) -> Bool {
+        known.withLock { $0.contents.contains(Content(crc64: crc64, size: size)) }
+    }
 
     /// Whether any file of this size arrived: others need not be read to be compared.
-    package func mayContain(size: Int64) -> Bool { sizes.contains(size) }
+    package func mayContain(size: Int64) -> Bool { known.withLock { $0.sizes.contains(size) } }
 
     /// Returns when the line is on the disk.
     package func add(_ source: SourceIdentity, crc64: UInt64?, fileID: String, at time: UnixTime) throws(DeviceFolder
@@ -116,18 +116,13 @@ package actor DeliveredFiles {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let encoded = try? encoder.encode(line) else { throw DeviceFolder.Failure("\(path) cannot be written") }
         try append([UInt8](encoded) + [0x0A])
-        identities.insert(Self.identity(source.path, source.size, source.modified))
-        if let crc64 {
-            contents.insert(Content(crc64: crc64, size: source.size))
-            sizes.insert(source.size)
-        }
+        let identity = Self.identity(source.path, source.size, source.modified)
+        known.withLock { $0.insert(identity, crc64.map { Content(crc64: $0, size: source.size) }) }
     }
 
     private func append(_ line: [UInt8]) throws(DeviceFolder.Failure) {
-        close(descriptor)
-        descriptor = -1
-        descriptor = try Self.locked(path)
-        defer { flock(descriptor, LOCK_UN) }
+        let descriptor = try Self.locked(path)
+        defer { close(descriptor) }
         let end = lseek(descriptor, 0, SEEK_END)
         guard end >= 0 else { throw .last("write", path) }
         // What a crash left of a line stays a line of its own, which nobody can read.

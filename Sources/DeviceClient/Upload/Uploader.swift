@@ -124,7 +124,7 @@ package struct Uploader: Sendable {
             let finished = try await run.finish()
             let logicalID = await ledger.state.logicalID ?? ""
             // Before the journal goes: after a crash between the two, the upload is completed once more, and not repeated.
-            try await options.delivered?.add(
+            try options.delivered?.add(
                 state.source, crc64: finished.crc64, fileID: finished.fileID, at: clock.now())
             try await ledger.remove()
             return Outcome(

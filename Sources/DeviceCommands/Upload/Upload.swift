@@ -49,13 +49,15 @@ struct Upload: Command {
             + DeviceOptions.parameters(json: "Print each event as a line of JSON").map { $0.at(\.device) }
     }
 
+    private static let usualRetrySeconds: Int64 = 300
+
     var files: [String] = []
     var tags: [TagArgument] = []
     var inputName: String?
     var parallel: Int64 = 1
     var isResuming = false
     var isRestarting = false
-    var retrySeconds: Int64 = 300
+    var retrySeconds = usualRetrySeconds
     var transfer = TransferOptions()
     var device = DeviceOptions()
 
@@ -74,6 +76,8 @@ struct Upload: Command {
             var options = Uploader.Options()
             options.parallel = Int(parallel)
             options.retries = RetryPolicy(patience: .seconds(retrySeconds))
+            // Who gives less time than usual wants an answer by then, however few attempts that allows.
+            if retrySeconds < Self.usualRetrySeconds { options.retries.attempts = 1 }
             options.authorities = environment.authorities
             options.sendLimit = transfer.limit.map { SendLimit(bytesPerSecond: $0.bytes) }
             let templates = try transfer.templates(beside: tags)

@@ -88,11 +88,11 @@ struct UploadBatch: Sendable {
     private func isDelivered(_ file: UploadSelection.File, in delivered: DeliveredFiles) async throws -> Bool {
         let reader = try FileReader(URL(fileURLWithPath: file.path).standardizedFileURL.path)
         let source = try SourceIdentity(reader)
-        if await delivered.contains(source) { return true }
-        guard await delivered.mayContain(size: source.size) else { return false }
+        if delivered.contains(source) { return true }
+        guard delivered.mayContain(size: source.size) else { return false }
         let digest = try await DiskWork.run { try reader.digest(of: 0..<source.size)?.crc64 }
         guard let digest else { return false }
-        return await delivered.contains(size: source.size, crc64: digest)
+        return delivered.contains(size: source.size, crc64: digest)
     }
 
     private func delete(_ source: SourceIdentity, named file: String) throws {

@@ -29,7 +29,7 @@ package struct CommandProgram: Sendable {
 
     /// What `words` ask for.
     package func request(_ words: [String]) throws(UsageError) -> Request {
-        if words.first == "--version" { return .print("data-gateway \(ProgramVersion.current)") }
+        if ["--version", "-v"].contains(words.first) { return .print("data-gateway \(ProgramVersion.current)") }
         let beforeHelp = words.prefix { $0 != "--help" && $0 != "-h" && $0 != "--" }
         if words.first == "help" { return try find(beforeHelp.dropFirst(), wantsHelp: true) }
         let wantsHelp = beforeHelp.endIndex < words.endIndex && words[beforeHelp.endIndex] != "--"

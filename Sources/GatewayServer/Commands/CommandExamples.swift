@@ -1,7 +1,7 @@
 // A command line for each command that has no examples beside it. Every one is parsed by a test.
 
 extension ServeCommand { static let examples = ["serve --data-dir ./data"] }
-extension Login { static let examples = ["login --user admin --auth-server gateway.example.com:50051"] }
+extension Login { static let examples = ["login --user admin --host https://gateway.example.com"] }
 extension Logout { static let examples = ["logout"] }
 extension WhoAmI { static let examples = ["whoami"] }
 extension ListObjects { static let examples = ["ls 'weather=rain size>1MiB age<7d' --limit 20"] }

@@ -155,6 +155,7 @@ package enum Program {
             .command(BackUp.self),
             .command(RestoreCommand.self),
             .command(DoctorCommand.self),
+            .command(SupportBundle.self),
             .command(Completion.self),
             .command(Version.self),
         ],
@@ -163,7 +164,10 @@ package enum Program {
             ("Objects", ["ls", "download", "rm", "object", "uploads", "trash", "copy"]),
             ("Sign-in", ["login", "logout", "whoami", "context"]),
             ("Fleet", ["site", "device", "user", "key", "org"]),
-            ("Gateway", ["serve", "status", "config", "audit", "statistics", "events", "clock", "keys"]),
+            (
+                "Gateway",
+                ["serve", "status", "support-bundle", "config", "audit", "statistics", "events", "clock", "keys"]
+            ),
             ("Backup", ["backup", "restore", "doctor"]),
         ])
 

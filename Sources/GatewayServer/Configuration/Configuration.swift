@@ -61,12 +61,15 @@ package struct Configuration: Sendable {
 
     /// - Parameters:
     ///   - variables: the environment.
+    ///   - ignored: keys that count as not set.
     ///   - log: receives the warnings.
     package init(
-        _ options: ServeOptions, variables: [String: String] = [:], log warnings: Logger = .discarding
+        _ options: ServeOptions, variables: [String: String] = [:], ignoring ignored: Set<String> = [],
+        log warnings: Logger = .discarding
     ) throws(ConfigurationError) {
         var reader = try ConfigurationReader(
-            path: options.configurationPath, variables: variables, options: options.settings, log: warnings)
+            path: options.configurationPath, variables: variables, options: options.settings, ignoring: ignored,
+            log: warnings)
         listeners = try Self.listeners(&reader)
         tls = try Self.tls(&reader)
         rpc = try Self.rpcLimits(&reader)

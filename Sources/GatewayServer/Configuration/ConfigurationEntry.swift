@@ -83,12 +83,13 @@ struct ConfigurationEntry {
     }
 
     func wrong(_ name: String, _ rule: String) -> ConfigurationError {
-        ConfigurationError("\(place).\(name) \(rule)")
+        ConfigurationError("\(place).\(name) \(rule)", key: "\(place).\(name)")
     }
 
     func finish() throws(ConfigurationError) {
         guard let unknown = members.keys.filter({ !known.contains($0) }).min() else { return }
         throw ConfigurationError(
-            "unknown key \(place).\(unknown)\(Suggestion.text(for: unknown, among: known.sorted()))")
+            "unknown key \(place).\(unknown)\(Suggestion.text(for: unknown, among: known.sorted()))",
+            key: "\(place).\(unknown)")
     }
 }

@@ -4,6 +4,8 @@ import Foundation
 struct ConfigurationFile {
     /// The values by `section.name`.
     private(set) var values: [String: ConfigurationValue] = [:]
+    /// The line of each member, by its path: `section.name`, `section.list[0].name`.
+    private(set) var lines: [String: Int] = [:]
 
     init(path: String) throws(ConfigurationError) {
         guard let data = FileManager.default.contents(atPath: path) else {
@@ -14,7 +16,7 @@ struct ConfigurationFile {
         }
         let content: ConfigurationValue
         do {
-            content = try JSON5Reader.value(of: text)
+            (content, lines) = try JSON5Reader.document(of: text)
         } catch {
             throw ConfigurationError("\(path), \(error)")
         }

@@ -4,8 +4,14 @@ import HTTPTypes
 /// An error in the configuration: names the key and the rule that it violates.
 package struct ConfigurationError: Error, CustomStringConvertible {
     package let description: String
+    /// The key whose value it is about, e.g. `scrub.interval_seconds`; `nil` = the file as a whole, or keys that do not go
+    /// together.
+    package let key: String?
 
-    package init(_ description: String) { self.description = description }
+    package init(_ description: String, key: String? = nil) {
+        self.description = description
+        self.key = key
+    }
 }
 
 /// The values of the configuration, read key by key. The order of precedence is command line, environment, file, default.
@@ -21,18 +27,23 @@ struct ConfigurationReader {
     /// The settings in the order in which they were read.
     private(set) var settings: [ConfigurationSetting] = []
     private var given: [String: Given] = [:]
+    /// Keys that are taken for not given: what is wrong with them was reported before.
+    private let ignored: Set<String>
     private let log: Logger
 
     /// - Parameters:
     ///   - path: the file; `nil` = none.
     ///   - variables: the environment; empty variables are ignored.
     ///   - options: the options of the command line, by key.
+    ///   - ignored: keys that count as not set.
     ///   - log: receives the warnings.
     init(
         path: String? = nil, variables: [String: String] = [:],
-        options: [String: (option: String, value: String)] = [:], log: Logger = .discarding
+        options: [String: (option: String, value: String)] = [:], ignoring ignored: Set<String> = [],
+        log: Logger = .discarding
     ) throws(ConfigurationError) {
         self.log = log
+        self.ignored = ignored
         if let path {
             given = try ConfigurationFile(path: path).values.mapValues { Given(value: $0, source: .file) }
         }
@@ -192,7 +203,7 @@ struct ConfigurationReader {
         _ key: String, _ rule: ConfigurationSetting.Rule, shown: String? = nil,
         readingText: (String) -> ConfigurationValue? = { .text($0) }
     ) -> ConfigurationValue? {
-        var answer = given[key]
+        var answer = ignored.contains(key) ? nil : given[key]
         if let said = answer, said.source != .file, case .text(let text) = said.value {
             answer?.value = readingText(text) ?? said.value
         }
@@ -208,24 +219,25 @@ struct ConfigurationReader {
     /// Makes the error that the value of `key` violates a rule.
     func wrong(_ key: String, _ rule: String) -> ConfigurationError {
         switch given[key]?.source {
-        case .environment(let name), .option(let name): ConfigurationError("\(key) \(rule) (\(name))")
-        case .file, .standard, nil: ConfigurationError("\(key) \(rule)")
+        case .environment(let name), .option(let name): ConfigurationError("\(key) \(rule) (\(name))", key: key)
+        case .file, .standard, nil: ConfigurationError("\(key) \(rule)", key: key)
         }
     }
 
     /// Refuses keys that were not read.
     func finish() throws(ConfigurationError) {
         let known = settings.map(\.key).sorted()
-        guard let unknown = given.keys.filter({ !known.contains($0) }).min(), let source = given[unknown]?.source
+        let unread = given.keys.filter { !known.contains($0) && !ignored.contains($0) }
+        guard let unknown = unread.min(), let source = given[unknown]?.source
         else { return }
         if case .environment(let variable) = source {
             let names = known.map(ConfigurationVariable.name)
             throw ConfigurationError(
-                "unknown environment variable \(variable)\(Suggestion.text(for: variable, among: names))")
+                "unknown environment variable \(variable)\(Suggestion.text(for: variable, among: names))", key: unknown)
         }
         if known.contains(where: { $0.hasPrefix("\(unknown).") }) {
-            throw ConfigurationError("\(unknown) must be a section: { … }")
+            throw ConfigurationError("\(unknown) must be a section: { … }", key: unknown)
         }
-        throw ConfigurationError("unknown key \(unknown)\(Suggestion.text(for: unknown, among: known))")
+        throw ConfigurationError("unknown key \(unknown)\(Suggestion.text(for: unknown, among: known))", key: unknown)
     }
 }

@@ -16,15 +16,21 @@ struct JSON5Reader {
     private let scalars: [Unicode.Scalar]
     private var position = 0
     private var depth = 0
+    /// The names and numbers that lead to where the reader is: `section`, `list`, `[0]`.
+    private var path: [String] = []
+    private var lines: [String: Int] = [:]
 
-    static func value(of text: String) throws(JSON5Error) -> ConfigurationValue {
+    static func value(of text: String) throws(JSON5Error) -> ConfigurationValue { try document(of: text).value }
+
+    /// The value, and the line of each member by its path, e.g. `section.list[0].name`.
+    static func document(of text: String) throws(JSON5Error) -> (value: ConfigurationValue, lines: [String: Int]) {
         var reader = JSON5Reader(scalars: Array(text.unicodeScalars))
         let value = try reader.value()
         try reader.skipBlanks()
         guard reader.position == reader.scalars.count else {
             throw reader.error("expected the end of the file after the value")
         }
-        return value
+        return (value, reader.lines)
     }
 
     private init(scalars: [Unicode.Scalar]) {
@@ -61,6 +67,8 @@ struct JSON5Reader {
             let name = try name()
             try skipBlanks()
             guard take(":") else { throw error("expected a colon after \(name)") }
+            enter(name, at: start)
+            defer { path.removeLast() }
             guard members.updateValue(try value(), forKey: name) == nil else {
                 throw error("the key \(name) is given twice", at: start)
             }
@@ -72,10 +80,18 @@ struct JSON5Reader {
     private mutating func elements() throws(JSON5Error) -> [ConfigurationValue] {
         var elements: [ConfigurationValue] = []
         while try !closes("]") {
+            enter("[\(elements.count)]", at: position)
+            defer { path.removeLast() }
             elements.append(try value())
             try separate("]")
         }
         return elements
+    }
+
+    private mutating func enter(_ name: String, at start: Int) {
+        path.append(name)
+        let place = path.joined(separator: ".").replacing(".[", with: "[")
+        lines[place] = scalars[..<start].count { $0 == "\n" } + 1
     }
 
     private mutating func closes(_ end: Unicode.Scalar) throws(JSON5Error) -> Bool {

@@ -91,7 +91,8 @@ struct GatewayServices: Sendable {
                     clock: SystemClock(), configuration: settings)
             }
             return WebHandler(
-                accounts: modules.accounts, calls: calls, description: APIDescription(server), console: console)
+                accounts: modules.accounts, calls: calls, description: APIDescription(server), console: console,
+                directory: ListenerDirectory(configuration, addresses))
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
         let work =

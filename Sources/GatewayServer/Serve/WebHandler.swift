@@ -11,19 +11,22 @@ struct WebHandler: HTTPRequestHandler {
     let description: APIDescription
     /// The console; `nil` if it is disabled.
     let console: Console?
+    let directory: ListenerDirectory
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         if let console, Console.serves(head.target) { return console.begin(head) }
+        let isRead = head.method == "GET" || head.method == "HEAD"
         let response: HTTPResponse
         switch head.target.prefix(while: { $0 != "?" }) {
-        case "/" where console != nil:
+        case "/" where console != nil && isRead:
             response = HTTPResponse(status: 307, fields: ["Location": "/console/", "Cache-Control": "no-store"])
+        case ListenerDirectory.path: response = directory.response
         case "/.well-known/jwks.json": response = publicKeys
         case "/openapi.json": response = description.document
         case "/reference": response = description.page
         default: return calls.begin(head)
         }
-        guard head.method == "GET" || head.method == "HEAD" else {
+        guard isRead else {
             return .respond(HTTPResponse(status: 405, fields: ["Allow": "GET, HEAD"]))
         }
         return .respond(response)

@@ -1,6 +1,7 @@
 import Backup
 import Basics
 import CommandLineInterface
+import DeviceCommands
 import Foundation
 import Proto
 import RPC
@@ -13,7 +14,8 @@ struct BackUp: ClientCommand {
         """
         The file holds the database, the gateway's keys and the objects, which is all that a restore needs. Keep it as \
         secret as the gateway, or encrypt it. It gets its name when it is complete and on the disk. The command requires \
-        an admin of the organization 'system'. The gateway serves clients meanwhile.
+        an admin of the organization 'system'. The gateway serves clients meanwhile. A terminal shows the progress; after \
+        Ctrl-C nothing is left of the file.
         """
     ]
 
@@ -32,11 +34,36 @@ struct BackUp: ClientCommand {
     var withoutObjects = false
     var connection = ConnectionOptions()
 
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        let reporter = TransferReporter(environment, asJSON: false)
+        return await Interruption.cancelling {
+            await environment.report(asJSON: connection.json, as: connection.output) {
+                do {
+                    return try await reporter.watching {
+                        let gateway = try await SignedInConnection(connection, listener: Self.listener, in: environment)
+                        return try await call(gateway, reporter)
+                    }
+                } catch  where Task.isCancelled {
+                    throw ClientFailure("the backup was interrupted, and \(path) was not written")
+                }
+            }
+        }
+    }
+
     func call(_ gateway: SignedInConnection) async throws -> Reply {
+        try await call(gateway, TransferReporter(.process, asJSON: false))
+    }
+
+    private func call(_ gateway: SignedInConnection, _ reporter: TransferReporter) async throws -> Reply {
         let file = try ArchiveDestination(path, passphrase: try Passphrase.read(passphrasePath))
         do {
             let request = BackupRequest(withoutObjects: withoutObjects)
-            try await BackupServiceClient(gateway).backup(request) { try file.receive($0) }
+            reporter.begin(path, name: Path.name(of: path), total: nil, done: 0)
+            defer { reporter.end(path) }
+            try await BackupServiceClient(gateway).backup(request) { chunk in
+                try file.receive(chunk)
+                reporter.add(Int64(chunk.data.count), to: path)
+            }
             let summary = try file.finish()
             return Reply(
                 json: .object([

@@ -29,7 +29,8 @@ enum ServerAddress {
             return session.adminServer.flatMap { PeerAddress($0) } ?? standard(.admin, beside: session)
         case .gateway:
             if let option { return option }
-            return try variable(gatewayVariable, environment) ?? standard(.gateway, beside: session)
+            let remembered = session.gatewayServer.flatMap { PeerAddress($0) }
+            return try variable(gatewayVariable, environment) ?? remembered ?? standard(.gateway, beside: session)
         }
     }
 

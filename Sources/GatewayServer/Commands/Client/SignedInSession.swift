@@ -7,6 +7,8 @@ struct SignedInSession: Codable, Sendable, Hashable {
     var authServer: String
     /// Where the commands go; `nil` = the admin listener's usual port at the host of `authServer`.
     var adminServer: String?
+    /// Where commands about objects go; `nil` = the gateway listener's usual port there.
+    var gatewayServer: String?
     var organization: String
     var userName: String
     var role: String
@@ -19,6 +21,7 @@ struct SignedInSession: Codable, Sendable, Hashable {
     enum CodingKeys: String, CodingKey {
         case authServer = "auth_server"
         case adminServer = "admin_server"
+        case gatewayServer = "gateway_server"
         case organization
         case userName = "user_name"
         case role

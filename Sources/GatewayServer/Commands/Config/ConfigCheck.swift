@@ -7,7 +7,7 @@ import Serve
 /// `data-gateway config check`
 struct ConfigCheck: Command {
     static let name = "check"
-    static let summary = "Check a configuration, and report its first error"
+    static let summary = "Check a configuration, and report every error"
     static let discussion = [
         """
         Reads the file, the variables DATA_GATEWAY_SECTION__NAME and the options like 'serve', and the certificates \
@@ -28,6 +28,8 @@ struct ConfigCheck: Command {
         // What is warned about.
         let log = ProcessLog()
         defer { log.flush() }
+        let faults = ConfigurationFaults.all(options, variables: environment.variables)
+        guard faults.isEmpty else { return report(faults, environment) }
         return await environment.report(asJSON: json) {
             let configuration = try Configuration(options, variables: environment.variables, log: Logger(log))
             _ = try GatewayCertificates(configuration)
@@ -36,5 +38,25 @@ struct ConfigCheck: Command {
                 json: .object([JSONValue.Member(name: "settings", value: .number(Int64(given)))]),
                 text: "in order: \(given) of \(configuration.settings.count) keys set")
         }
+    }
+
+    /// One line for each fault, with the place in the form that compilers use, so that editors find it.
+    private func report(_ faults: [ConfigurationFaults.Fault], _ environment: CommandEnvironment) -> ExitCode {
+        if json {
+            let list = faults.map { fault in
+                JSONValue.object([
+                    JSONValue.Member(name: "message", value: .string(fault.message)),
+                    JSONValue.Member(name: "key", value: fault.key.map { .string($0) } ?? .null),
+                    JSONValue.Member(name: "line", value: fault.line.map { .number(Int64($0)) } ?? .null),
+                ])
+            }
+            try? environment.output(JSONValue.object([JSONValue.Member(name: "faults", value: .array(list))]).text)
+            return .refused
+        }
+        for fault in faults {
+            let place = fault.line.flatMap { line in options.configurationPath.map { "\($0):\(line): " } } ?? ""
+            environment.errorOutput(TextLayout.printable("data-gateway: \(place)\(fault.message)"))
+        }
+        return .refused
     }
 }

@@ -31,7 +31,7 @@ extension ObjectOperation: Resource {
             .text("reason", reason), .text("created_by", createdBy), .time("created_at", createdAt),
             .time("finished_at", finishedAt),
             .number("deleted_objects", deletedObjects, shownAs: "\(deletedObjects)"),
-            .number("deleted_bytes", deletedBytes, shownAs: "\(deletedBytes)"),
+            .size("deleted_bytes", deletedBytes),
             .number("progress_percent", Int64(progressPercent), shownAs: "\(progressPercent)"),
         ]
     }

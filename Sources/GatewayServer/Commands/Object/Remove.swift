@@ -79,7 +79,9 @@ extension DeleteObjectsResponse: Resource {
         let prefix = isLowerBound ? "at least " : ""
         return [
             .number("matching_objects", matchingObjects, shownAs: "\(prefix)\(matchingObjects)"),
-            .number("matching_bytes", matchingBytes, shownAs: "\(prefix)\(matchingBytes)"),
+            ResourceField(
+                name: "matching_bytes", json: .number(matchingBytes),
+                text: "\(prefix)\(ByteCount.text(matchingBytes))", heading: "matching"),
             ResourceField(name: "is_lower_bound", json: .bool(isLowerBound), text: ""),
             ResourceField(
                 name: "operation", json: operation?.json ?? .null, text: operation?.operationID ?? ""),

@@ -22,6 +22,12 @@ struct Login: Command {
                 "--password-stdin", \.passwordFromStandardInput,
                 "Read the password from the first line of standard input"),
             .option(
+                "--host", "URL", \.host,
+                """
+                http[s]://HOST[:PORT] of the gateway's web listener (default port: 50070), from which all other addresses \
+                follow
+                """),
+            .option(
                 "--auth-server", "HOST:PORT", \.authServer,
                 """
                 The gateway's auth listener (default: $DATA_GATEWAY_AUTH, else the one of the last login, else \
@@ -40,6 +46,7 @@ struct Login: Command {
     var userName = ""
     var organization = "system"
     var passwordFromStandardInput = false
+    var host: GatewayHost?
     var authServer: PeerAddress?
     var server: PeerAddress?
     var json = false
@@ -52,15 +59,21 @@ struct Login: Command {
         let file = try SessionFile(in: environment)
         // One that cannot be read is replaced.
         let last = try? file.read()
-        let address = try ServerAddress.auth(authServer, environment, last)
-        let adminServer = try ServerAddress.chosenAdmin(server, environment)
+        guard host == nil || authServer == nil else {
+            throw ClientFailure("--host and --auth-server must not be given together", exitCode: .usage)
+        }
+        let listeners = try await host?.listeners(environment)
+        let address = try listeners?.auth ?? ServerAddress.auth(authServer, environment, last)
+        let adminServer = try server ?? listeners?.admin ?? ServerAddress.chosenAdmin(nil, environment)
         let connection = try await GatewayConnection(to: address, on: EventLoop(name: "client"), in: environment)
         let password = try Password.read(
             fromStandardInput: passwordFromStandardInput, prompt: "Password of \(userName) at \(address): ")
         let reply = try await AuthServiceClient(connection).login(
             LoginRequest(organization: organization, userName: userName, password: password.exposedText))
         let user = try reply.user.present("user")
-        try file.write(SignedInSession(reply, user, authServer: address, adminServer: adminServer))
+        var session = SignedInSession(reply, user, authServer: address, adminServer: adminServer)
+        session.gatewayServer = listeners?.gateway?.description
+        try file.write(session)
         return Reply(json: user.json, text: "signed in as \(user.userName) of \(user.organization) (\(user.role))")
     }
 }

@@ -1,0 +1,104 @@
+import Basics
+import CommandLineInterface
+import Configuration
+import Foundation
+import HTTPClient
+import HTTPTypes
+import Sockets
+
+/// `data-gateway support-bundle`
+struct SupportBundle: Command {
+    static let name = "support-bundle"
+    static let summary = "Write a file with what helps to find a fault: configuration, metrics, machine"
+    static let discussion = [
+        """
+        The file is one JSON object: the version, the configuration with its sources and faults, the metrics and the \
+        readiness of the ops listener, the kernel, the memory and the free space. It has no secret of the configuration, no \
+        key, no token and no name of an object. Read it before you send it.
+        """
+    ]
+    static let examples = ["support-bundle --to bundle.json --config /etc/data-gateway/config"]
+    private static let timeout = Duration.seconds(10)
+
+    static var parameters: [Parameter<Self>] {
+        [
+            .option("--to", "FILE", \.path, "Write to this file, which must not exist", isRequired: true),
+            .option("--ops", "HOST:PORT", \.ops, "The ops listener (default: 127.0.0.1:50090)"),
+            .option("--data-dir", "DIR", \.directory, "The data directory whose free space is included"),
+        ] + ServeOptions.configurationParameters.map { $0.at(\.options) }
+    }
+
+    var path = ""
+    var ops: PeerAddress?
+    var directory: String?
+    var options = ServeOptions()
+
+    func run(in environment: CommandEnvironment) async -> ExitCode {
+        await environment.attempt {
+            let metrics = await page("/metrics")
+            let readiness = await page("/readyz")
+            let members: [(String, JSONValue)] = [
+                ("version", .string(ProgramVersion.current)),
+                ("written_at", .string(RFC3339.text(environment.clock.now()))),
+                ("configuration", configuration(environment)),
+                ("readiness", .string(readiness)), ("metrics", .string(metrics)), ("machine", machine()),
+            ]
+            let text = JSONValue.object(members.map { JSONValue.Member(name: $0.0, value: $0.1) }).text + "\n"
+            try write(Array(text.utf8))
+            try environment.output("\(path): \(ByteCount.text(Int64(text.utf8.count)))")
+        }
+    }
+
+    private func configuration(_ environment: CommandEnvironment) -> JSONValue {
+        let faults = ConfigurationFaults.all(options, variables: environment.variables)
+        let settings = (try? Configuration(options, variables: environment.variables).settings) ?? []
+        return .object([
+            JSONValue.Member(name: "faults", value: .array(faults.map { .string($0.message) })),
+            JSONValue.Member(
+                name: "settings", value: .array(settings.filter { $0.source != .standard }.map(\.json))),
+        ])
+    }
+
+    /// A page of the ops listener, or why there is none.
+    private func page(_ path: String) async -> String {
+        let address = ops ?? PeerAddress(host: "127.0.0.1", port: 50_090)
+        var connection = HTTPConnection.Options()
+        connection.totalTimeout = Self.timeout
+        do {
+            let reply = try await HTTPConnection(connection).exchange(HTTPRequest("GET", "http://\(address)\(path)"))
+            return String(decoding: reply.body, as: UTF8.self)
+        } catch {
+            return "not available: \(error)"
+        }
+    }
+
+    private func machine() -> JSONValue {
+        var members = ["/proc/version", "/proc/meminfo", "/proc/loadavg", "/proc/uptime"].map { file in
+            let bytes = (try? PrivateFile.read(file)) ?? nil
+            return JSONValue.Member(
+                name: Path.name(of: file), value: bytes.map { .string(String(decoding: $0, as: UTF8.self)) } ?? .null)
+        }
+        if let directory {
+            let free = DiskSpace.available(at: directory).map { JSONValue.number($0) } ?? .null
+            members.append(JSONValue.Member(name: "free_bytes", value: free))
+        }
+        return .object(members)
+    }
+
+    private func write(_ bytes: [UInt8]) throws(ClientFailure) {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw ClientFailure("cannot write \(path): \(String(cString: strerror(errno)))") }
+        var offset = 0
+        while offset < bytes.count {
+            let written = bytes[offset...].withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
+            guard written > 0 else {
+                let failure = ClientFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+                close(file)
+                unlink(path)
+                throw failure
+            }
+            offset += written
+        }
+        close(file)
+    }
+}

@@ -1,0 +1,50 @@
+import Basics
+
+/// Everything that is wrong with a configuration, not only what is found first.
+package enum ConfigurationFaults {
+    package struct Fault: Sendable, Hashable {
+        /// One sentence without a full stop.
+        package let message: String
+        package let key: String?
+        /// Where the key stands in the file, from 1; `nil` = it is not in the file.
+        package let line: Int?
+    }
+
+    /// The most faults that are looked for.
+    private static let most = 100
+
+    /// Reads the configuration again and again, each time without the keys whose faults are known.
+    ///
+    /// - Returns: the faults in the order of the file's lines; empty where the gateway would start.
+    package static func all(_ options: ServeOptions, variables: [String: String]) -> [Fault] {
+        let lines = options.configurationPath.flatMap { try? ConfigurationFile(path: $0).lines } ?? [:]
+        var faults: [Fault] = []
+        var ignored: Set<String> = []
+        while faults.count < most {
+            do {
+                _ = try Configuration(options, variables: variables, ignoring: ignored)
+                break
+            } catch {
+                guard !faults.contains(where: { $0.message == error.description }) else { break }
+                faults.append(
+                    Fault(
+                        message: error.description, key: error.key, line: error.key.flatMap { line(of: $0, in: lines) })
+                )
+                // What an entry of a list breaks, the whole list is left out for.
+                let key = error.key.map { String($0.prefix { $0 != "[" }) }
+                guard let key, ignored.insert(key).inserted else { break }
+            }
+        }
+        return faults.sorted { ($0.line ?? 0, $0.message) < ($1.line ?? 0, $1.message) }
+    }
+
+    /// The line of a key; of what it is in, where the key itself is missing.
+    private static func line(of key: String, in lines: [String: Int]) -> Int? {
+        var place = key[...]
+        while true {
+            if let line = lines[String(place)] { return line }
+            guard let end = place.lastIndex(where: { $0 == "." || $0 == "[" }) else { return nil }
+            place = place[..<end]
+        }
+    }
+}
