@@ -34,6 +34,7 @@ let package = Package(
     name: "data-gateway",
     products: [
         .executable(name: "data-gateway", targets: ["GatewayServer"]),
+        .executable(name: "data-gateway-device", targets: ["data-gateway-device"]),
         .executable(name: "protoc-gen-gateway", targets: ["protoc-gen-gateway"]),
         .library(name: "Wire", targets: ["Wire"]),
         .library(name: "Proto", targets: ["Proto"]),
@@ -133,9 +134,19 @@ let package = Package(
                 "Basics", "CLinux", "Crypto", "EventLoops", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC",
                 "Sockets", "StoreClient", "StoreProtocol", "Wire",
             ]),
+        module("DeviceAgent", ["Basics", "CLinux", "DeviceClient", "HTTPClient"]),
         module(
             "CommandLineInterface", ["Basics", "CQRencode", "HTTPTypes", "Proto", "Sockets", "Wire"],
             path: "GatewayServer/CommandLine"),
+        module(
+            "DeviceCommands",
+            [
+                "Basics", "CommandLineInterface", "DeviceAgent", "DeviceClient", "GatewayErrors", "HTTPClient",
+                "HTTPTypes", "RPC", "Sockets", "StoreClient", "Wire",
+            ]),
+        .executableTarget(
+            name: "data-gateway-device", dependencies: ["CommandLineInterface", "DeviceCommands"],
+            path: "Sources/DeviceProgram", swiftSettings: strict),
         module(
             "Observability",
             [
@@ -161,8 +172,8 @@ let package = Package(
             "Commands",
             [
                 "Accounts", "Backup", "Basics", "CommandLineInterface", "Configuration", "Crypto", "DeviceClient",
-                "DeviceInit", "EventLoops", "GatewayAPI", "HTTPClient", "HTTPTypes", "Observability", "Proto", "RPC",
-                "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
+                "DeviceCommands", "DeviceInit", "EventLoops", "HTTPClient", "HTTPTypes", "Observability",
+                "Proto", "RPC", "Serve", "Sockets", "StoreClient", "Uploads", "Wire",
             ], path: "GatewayServer/Commands"),
         .executableTarget(
             name: "GatewayServer", dependencies: ["CommandLineInterface", "Commands"],
@@ -251,6 +262,7 @@ let package = Package(
         tests(
             "DeviceClient",
             ["Basics", "GatewayErrors", "HTTPClient", "HTTPTypes", "Proto", "RPC", "StoreClient", "Wire"]),
+        tests("DeviceAgent", ["Basics", "DeviceClient"]),
         tests("Console", ["Basics", "EventLoops", "HTTPTypes", "Proto", "RPC", "ThreadCalls", "Wire"]),
         tests("CommandLineInterface", ["HTTPTypes", "RPC"]),
         tests("Observability", ["Basics", "Catalog", "CopyJobs", "Crypto", "HTTPTypes", "RPC", "Webhooks", "Wire"]),
@@ -259,8 +271,8 @@ let package = Package(
         tests(
             "Commands",
             [
-                "Basics", "CommandLineInterface", "Configuration", "EventLoops", "GatewayAPI", "HTTPTypes",
-                "Observability", "Proto", "RPC", "Wire",
+                "Basics", "CommandLineInterface", "Configuration", "DeviceCommands", "EventLoops", "GatewayAPI",
+                "HTTPTypes", "Observability", "Proto", "RPC", "Wire",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,6 @@
-"""The costs of ten calls on the optimized gateway: allocations, SQL statements, system calls and instructions."""
+"""The costs of ten calls on the optimized gateway: allocations, SQL statements, system calls and instructions; and the
+instructions of one call by REST beside those by Connect.
+"""
 
 import re
 import subprocess
@@ -11,7 +13,9 @@ from measuring import ROOT, figure
 from support import counter_table, ten_calls
 from support import stubs as stubs_module
 from support.counters import rest
-from support.gateway import Gateway
+from support.gateway import ADMIN_PASSWORD, Gateway
+from support.parties import User
+from support.web_calls import WebCalls
 
 
 class Callgrind:
@@ -67,6 +71,9 @@ def main(binary: Path) -> None:
                 figure(f"counters.{name}.{kind.replace(' ', '_')}", [value], kind)
         with Callgrind(binary, Path(directory)) as callgrind:
             ten_calls.make(callgrind.gateway, stubs, callgrind.run)
+            user = User.login(callgrind.gateway, stubs, "system", "admin", ADMIN_PASSWORD)
+            for name, call in WebCalls(callgrind.gateway, user).kinds().items():
+                callgrind.run(f"GetObject_by_{name}", [call] * ten_calls.CALLS)
 
 
 main(Path(sys.argv[1]))

@@ -189,13 +189,14 @@ struct ZipDirectory {
         }
         var values: [Int64] = []
         for (value, marker) in fields {
-            guard value == marker, zip64 != nil else {
+            guard value == marker, var field = zip64 else {
                 values.append(Int64(value))
                 continue
             }
-            guard let number = Int64(exactly: try zip64!.read(UInt64.self)) else {
+            guard let number = Int64(exactly: try field.read(UInt64.self)) else {
                 throw .malformed("a zip64 number is too large")
             }
+            zip64 = field
             values.append(number)
         }
         return values

@@ -38,7 +38,8 @@ package struct ZipFile: ZipSource {
     package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(ZipError) {
         var done = 0
         while done < buffer.count {
-            let count = pread(descriptor, buffer.baseAddress! + done, buffer.count - done, off_t(offset) + done)
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + done)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .unreadable(errno) }
             // The file was shortened while it is read.

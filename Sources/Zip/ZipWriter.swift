@@ -16,6 +16,19 @@ package struct ZipWriter {
         var checksum = ZipChecksum.initial
         var size: UInt64 = 0
         var compressedSize: UInt64 = 0
+
+        mutating func count(_ piece: UnsafeRawBufferPointer) {
+            checksum = ZipChecksum.updated(checksum, with: piece)
+            size += UInt64(piece.count)
+        }
+
+        mutating func compress(_ piece: UnsafeRawBufferPointer, isLast: Bool) -> [UInt8] {
+            guard let deflate else { preconditionFailure("only a deflated entry is compressed") }
+            var bytes: [UInt8] = []
+            deflate.write(piece, isLast: isLast, to: &bytes)
+            compressedSize += UInt64(bytes.count)
+            return bytes
+        }
     }
 
     private var position: UInt64 = 0
@@ -41,48 +54,53 @@ package struct ZipWriter {
         guard names.insert(name).inserted else { throw .duplicateName(name) }
         // Deflate makes incompressible contents a little longer.
         let isZip64 = (largestSize ?? .max) >= Int64(UInt32.max) - (1 << 24)
-        current = Current(
+        let entry = Current(
             name: name, method: method, time: time, isZip64: isZip64, offset: position,
             deflate: method == .deflated ? DeflateWriter() : nil)
+        current = entry
         var bytes: [UInt8] = []
         bytes.append(littleEndian: ZipFormat.localHeader)
         // The sizes are in the descriptor; with zip64 its fields have eight bytes.
         let size = isZip64 ? ZipFormat.in64.size : 0
-        Self.appendCommonFields(current!, (0, size, size), isZip64: isZip64, to: &bytes)
-        Self.appendNameAndExtra(current!, zip64: isZip64 ? [0, 0] : [], to: &bytes, comment: false)
+        Self.appendCommonFields(entry, (0, size, size), isZip64: isZip64, to: &bytes)
+        Self.appendNameAndExtra(entry, zip64: isZip64 ? [0, 0] : [], to: &bytes, comment: false)
         position += UInt64(bytes.count)
         return bytes
     }
 
     /// Counts a piece of a stored entry, which follows as it is: the caller sends it itself.
     package mutating func pass(_ piece: UnsafeRawBufferPointer) {
-        precondition(current?.method == .stored, "only a stored entry's contents follow as they are")
-        count(piece)
-        current!.compressedSize += UInt64(piece.count)
+        var entry = openEntry()
+        precondition(entry.method == .stored, "only a stored entry's contents follow as they are")
+        entry.count(piece)
+        entry.compressedSize += UInt64(piece.count)
         position += UInt64(piece.count)
+        current = entry
     }
 
     /// Compresses a piece of a deflated entry.
     package mutating func compress(_ piece: UnsafeRawBufferPointer) -> [UInt8] {
-        count(piece)
-        return compress(piece, isLast: false)
+        var entry = openEntry()
+        entry.count(piece)
+        let bytes = entry.compress(piece, isLast: false)
+        position += UInt64(bytes.count)
+        current = entry
+        return bytes
     }
 
     /// Ends the entry.
     package mutating func end() -> [UInt8] {
-        precondition(current != nil, "no entry is begun")
+        var entry = openEntry()
         var bytes =
-            current!.method == .deflated ? compress(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true) : []
-        let entry = current!
+            entry.deflate == nil ? [] : entry.compress(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true)
         precondition(
             entry.isZip64 || max(entry.size, entry.compressedSize) < UInt64(UInt32.max), "the entry exceeds its bound")
-        let start = bytes.count
         bytes.append(littleEndian: ZipFormat.descriptor)
         bytes.append(littleEndian: entry.checksum)
         for size in [entry.compressedSize, entry.size] {
             if entry.isZip64 { bytes.append(littleEndian: size) } else { bytes.append(littleEndian: UInt32(size)) }
         }
-        position += UInt64(bytes.count - start)
+        position += UInt64(bytes.count)
         appendToDirectory(entry)
         current = nil
         return bytes
@@ -115,19 +133,9 @@ package struct ZipWriter {
         return bytes
     }
 
-    private mutating func count(_ piece: UnsafeRawBufferPointer) {
-        precondition(current != nil, "no entry is begun")
-        current!.checksum = ZipChecksum.updated(current!.checksum, with: piece)
-        current!.size += UInt64(piece.count)
-    }
-
-    private mutating func compress(_ piece: UnsafeRawBufferPointer, isLast: Bool) -> [UInt8] {
-        guard let deflate = current?.deflate else { preconditionFailure("only a deflated entry is compressed") }
-        var bytes: [UInt8] = []
-        deflate.write(piece, isLast: isLast, to: &bytes)
-        current!.compressedSize += UInt64(bytes.count)
-        position += UInt64(bytes.count)
-        return bytes
+    private func openEntry() -> Current {
+        guard let current else { preconditionFailure("no entry is begun") }
+        return current
     }
 
     private mutating func appendToDirectory(_ entry: Current) {

@@ -102,7 +102,7 @@ def test_dry_run_uploads_nothing(device, user, run, tree):
     assert user.objects(f"raw_tags.run={run}") == []
 
 
-def test_what_was_uploaded_before_is_skipped(device, user, run, tree):
+def test_file_that_was_uploaded_before_is_skipped(device, user, run, tree):
     device.done("upload", tree, "--tag", f"run={run}")
     first = tree / "plant/run1/drive.mcap"
     first.rename(tree / "renamed.mcap")

@@ -23,7 +23,7 @@ PROGRAMS += ["smart_open", "ossfs"]
 #: The tools that `make test` runs: they need no installation, and take a few seconds.
 SHORT = ["boto3", "oss2", "alibabacloud"]
 #: The operations that fail, as (tool, operation), with the reason.
-KNOWN: dict[tuple[str, str], str] = {}
+KNOWN = {("s3cmd", "signurl"): "it signs with version 2 only, which the store refuses"}
 
 
 @pytest.fixture(scope="module")

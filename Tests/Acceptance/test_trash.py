@@ -246,15 +246,15 @@ def test_command_line_restores_and_purges(binary, gateway, tmp_path, uploader, a
     command = CommandLine(binary, gateway, tmp_path).login()
     command.environment["DATA_GATEWAY_GATEWAY"] = gateway.listeners["gateway"]
     run = f"run={found.tags['run']}"
-    command.json("object", "update", found.file_id, "--tag", "color=red")
-    assert command.json("object", "delete", found.file_id, "--reason", "acceptance test")["purge_at"]
+    command.json("object", "tag", found.file_id, "--tag", "color=red")
+    assert command.json("object", "rm", found.file_id, "--reason", "acceptance test")["purge_at"]
     (shown,) = command.json("trash", "list", f"{run} OR size<0")["objects"]
     assert shown["file_id"] == found.file_id and shown["tags"]["color"] == "red" and shown["trashed_at"]
     assert command.json("trash", "show")["days"] == 7
     assert command.json("trash", "set", "3", "--dry-run")["days"] == 3
     (restored,) = command.json("trash", "restore", found.file_id)["objects"]
     assert restored["file_id"] == found.file_id and restored["trashed_at"] is None
-    command.json("object", "delete", found.file_id)
+    command.json("object", "rm", found.file_id)
     assert command.json("trash", "purge", found.file_id)["file_ids"] == [found.file_id]
     assert command.json("trash", "list", run)["objects"] == []
 

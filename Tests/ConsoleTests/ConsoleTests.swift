@@ -41,6 +41,7 @@ private final class FakeGateway: HTTPRequestHandler {
     private let loop = EventLoop(name: "loop")
     private let state: State
     private let status = Lock(200)
+    private let body = Lock("{}")
 
     /// - Parameter login: the response to the right password.
     init(_ login: LoginResponse) {
@@ -61,10 +62,6 @@ private final class FakeGateway: HTTPRequestHandler {
             note(context, request)
             return LogoutResponse()
         }
-        router.add(BackupServiceMethods.backup) { (request: BackupRequest, _: ResponseWriter<BackupChunk>, context) in
-            note(context, request)
-            throw RPCError(bare: .failedPrecondition, "another backup is running")
-        }
         local = LocalCalls(server: RPCServer(router: router), loops: [loop])
         self.state = state
     }
@@ -76,7 +73,10 @@ private final class FakeGateway: HTTPRequestHandler {
     var seen: [Seen] { state.calls.withLock { $0 } }
 
     /// Sets the response to a browser's calls.
-    func answer(status: Int) { self.status.withLock { $0 = status } }
+    func answer(status: Int, _ body: String = "{}") {
+        self.status.withLock { $0 = status }
+        self.body.withLock { $0 = body }
+    }
 
     func refuseSignIn(with error: RPCError) { state.refusal.withLock { $0 = error } }
 
@@ -84,7 +84,7 @@ private final class FakeGateway: HTTPRequestHandler {
         .receive(
             Sink { [self] body in
                 state.calls.withLock { $0.append(Seen(target: head.target, fields: head.fields, body: body)) }
-                return HTTPResponse(status: status.withLock { $0 }, body: .bytes(Array("{}".utf8)))
+                return HTTPResponse(status: status.withLock { $0 }, body: .bytes(Array(self.body.withLock { $0 }.utf8)))
             })
     }
 }
@@ -210,11 +210,14 @@ private final class FakeGateway: HTTPRequestHandler {
         #expect(ask("GET", "/console/backups?ticket=guessed", navigation).status == 404)
         #expect(ask("GET", "/console/backups", navigation).status == 404)
         let before = calls.seen.count
+        calls.answer(status: 400, #"{"error":{"message":"another backup is running"}}"#)
         let refused = ask("GET", target, navigation)
         #expect(refused.status == 409)
         #expect(text(refused) == "another backup is running\n")
         #expect(calls.seen.last?.fields["authorization"] == "Bearer the access token")
-        #expect(calls.seen.dropFirst(before).map(\.target) == [BackupServiceMethods.backup.path])
+        #expect(calls.seen.dropFirst(before).map(\.target) == ["/v1/backup"])
+        #expect(calls.seen.last.map { String(decoding: $0.body, as: UTF8.self) } == #"{"withoutObjects":true}"#)
+        #expect(calls.seen.last?.fields["content-type"] == "application/json")
         #expect(ask("GET", target, navigation).status == 404)
         #expect(calls.seen.count == before + 1)
     }

@@ -15,7 +15,7 @@ import Testing
         try await body(DeviceFolder(path))
     }
 
-    @Test func whatArrivedIsKnownAfterARestart() async throws {
+    @Test func deliveredFileIsKnownAfterARestart() async throws {
         try await withFolder { folder in
             try await DeliveredFiles(in: folder).add(Self.source, crc64: 99, fileID: "f", at: UnixTime(seconds: 5))
             let record = try DeliveredFiles(in: folder)
@@ -33,7 +33,7 @@ import Testing
     }
 
     /// A crash may leave any beginning of a line; what is written after it can be read.
-    @Test func aLineThatWasCutOffHidesNoOther() async throws {
+    @Test func cutOffLineHidesNoOther() async throws {
         try await withFolder { folder in
             try await DeliveredFiles(in: folder).add(Self.source, crc64: 99, fileID: "f", at: UnixTime(seconds: 5))
             let whole = try Data(contentsOf: URL(fileURLWithPath: folder.deliveredPath))

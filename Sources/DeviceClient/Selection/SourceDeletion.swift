@@ -8,8 +8,8 @@ package struct SourceKept: Error, Sendable, Hashable {
 }
 
 extension SourceIdentity {
-    /// Who opens a file for writing in the moment of the question makes the kernel signal it (SIGIO, fcntl(2)), whose default
-    /// would end this process.
+    /// Ignores SIGIO, which the kernel sends if a process opens the file for writing while the lease is held (fcntl(2)); its
+    /// default action ends this process.
     private static let ignoresLeaseSignals: Bool = {
         signal(SIGIO, SIG_IGN)
         return true

@@ -57,6 +57,13 @@ package struct CommandEnvironment: Sendable {
         return 0
     }
 
+    /// Set to the file of the authorities whose certificate the gateway must show (PEM), or to `system`: then, and only
+    /// then, commands speak TLS.
+    package static let authoritiesVariable = "DATA_GATEWAY_CA"
+
+    /// The file of the authorities whose certificates are taken; `nil` = those that the machine trusts.
+    package var authorities: String? { self[Self.authoritiesVariable].flatMap { $0 == "system" ? nil : $0 } }
+
     /// A variable that is set and not empty.
     package subscript(_ name: String) -> String? {
         variables[name].flatMap { $0.isEmpty ? nil : $0 }

@@ -24,7 +24,8 @@ package enum GatewayProcess {
             let gateway = try Gateway(configuration, dataDirectory: options.dataDirectory, log: log)
             let start = { try await gateway.start() }
             if let manager { try await manager.starting(start) } else { try await start() }
-            announce(gateway.listeners)
+            announce(
+                gateway.listeners, options.dataDirectory, isSecure: configuration.isSecure(.web))
             manager?.ready()
             try await gateway.serve {
                 let reloading = Task { [reloads = signals.reloads] in
@@ -58,8 +59,16 @@ package enum GatewayProcess {
         setrlimit(descriptors, &limit)
     }
 
-    /// Writes the line to standard output for which scripts wait: every listener accepts connections.
-    private static func announce(_ listeners: [(name: String, address: String)]) {
+    /// Writes the line to standard output for which scripts wait: every listener accepts connections. On a terminal, the line is
+    /// a text for people that says where the console is.
+    private static func announce(
+        _ listeners: [(name: String, address: String)], _ dataDirectory: String, isSecure: Bool
+    ) {
+        if isatty(STDOUT_FILENO) == 1 {
+            let text = Greeting(listeners: listeners, dataDirectory: dataDirectory, isSecure: isSecure).text
+            try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            return
+        }
         let members = listeners.map { "\"\($0.name)\":\"\($0.address)\"" }.joined(separator: ",")
         // If nobody can read it, nobody waits for it.
         try? FileHandle.standardOutput.write(

@@ -90,7 +90,8 @@ struct GatewayServices: Sendable {
                     calls: calls, local: local, deviceEndpoints: Endpoints(configuration, addresses),
                     clock: SystemClock(), configuration: settings)
             }
-            return WebHandler(accounts: modules.accounts, calls: calls, console: console)
+            return WebHandler(
+                accounts: modules.accounts, calls: calls, description: APIDescription(server), console: console)
         }
         // Services that end with their calls and requests are stopped together, since each may take long.
         let work =

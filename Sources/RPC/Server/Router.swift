@@ -14,7 +14,7 @@ package struct Router: MethodRegistry, Sendable {
     private var entries: [UInt64: Entry] = [:]
 
     /// The routes of registered methods over REST, in the order of `add(routes:)`.
-    private(set) var routedPaths: [HTTPRoute] = []
+    package private(set) var httpRoutes: [HTTPRoute] = []
 
     package init() {}
 
@@ -46,12 +46,12 @@ package struct Router: MethodRegistry, Sendable {
 
     /// Enters the routes of those methods that are registered.
     package mutating func add(routes: [HTTPRoute]) {
-        routedPaths += routes.filter { method(Substring($0.method.path)) != nil }
+        httpRoutes += routes.filter { method(Substring($0.method.path)) != nil }
     }
 
     /// Each route with its method.
     var routes: [(route: HTTPRoute, method: any Method)] {
-        routedPaths.compactMap { route in method(Substring(route.method.path)).map { (route, $0) } }
+        httpRoutes.compactMap { route in method(Substring(route.method.path)).map { (route, $0) } }
     }
 
     /// Has calls of a method, which is registered, treated by `rules`.

@@ -69,11 +69,11 @@ package struct RouteTree: Sendable {
         if index == path.segments.count {
             add(nodes[node].leaves, path, withVerb, &found)
         } else {
-            let text = path.text(index, withoutVerb: withVerb)
-            for literal in nodes[node].literals where text.elementsEqual(literal.text) {
-                search(path, withVerb: withVerb, literal.node, index + 1, &found)
+            let range = path.range(index, withoutVerb: withVerb)
+            for child in nodes[node].literals.indices where path.has(nodes[node].literals[child].text, at: range) {
+                search(path, withVerb: withVerb, nodes[node].literals[child].node, index + 1, &found)
             }
-            if let single = nodes[node].single, !text.isEmpty {
+            if let single = nodes[node].single, !range.isEmpty {
                 search(path, withVerb: withVerb, single, index + 1, &found)
             }
         }
@@ -116,10 +116,21 @@ package struct RoutePath: Sendable {
         verbStart = bytes[last].lastIndex(of: UInt8(ascii: ":"))
     }
 
-    fileprivate func text(_ index: Int, withoutVerb: Bool) -> ArraySlice<UInt8> {
+    fileprivate func range(_ index: Int, withoutVerb: Bool) -> Range<Int> {
         let range = segments[index]
-        guard withoutVerb, index == segments.count - 1, let verbStart else { return bytes[range] }
-        return bytes[range.lowerBound..<verbStart]
+        guard withoutVerb, index == segments.count - 1, let verbStart else { return range }
+        return range.lowerBound..<verbStart
+    }
+
+    /// Whether a range of the path is a text. Without the generic comparison of sequences: a node has many children.
+    fileprivate func has(_ text: [UInt8], at range: Range<Int>) -> Bool {
+        guard text.count == range.count else { return false }
+        var index = 0
+        while index < text.count {
+            if text[index] != bytes[range.lowerBound + index] { return false }
+            index += 1
+        }
+        return true
     }
 
     fileprivate var verb: ArraySlice<UInt8> { verbStart.map { bytes[($0 + 1)...] } ?? [] }
@@ -134,8 +145,8 @@ package struct RoutePath: Sendable {
         let isOpen = template.segments[variable.segments].last == .several
         let end = isOpen ? segments.count : variable.segments.upperBound
         guard variable.segments.lowerBound < end else { return [] }
-        let last = text(end - 1, withoutVerb: template.verb != nil)
-        let text = bytes[segments[variable.segments.lowerBound].lowerBound..<last.endIndex]
+        let last = range(end - 1, withoutVerb: template.verb != nil)
+        let text = bytes[segments[variable.segments.lowerBound].lowerBound..<last.upperBound]
         if variable.segments.count == 1, !isOpen {
             return text.contains(UInt8(ascii: "%")) ? PercentEscapes.decode(Array(text)) : Array(text)
         }

@@ -6,6 +6,7 @@ import re
 import struct
 import termios
 import threading
+import time
 
 
 class Terminal:
@@ -20,6 +21,16 @@ class Terminal:
 
     def resize(self, columns: int) -> None:
         fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def type(self, text: str) -> None:
+        os.write(self._ours, text.encode())
+
+    def wait_for(self, text: str, seconds: float = 30) -> None:
+        """Waits until the process has written the text."""
+        deadline = time.monotonic() + seconds
+        while text not in self.text:
+            assert time.monotonic() < deadline, self.text
+            time.sleep(0.05)
 
     def opened(self) -> "Terminal":
         """Begins to read the process's output, after the process has opened the other side."""

@@ -44,4 +44,4 @@ def _():
     store.rm(f"{BUCKET}/ossfs/a")
     store.rm(f"{BUCKET}/ossfs", recursive=True)
     store.invalidate_cache()
-    assert store.find(f"{BUCKET}/ossfs") == [], store.find(f"{BUCKET}/ossfs")
+    assert not store.find(f"{BUCKET}/ossfs")

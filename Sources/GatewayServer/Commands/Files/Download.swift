@@ -1,5 +1,6 @@
 import Basics
 import CommandLineInterface
+import DeviceCommands
 import Foundation
 import HTTPClient
 import StoreClient

@@ -26,15 +26,21 @@ actor DownloadSource {
     ///
     /// - Parameter needsDetails: objects that are named by their id are looked up, too.
     func find(_ argument: String, needsDetails: Bool) async throws -> [Wanted] {
-        if Self.isID(argument) {
+        try await calling { try await Self.find(argument, over: $0, needsDetails: needsDetails) }
+    }
+
+    static func find(
+        _ argument: String, over gateway: SignedInConnection, needsDetails: Bool = false
+    ) async throws -> [Wanted] {
+        if isID(argument) {
             guard needsDetails else { return [Wanted(id: argument)] }
-            let found = try await list("object_id=\(argument)")
+            let found = try await list("object_id=\(argument)", gateway)
             return found.isEmpty ? [Wanted(id: argument)] : found
         }
         let quoted = argument.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-        let named = try? await list("name=\"\(quoted)\"")
+        let named = try? await list("name=\"\(quoted)\"", gateway)
         if let named, !named.isEmpty { return named }
-        let found = try await list(argument)
+        let found = try await list(argument, gateway)
         guard !found.isEmpty else { throw ClientFailure("no object matches the filter \(argument)") }
         return found
     }
@@ -46,14 +52,12 @@ actor DownloadSource {
             && digits.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
     }
 
-    private func list(_ filter: String) async throws -> [Wanted] {
-        try await calling { open in
-            let service = DataGatewayObjectServiceClient(open)
-            return try await Pages.all { token in
-                let page = try await service.listObjects(
-                    ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter))
-                return (page.objects.map { Wanted(id: $0.fileID, details: $0) }, page.nextPageToken)
-            }
+    private static func list(_ filter: String, _ gateway: SignedInConnection) async throws -> [Wanted] {
+        let service = DataGatewayObjectServiceClient(gateway)
+        return try await Pages.all { token in
+            let page = try await service.listObjects(
+                ListObjectsRequest(pageSize: Pages.size, pageToken: token, filter: filter))
+            return (page.objects.map { Wanted(id: $0.fileID, details: $0) }, page.nextPageToken)
         }
     }
 

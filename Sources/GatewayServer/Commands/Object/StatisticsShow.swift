@@ -3,11 +3,7 @@ import CommandLineInterface
 import Proto
 
 /// `data-gateway statistics`
-<<<<<<<< HEAD:Sources/GatewayServer/Commands/Object/StatisticsCommand.swift
-struct StatisticsCommand: ClientCommand {
-========
 struct StatisticsShow: ClientCommand {
->>>>>>>> refs/h/cli:Sources/GatewayServer/Commands/Object/StatisticsShow.swift
     static let name = "statistics"
     static let summary = "Show what is stored, and what came and went each day"
 

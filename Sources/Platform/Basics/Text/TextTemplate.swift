@@ -13,7 +13,7 @@ package struct TextTemplate: Sendable, Hashable {
     }
 
     private let pieces: [Piece]
-    /// As it was written.
+    /// The template with its placeholders.
     package let source: String
 
     package init(_ source: String) throws(Problem) {

@@ -45,13 +45,16 @@ package struct RequestRules: Sendable {
     /// A bit for each length of the names that some request is refused for, apart from those that begin with `x-`. Most
     /// fields of most requests are none of them, and are passed without being looked up.
     private let lengths: UInt64
-    private let beginnings: [(text: String, rule: RequestRule)]
+    private let byName: [String: RequestRule]
+    /// The names that end with `*`, without it.
+    private let beginnings: [String]
 
     init(_ rules: [RequestRule]) {
         self.rules = rules
         lengths = rules.filter { $0.canRefuse && !$0.name.hasPrefix("x-") }
             .reduce(0) { $0 | 1 << UInt64($1.name.utf8.count) }
-        beginnings = rules.filter { $0.name.hasSuffix("*") }.map { (String($0.name.dropLast()), $0) }
+        byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        beginnings = rules.filter { $0.name.hasSuffix("*") }.map { String($0.name.dropLast()) }
     }
 
     /// - Throws: what the first name that is refused is answered with.
@@ -88,14 +91,21 @@ package struct RequestRules: Sendable {
     }
 
     private func mayRefuse(_ name: String) -> Bool {
-        let length = UInt64(name.utf8.count)
-        return name.hasPrefix("x-") || length < 64 && lengths & 1 << length != 0
+        switch name {
+        // Every request has them: they are of its authentication.
+        case "x-oss-date", "x-oss-content-sha256", "x-oss-security-token", "x-amz-date", "x-amz-content-sha256",
+            "x-amz-security-token":
+            return false
+        default:
+            let length = UInt64(name.utf8.count)
+            return name.hasPrefix("x-") || length < 64 && lengths & 1 << length != 0
+        }
     }
 
     func rule(for name: String) -> RequestRule? {
-        for rule in rules where rule.name == name { return rule }
+        if let rule = byName[name] { return rule }
         guard name.hasPrefix("x-") else { return nil }
-        for (text, rule) in beginnings where name.hasPrefix(text) { return rule }
+        for beginning in beginnings where name.hasPrefix(beginning) { return byName[beginning + "*"] }
         return nil
     }
 

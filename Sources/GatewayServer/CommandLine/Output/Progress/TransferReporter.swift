@@ -37,7 +37,7 @@ package final class TransferReporter: Sendable {
 
     private var now: Duration { ContinuousClock.now - start }
 
-    /// So many files and bytes are to come.
+    /// Announces the number of files and bytes of the transfer.
     ///
     /// - Parameter bytes: `nil` = not known.
     package func expect(files: Int, bytes: Int64?) {
