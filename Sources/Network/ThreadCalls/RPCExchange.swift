@@ -51,7 +51,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         }
     }
 
-    /// A response that tells a length of its own has no body: it is one to HEAD.
+    /// Returns the complete response. One with its own content length has no body: it is a response to HEAD.
     private static func whole(_ status: Int, _ fields: HTTPFields, _ body: [UInt8]) -> HTTPResponse {
         guard body.isEmpty, let length = fields["content-length"].flatMap({ Int64($0) }) else {
             return HTTPResponse(status: status, fields: fields, body: .bytes(body))

@@ -32,7 +32,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     private var room = ThreadCallStream.window
     private var producedBytes: UInt64 = 0
     private var isResponseComplete = false
-    /// What is complete is not all that there should be.
+    /// Whether the response ends incomplete.
     private var breaksOff = false
     private var isReportScheduled = false
 
