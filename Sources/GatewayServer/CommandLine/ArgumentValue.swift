@@ -46,7 +46,7 @@ extension Optional: ArgumentValue where Wrapped: ArgumentValue {
     }
 }
 
-/// One of a few words.
+/// A value that is one of a few words.
 package protocol ArgumentChoice: ArgumentValue, CaseIterable, RawRepresentable<String> {}
 
 extension ArgumentChoice {

@@ -1,6 +1,6 @@
 import Basics
 
-/// What a command answers: for programs, and for people.
+/// The output of a command: for programs, and for people.
 package struct Reply: Sendable {
     package let json: JSONValue
     package let text: String
@@ -12,7 +12,7 @@ package struct Reply: Sendable {
         self.text = text
     }
 
-    /// One resource: a line for each field that says something.
+    /// The output for one resource: a line for each field with a text.
     package init(_ resource: some Resource) {
         let lines = resource.fields.filter { !$0.text.isEmpty }
             .map { ["\($0.heading):", $0.text] }

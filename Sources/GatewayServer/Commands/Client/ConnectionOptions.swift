@@ -1,7 +1,7 @@
 import CommandLineInterface
 import HTTPTypes
 
-/// What every command says about its way to the gateway, and about its output.
+/// The options for the connection and the output that every such command has.
 struct ConnectionOptions: Sendable {
     var server: PeerAddress?
     var organization: OrganizationArgument?
@@ -20,7 +20,7 @@ struct ConnectionOptions: Sendable {
     }
 }
 
-/// A listener that commands of a signed-in user go to.
+/// A listener for the commands of a signed-in user.
 enum CommandListener: Sendable {
     case admin
     case gateway

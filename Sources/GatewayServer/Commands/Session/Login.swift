@@ -50,7 +50,7 @@ struct Login: Command {
 
     private func signIn(_ environment: CommandEnvironment) async throws -> Reply {
         let file = try SessionFile(in: environment)
-        // One that cannot be read is replaced.
+        // A session file that cannot be read is replaced.
         let last = try? file.read()
         let address = try ServerAddress.auth(authServer, environment, last)
         let adminServer = try ServerAddress.chosenAdmin(server, environment)
