@@ -26,13 +26,13 @@ import Testing
             #expect(await !record.contains(size: 7, crc64: 98))
             let other = SourceIdentity(path: "/data/a.mcap", size: 7, modified: 12, device: 1, inode: 2)
             #expect(await !record.contains(other))
-            // A restart of the machine may give the disk another number.
+            // After a restart of the machine, the disk may have another device number.
             let moved = SourceIdentity(path: "/data/a.mcap", size: 7, modified: 11, device: 3, inode: 2)
             #expect(await record.contains(moved))
         }
     }
 
-    /// A crash may leave any beginning of a line; what is written after it can be read.
+    /// A crash may leave a partial line; lines written after it can be read.
     @Test func cutOffLineHidesNoOther() async throws {
         try await withFolder { folder in
             try await DeliveredFiles(in: folder).add(Self.source, crc64: 99, fileID: "f", at: UnixTime(seconds: 5))
