@@ -7,9 +7,9 @@ import HTTPClient
 /// The files of the arguments of `upload`: files, directories with all their content, and patterns.
 struct UploadSelection: Sendable {
     struct File: Sendable, Hashable {
-        /// The path that the person named, or one below the directory that the person named.
+        /// The path that was given, or one below the given directory.
         let path: String
-        /// The path below the directory that was named, or the name of a file that was named itself.
+        /// The path below the given directory, or the name of a file that was given itself.
         let relativePath: String
         /// The size in bytes.
         let size: Int64
