@@ -15,7 +15,7 @@ enum CallOutcome<Answer> {
 
 /// The calls of the gateway's API that the console makes or passes on for a browser.
 struct GatewayCalls: Sendable {
-    /// Takes the calls of browsers, which are Connect's, and backups.
+    /// Handles the calls of browsers, which use the Connect protocol, and backups.
     let handler: any HTTPRequestHandler
     /// Handles the console's own calls.
     let local: LocalCalls
@@ -53,9 +53,9 @@ struct GatewayCalls: Sendable {
         }
     }
 
-    /// Begins a backup, by its route over REST.
+    /// Starts a backup by its REST route.
     ///
-    /// - Returns: the gateway's response: the archive's bytes as they are made, or the failure in JSON.
+    /// - Returns: the gateway's response: the archive's bytes while they are made, or the error in JSON.
     func backup(_ options: BackupOptions, _ token: Secret, for head: HTTPRequestHead) -> HTTPResponse {
         guard let route = BackupServiceMethods.routes.first else { return .refusal(.failure) }
         head.leaveLogToCall()
@@ -92,7 +92,7 @@ extension HTTPRequestHead {
 
     /// Returns the browser's call as it is passed on.
     ///
-    /// - Parameter json: the body, where it is not the browser's own.
+    /// - Parameter json: the body if it is not the browser's own.
     fileprivate func forwarded(to path: String, _ token: Secret, json: [UInt8]? = nil) -> HTTPRequestHead {
         let type = json == nil ? self.fields["content-type"] ?? "" : "application/json"
         var fields: HTTPFields = ["host": self.fields["host"] ?? "", "content-type": type]

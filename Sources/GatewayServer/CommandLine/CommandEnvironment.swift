@@ -57,11 +57,11 @@ package struct CommandEnvironment: Sendable {
         return 0
     }
 
-    /// Set to the file of the authorities whose certificate the gateway must show (PEM), or to `system`: then, and only
-    /// then, commands speak TLS.
+    /// The environment variable with the PEM file of the authorities of the gateway's certificate, or `system`: commands use TLS
+    /// only if it is set.
     package static let authoritiesVariable = "DATA_GATEWAY_CA"
 
-    /// The file of the authorities whose certificates are taken; `nil` = those that the machine trusts.
+    /// The file of the authorities for servers' certificates; `nil` = the machine's trusted authorities.
     package var authorities: String? { self[Self.authoritiesVariable].flatMap { $0 == "system" ? nil : $0 } }
 
     /// The value of a variable that is set and not empty.

@@ -3,7 +3,7 @@ package struct CommandGroup: Sendable {
     package let name: String
     package let summary: String
     package let members: [CommandNode]
-    /// Titles of the help with the members that stand below each; empty = one list.
+    /// The titles of the help's sections with their members; empty = one list.
     let sections: [(title: String, names: [String])]
 
     package init(

@@ -35,7 +35,7 @@ package enum HelpText {
         ].joined(separator: "\n\n")
     }
 
-    /// The commands below a group, section by section.
+    /// Returns the commands of a group, section by section.
     private static func commands(of group: CommandGroup) -> String {
         func rows(_ leaves: [(path: [String], command: any Command.Type)]) -> [(String, String)] {
             leaves.map { ($0.path.joined(separator: " "), $0.command.summary) }

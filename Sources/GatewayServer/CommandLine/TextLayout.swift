@@ -19,9 +19,9 @@ package enum TextLayout {
         return lines + [line]
     }
 
-    /// `1 object`, `2 objects`.
+    /// Returns e.g. `1 object`, `2 objects`.
     ///
-    /// - Parameter things: the plural, where that is not the singular with an s.
+    /// - Parameter things: the plural, if it is not the singular with an s.
     package static func count(_ number: some BinaryInteger, _ thing: String, _ things: String? = nil) -> String {
         "\(number) \(number == 1 ? thing : things ?? thing + "s")"
     }

@@ -121,7 +121,7 @@ package struct RoutePath: Sendable {
         return range.lowerBound..<verbStart
     }
 
-    /// Whether a range of the path is a text. Without the generic comparison of sequences: a node has many children.
+    /// Whether a range of the path equals a text. Without the generic comparison of sequences, because a node has many children.
     fileprivate func has(_ text: [UInt8], at range: Range<Int>) -> Bool {
         guard text.count == range.count else { return false }
         var index = 0

@@ -6,7 +6,7 @@ struct ConnectionOptions: Sendable {
     var server: PeerAddress?
     var organization: OrganizationArgument?
     var json = false
-    /// The form of lists, for commands that print some.
+    /// The form of lists, for commands that print them.
     var output = OutputOptions()
 
     static func parameters(of listener: CommandListener) -> [Parameter<Self>] {

@@ -70,7 +70,7 @@ final class Terminal {
         }
     }
 
-    /// Whether the person says yes; anything else is no.
+    /// Whether the user answers yes; anything else means no.
     func confirms(_ question: String) -> Bool {
         show("\(TextLayout.printable(question)) [y/N] ")
         var answer: [UInt8] = []

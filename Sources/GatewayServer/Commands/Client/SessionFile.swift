@@ -11,8 +11,8 @@ struct SessionFile: Sendable {
 
     init(path: String) { self.path = path }
 
-    /// `$DATA_GATEWAY_SESSION`, else the file of the context in `data-gateway` of `$XDG_CONFIG_HOME` or `~/.config`; that of the
-    /// standard context is `session.json`.
+    /// The path of `$DATA_GATEWAY_SESSION`, or by default the file of the context in `data-gateway` of `$XDG_CONFIG_HOME` or
+    /// `~/.config`; that of the default context is `session.json`.
     init(in environment: CommandEnvironment) throws(ClientFailure) {
         if let path = environment[Self.variable] {
             self.init(path: path)

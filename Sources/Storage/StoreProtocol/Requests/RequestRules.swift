@@ -93,7 +93,7 @@ package struct RequestRules: Sendable {
 
     private func mayRefuse(_ name: String) -> Bool {
         switch name {
-        // Every request has them: they are of its authentication.
+        // Every request has these fields: they belong to its authentication.
         case "x-oss-date", "x-oss-content-sha256", "x-oss-security-token", "x-amz-date", "x-amz-content-sha256",
             "x-amz-security-token":
             return false

@@ -38,7 +38,7 @@ package final class TransferReporter: Sendable {
 
     /// Announces the number of files and bytes of the transfer.
     ///
-    /// - Parameter bytes: `nil` = not known.
+    /// - Parameter bytes: `nil` = unknown.
     package func expect(files: Int, bytes: Int64?) {
         guard files > 1 else { return }
         state.withLock { $0.total = Total(files: files, meter: TransferMeter(total: bytes, at: now)) }

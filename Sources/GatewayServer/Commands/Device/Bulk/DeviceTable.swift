@@ -142,7 +142,7 @@ struct DeviceTable: Sendable {
                 cells[name] = cell
             } catch {
                 var message = (error as? RPCError)?.message ?? (error as? TagList.Problem)?.message ?? "\(error)"
-                // The column stands before the message already.
+                // The column's name already precedes the message.
                 if message.hasPrefix("\(name) ") { message.removeFirst(name.count + 1) }
                 problems.append(TableProblem(line: record.line, column: name, message: message))
             }
