@@ -23,7 +23,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         self.hasBody = hasBody
     }
 
-    // MARK: the request
+    // MARK: Request
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
         let piece = [UInt8](bytes)
@@ -63,7 +63,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
 
     func abandon() { close() }
 
-    // MARK: the response
+    // MARK: Response
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard wait(until: { !$0.body.isEmpty || $0.end != nil }) else { return nil }

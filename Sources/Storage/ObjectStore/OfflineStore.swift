@@ -55,7 +55,7 @@ package struct OfflineStore: Sendable {
         try identity.write(directory: data.path)
     }
 
-    // MARK: quarantine
+    // MARK: Quarantine
 
     /// Returns the files in quarantine, in the order of their ids.
     package func quarantined() throws -> [Quarantined] {
@@ -99,7 +99,7 @@ package struct OfflineStore: Sendable {
         try DirectoryEngine.isFileID(fileID) && data.removeQuarantined(fileID)
     }
 
-    // MARK: files
+    // MARK: Files
 
     package func holdsFile(_ fileID: String) throws -> Bool {
         try data.exists(data.path(of: fileID))
