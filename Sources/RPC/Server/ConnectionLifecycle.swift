@@ -1,6 +1,6 @@
 import Basics
 
-/// The time limits of a server's connection. The numbers are in nanoseconds where they are not durations.
+/// The limits on the times and the rate of a server's connection.
 package struct LifecycleLimits: Sendable {
     /// The time until the client's preface and SETTINGS are received.
     package var handshake = Duration.seconds(10)
