@@ -7,7 +7,7 @@ import Proto
 final class SessionTable: Sendable {
     struct Opened {
         let session: Session
-        /// For the browser; not stored.
+        /// The value for the browser; not stored.
         let cookie: String
         let token: String
     }

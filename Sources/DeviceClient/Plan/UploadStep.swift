@@ -14,7 +14,7 @@ package enum UploadStep: Sendable, Equatable {
     case join(UploadAttempt, multipart: String, [StorePart])
     /// CompleteUpload.
     case complete(UploadAttempt, etag: String, parts: Int)
-    /// There is none; the reason is the rest of a sentence that begins with the file.
+    /// Failure: no step is possible. The reason is the rest of a sentence that begins with the file.
     case fail(reason: String)
 }
 

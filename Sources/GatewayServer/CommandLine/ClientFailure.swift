@@ -3,7 +3,7 @@ import Wire
 /// The reason why a command failed, as a sentence that tells the user what to do.
 package struct ClientFailure: Error, Hashable {
     package let exitCode: ExitCode
-    /// Without a full stop.
+    /// The sentence, without a full stop.
     package let message: String
     /// The status of the failed call, if a call was the reason.
     package let status: StatusCode?

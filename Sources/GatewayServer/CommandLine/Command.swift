@@ -1,4 +1,4 @@
-/// Something that `data-gateway` can be told to do: one type in one file, and one line in `Program.commands`.
+/// A command of `data-gateway`: one type in one file, and one line in `Program.commands`.
 ///
 /// A command is a value whose properties hold what the command line said; `parameters` ties them to their spelling:
 ///

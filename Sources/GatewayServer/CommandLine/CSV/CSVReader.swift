@@ -8,7 +8,7 @@ package struct CSVRecord: Sendable, Hashable {
 /// A syntax error in a CSV text.
 package struct CSVError: Error, Hashable {
     package let line: Int
-    /// Without a full stop.
+    /// The reason, without a full stop.
     package let message: String
 }
 

@@ -2,7 +2,7 @@
 public struct RouteTemplate: Sendable, Hashable {
     /// The required form of one segment of a path.
     public enum Segment: Sendable, Hashable {
-        /// This text.
+        /// The literal text.
         case literal(String)
         /// Any non-empty text: `*`.
         case single

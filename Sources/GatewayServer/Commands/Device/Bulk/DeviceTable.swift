@@ -28,7 +28,7 @@ struct TableProblem: Error, Sendable, Hashable {
     let line: Int
     /// Empty if it concerns the whole line.
     var column = ""
-    /// Without a full stop.
+    /// The reason, without a full stop.
     let message: String
 
     /// Returns the message in the format of compilers, so that editors find the place.

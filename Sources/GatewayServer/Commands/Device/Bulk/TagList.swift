@@ -3,7 +3,7 @@
 /// A backslash escapes the next character: a semicolon, an equals sign in a key, a space before a key, and the backslash itself.
 enum TagList {
     struct Problem: Error, Hashable {
-        /// Without a full stop.
+        /// The reason, without a full stop.
         let message: String
     }
 
