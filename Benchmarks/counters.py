@@ -1,5 +1,5 @@
-"""The costs of ten calls on the optimized gateway: allocations, SQL statements, system calls and instructions; and the
-instructions of one call by REST beside those by Connect.
+"""The costs of ten calls on the optimized gateway: allocations, SQL statements, system calls and instructions; and
+the instructions of one call by REST compared with Connect.
 """
 
 import re

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A file of the console's pages, as it is in the folder `Assets`; they are part of the program.
+/// A static file of the console, from the folder `Assets`; the files are compiled into the program.
 struct Asset: Sendable {
     private enum Kind: String {
         case page = "text/html; charset=utf-8"
@@ -12,7 +12,7 @@ struct Asset: Sendable {
     private let kind: Kind
     private let bytes: [UInt8]
 
-    /// - Parameter name: what follows `/console/`; empty for the page itself.
+    /// - Parameter name: the path after `/console/`; empty for the page itself.
     static func named(_ name: Substring) -> Asset? { all[String(name)] }
 
     var response: HTTPResponse { .console(200, ["Content-Type": kind.rawValue], body: .bytes(bytes)) }

@@ -5,12 +5,12 @@ import Proto
 import RPC
 import ThreadCalls
 
-/// The console: what people see of the gateway in a browser, below `/console/` of the web listener.
+/// The console: the web pages of the gateway, below `/console/` of the web listener.
 ///
-/// It is a client of the gateway's own calls and knows no rule of its own. A browser gets a session for a password; each
-/// of its calls goes on to the handlers of the web listener with that session's access token, which never leaves the
-/// gateway, so that access, limits, deadlines, audit and metrics are those of every other client. The calls that the
-/// console makes itself go to the same methods within the process.
+/// It is a client of the gateway's API and has no rules of its own. A browser signs in with a password and gets a session; its
+/// calls are passed to the handlers of the web listener with that session's access token, which never leaves the gateway. So access
+/// control, limits, deadlines, audit and metrics are the same as for every other client. The console's own calls use the same
+/// methods within the process.
 package struct Console: HTTPRequestHandler {
     private let calls: GatewayCalls
     private let sessions: SessionTable
@@ -18,10 +18,10 @@ package struct Console: HTTPRequestHandler {
     private let deviceEndpoints: any Encodable & Sendable
 
     /// - Parameters:
-    ///   - calls: takes the calls of the web listener.
-    ///   - local: takes the console's own, for the same methods.
-    ///   - deviceEndpoints: where devices find the gateway, as `archebase-endpoints.json` has it; a page makes the
-    ///     configuration of a device of it.
+    ///   - calls: handles the browsers' calls, as the web listener does.
+    ///   - local: handles the console's own calls of the same methods.
+    ///   - deviceEndpoints: the gateway's endpoints for devices, as in `archebase-endpoints.json`; a page puts them into the
+    ///     configuration of a device.
     package init(
         calls: any HTTPRequestHandler, local: LocalCalls, deviceEndpoints: any Encodable & Sendable,
         clock: any WallClock,
@@ -35,7 +35,7 @@ package struct Console: HTTPRequestHandler {
 
     private static let root = "/console/"
 
-    /// Whether the request is the console's to answer.
+    /// Whether the console handles the request.
     package static func serves(_ target: String) -> Bool {
         target.hasPrefix(root) || target.prefix { $0 != "?" } == "/console"
     }
@@ -74,7 +74,8 @@ package struct Console: HTTPRequestHandler {
         }
     }
 
-    /// What a script of the console asks for: by the session's cookie and its token, and from no other page.
+    /// Handles a request of a script of the console: it must carry the session's cookie and token, and come from a page of the
+    /// console.
     private func withSession(
         of head: HTTPRequestHead, _ answer: (Session) -> HTTPDisposition
     ) -> HTTPDisposition {
@@ -88,11 +89,11 @@ package struct Console: HTTPRequestHandler {
     }
 }
 
-// MARK: sessions
+// MARK: Sessions
 
 extension Console {
     private func beginSession(_ head: HTTPRequestHead) -> HTTPDisposition {
-        // Otherwise another site could sign a browser in as somebody else, to see what its user does there.
+        // Otherwise another site could sign a browser in as a different user and observe the work of the browser's user.
         guard head.isSameOrigin else { return .refuse(.crossSite) }
         return .receive(
             SmallBody { body in
@@ -126,14 +127,14 @@ extension Console {
         return .console(204, ["Set-Cookie": SessionCookie.removal])
     }
 
-    /// What the gateway says to it changes nothing for the browser.
+    /// Revokes the session's tokens. The gateway's response to it does not matter to the browser.
     private func end(_ session: Session, _ head: HTTPRequestHead) {
         sessions.end(session)
         calls.signOut(session.refreshToken, for: head)
     }
 }
 
-// MARK: calls
+// MARK: Calls
 
 extension Console {
     private func call(_ method: String, in session: Session, for head: HTTPRequestHead) -> HTTPDisposition {
@@ -149,7 +150,7 @@ extension Console {
         }
     }
 
-    /// A new one is asked for where the one at hand nears its end.
+    /// Returns a valid access token of the session; a new one is requested if the current one expires soon.
     private func accessToken(of session: Session, for head: HTTPRequestHead) -> CallOutcome<Secret> {
         let outcome = session.accessToken(at: clock.now()) { refreshToken, now in
             calls.refresh(refreshToken, for: head, at: now)
@@ -159,14 +160,14 @@ extension Console {
     }
 }
 
-// MARK: backups
+// MARK: Backups
 
 extension Console {
-    /// A page cannot write a file of any size, and the browser's own download cannot show the token: it gets an address
-    /// that is good once, and only with the session's cookie.
+    /// Returns an address for the download of a backup. A page cannot write files of any size, and a download by the browser cannot
+    /// send the session's token: the address is valid once, and only with the session's cookie.
     private func offerBackup(_ options: BackupOptions?, in session: Session) -> HTTPResponse {
         guard let options else { return .refusal(.malformed(BackupOptions.form)) }
-        // In the query, which no log has.
+        // In the query, because queries are not logged.
         let query = "\(BackupOffer.query)\(session.offer(options, at: clock.now()))"
         return .console(json: BackupOffer(path: "\(Self.root)backups\(query)"))
     }

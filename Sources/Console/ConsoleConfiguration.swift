@@ -1,14 +1,14 @@
 import Basics
 
-/// What can be set about the console.
+/// The settings of the console.
 package struct ConsoleConfiguration: Sendable {
-    /// How long a session holds in which nobody does anything.
+    /// The time without activity after which a session ends.
     package var sessionIdle = Duration.minutes(30)
-    /// How long a session holds in any case.
+    /// The longest duration of a session.
     package var sessionTotal = Duration.hours(12)
-    /// Sessions at once, of all users.
+    /// The largest number of concurrent sessions of all users.
     package var maximumSessions = 256
-    /// Sessions at once, of one user; one more ends the oldest.
+    /// The largest number of concurrent sessions of one user; another sign-in ends the oldest session.
     package var maximumSessionsPerUser = 8
 
     package init() {}

@@ -4,19 +4,19 @@ import Dispatch
 import Foundation
 import HTTPClient
 
-/// Watches directories and uploads what appears in them.
+/// Watches directories and uploads new files in them.
 ///
-/// The agent keeps nothing of its own that must survive: what is to do follows from the files that are there, the journals of
-/// unfinished uploads, and the record of what arrived. Waits are measured by a clock that nobody sets.
+/// The agent has no persistent state of its own: its work follows from the existing files, the journals of unfinished uploads, and
+/// the record of confirmed files. Waiting times use a monotonic clock.
 package actor Agent {
-    /// What wakes the agent.
+    /// An event that wakes the agent.
     private enum Wake: Sendable {
         case notified
         case timer
         case ended(String, Ending)
     }
 
-    /// How an upload ended.
+    /// The result of an upload.
     private enum Ending: Sendable {
         case arrived(SourceIdentity)
         case changed
@@ -25,9 +25,9 @@ package actor Agent {
         case stopped
     }
 
-    /// How often the status is written while bytes move.
+    /// The interval for writing the status during transfers.
     private static let statusInterval = Duration.seconds(5)
-    /// How often the free space and the time of day are looked at, where the configuration has rules for them.
+    /// The interval for checking the free space and the time of day, if the configuration has rules for them.
     private static let checkInterval = Duration.seconds(30)
     private static let longestFailures = 10
 
@@ -51,8 +51,8 @@ package actor Agent {
     private var isStatusStale = true
 
     /// - Parameters:
-    ///   - options: of the uploader; the agent sets its rate, its parts and its record itself.
-    ///   - log: gets a line for each file, and for what goes wrong.
+    ///   - options: the uploader's; the agent itself sets its rate, its parts and its record.
+    ///   - log: receives a line for each file, and for errors.
     package init(
         _ configuration: AgentConfiguration, in deviceFolder: DeviceFolder, options: Uploader.Options,
         clock: any WallClock, log: @escaping @Sendable (String) -> Void
@@ -74,9 +74,9 @@ package actor Agent {
         status.startedAt = clock.now().seconds
     }
 
-    /// Works until the task is cancelled; then the uploads stop where they can go on later.
+    /// Runs until the task is cancelled; then the uploads stop, and can be resumed.
     ///
-    /// - Throws: `AgentFailure` where the agent cannot work at all, e.g. since another one works here.
+    /// - Throws: `AgentFailure` if the agent cannot run, e.g. because another one uses the folder.
     package func run() async throws {
         let lock = try lockFolder()
         defer { close(lock) }
@@ -102,7 +102,7 @@ package actor Agent {
         writeStatus()
     }
 
-    // MARK: wakes
+    // MARK: Waking
 
     private func lockFolder() throws -> Int32 {
         let lock: Int32?
@@ -157,14 +157,14 @@ package actor Agent {
         if isStatusStale || (!uploads.isEmpty && statusAt <= now) { writeStatus() }
     }
 
-    /// Sleeps until something is due. An agent that waits for files sleeps for minutes.
+    /// Schedules the next wake-up. An agent without work sleeps for minutes.
     private func schedule(_ waker: AsyncStream<Wake>.Continuation) -> Task<Void, Never> {
         let isFull = uploads.count >= configuration.files || isPaused
         var due = rescanAt
         if let next = pending.nextDue(isFull: isFull) { due = min(due, next) }
         if needsChecks { due = min(due, checkAt) }
         if !uploads.isEmpty { due = min(due, statusAt) }
-        // Files that are written all the time do not wake the agent more often.
+        // A limit for files that are written continuously.
         due = max(due, .now + .milliseconds(200))
         return Task {
             if (try? await Task.sleep(until: due, clock: .continuous)) != nil { waker.yield(.timer) }
@@ -177,7 +177,7 @@ package actor Agent {
         configuration.minimumFree > 0 || (!configuration.rates.isConstant && pending.count > 0)
     }
 
-    // MARK: finding
+    // MARK: Finding files
 
     private func readNotifications() {
         for change in watch?.changes() ?? [] {
@@ -247,7 +247,7 @@ package actor Agent {
         }
     }
 
-    /// Ends the uploads of files that were removed before they arrived.
+    /// Aborts the uploads of files that were removed before they were confirmed.
     private func giveUpVanished() async {
         guard let paths = try? uploader.unfinished() else { return }
         for path in paths {
@@ -264,13 +264,13 @@ package actor Agent {
         }
     }
 
-    // MARK: uploading
+    // MARK: Uploading
 
     private func begin(_ waker: AsyncStream<Wake>.Continuation) {
         if isPaused != status.isPaused {
             status.isPaused = isPaused
             isStatusStale = true
-            // What is under way stops after a moment, and goes on when sending is allowed again.
+            // Uploads in progress stop soon, and are resumed when sending is permitted again.
             if isPaused { for upload in uploads.values { upload.cancel() } }
         }
         guard !isPaused else { return }
@@ -340,7 +340,7 @@ package actor Agent {
         if pending.hasMore, pending.count < FileQueue.most / 2 { rescanAt = .now }
     }
 
-    // MARK: space
+    // MARK: Free space
 
     private func delete(_ source: SourceIdentity) {
         do {
@@ -377,7 +377,7 @@ package actor Agent {
         DiskSpace.available(at: directory.path).map { $0 < configuration.minimumFree } ?? false
     }
 
-    // MARK: status
+    // MARK: Status
 
     private func writeStatus() {
         isStatusStale = false
@@ -395,13 +395,13 @@ package actor Agent {
     }
 }
 
-/// Why an agent cannot work: a sentence without a full stop.
+/// The reason why an agent cannot run: a sentence without a full stop.
 package struct AgentFailure: Error, Sendable, Hashable {
     package let message: String
 
     init(_ message: String) { self.message = message }
 
-    /// What went wrong with an upload, for people.
+    /// Returns the error of an upload as a text for people.
     static func text(_ error: any Error) -> String {
         switch error {
         case let failure as DeviceFolder.Failure: failure.message
@@ -415,7 +415,7 @@ package struct AgentFailure: Error, Sendable, Hashable {
     }
 }
 
-/// How far the uploads are; written by them, read for the status.
+/// The progress of the uploads; written by them, and read for the status.
 private final class UploadProgress: Sendable {
     private let files = Lock<[String: AgentStatus.Uploading]>([:])
 
@@ -444,7 +444,7 @@ private final class UploadProgress: Sendable {
 }
 
 extension AgentConfiguration.Directory {
-    /// The part of `path` below the directory; `nil` where the file is not in it.
+    /// Returns the part of `path` below the directory; `nil` if the file is not in it.
     func relativePath(of path: String) -> String? {
         let prefix = self.path == "/" ? "/" : self.path + "/"
         guard path.hasPrefix(prefix) else { return nil }

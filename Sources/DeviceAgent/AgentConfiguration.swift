@@ -1,39 +1,39 @@
 import Basics
 import DeviceClient
 
-/// What an agent watches, and how it uploads.
+/// The directories that an agent watches, and the settings of its uploads.
 package struct AgentConfiguration: Sendable {
     /// A directory whose files are uploaded.
     package struct Directory: Sendable {
-        /// Absolute.
+        /// The absolute path.
         package var path: String
         package var filter = FileFilter()
         package var isRecursive = true
         package var tags = TagTemplates()
-        /// The files of the greater number go first.
+        /// The priority of its files; higher ones are uploaded first.
         package var priority: Int64 = 0
-        /// How long a file must stay as it is before it is uploaded.
+        /// The time for which a file must be unchanged before it is uploaded.
         package var settling = Duration.seconds(10)
         package var afterUpload = AfterUpload.keep
     }
 
-    /// What becomes of a file that arrived.
+    /// The treatment of a confirmed file.
     package enum AfterUpload: String, Sendable, CaseIterable {
         case keep
         case delete
-        /// Deleted, the oldest first, when the free space is below the minimum.
+        /// Deleted, oldest first, when the free space is below the minimum.
         case deleteWhenFull = "delete_when_full"
     }
 
     package var directories: [Directory] = []
     package var rates = RatePlan()
-    /// Bytes that are to be free on the file system of each directory; 0 = the agent does not look.
+    /// The minimum free space on the file system of each directory, in bytes; 0 = not checked.
     package var minimumFree: Int64 = 0
-    /// Files that are uploaded at once.
+    /// The number of files uploaded at once.
     package var files = 2
-    /// Parts of each that are sent at once.
+    /// The number of parts of each file sent at once.
     package var parts = 1
-    /// How often the directories are read again, for what no notification told.
+    /// The interval for reading the directories again, in case notifications were lost.
     package var rescan = Duration.seconds(600)
     /// A file of metrics for node_exporter's textfile collector; `nil` = none.
     package var metricsFile: String?

@@ -4,7 +4,7 @@ import Foundation
 
 /// The agent's configuration file: one JSON object.
 package struct AgentConfigurationFile {
-    /// Everything that is wrong with the file, a sentence without a full stop each.
+    /// All errors of the file, each a sentence without a full stop.
     package struct Faults: Error, Sendable, Hashable {
         package let messages: [String]
     }
@@ -44,7 +44,7 @@ package struct AgentConfigurationFile {
         return configuration
     }
 
-    // MARK: sections
+    // MARK: Sections
 
     private mutating func configuration(_ members: [String: JSONAnyValue]) -> AgentConfiguration {
         var reader = Section(members, at: "")
@@ -134,7 +134,7 @@ package struct AgentConfigurationFile {
     }
 }
 
-/// The members of one object, asked for one by one; those that nobody asks for are faults.
+/// The members of one object, read by name; members that are never read are errors.
 private struct Section {
     private let members: [String: JSONAnyValue]
     private let prefix: String
@@ -180,12 +180,12 @@ private struct Section {
         }
     }
 
-    /// A number, or a text with a unit.
+    /// Returns a number of bytes, written as a number or as a text with a unit.
     mutating func bytes(_ key: String) -> Int64? {
         value(key, "must be a number of bytes such as 1048576 or \"5GiB\"") { $0.bytes }
     }
 
-    /// Bytes a second; `"unlimited"` is no limit.
+    /// Returns bytes per second; `"unlimited"` means no limit.
     mutating func rate(_ key: String) -> Int64? {
         let rule = "must be a number of bytes a second such as \"500KB\", 0 for none, or \"unlimited\""
         let value: Int64? = value(key, rule) { given in
@@ -202,7 +202,7 @@ private struct Section {
     }
 }
 
-/// Any JSON.
+/// Any JSON value.
 private enum JSONAnyValue: Decodable {
     case null
     case flag(Bool)
@@ -231,7 +231,7 @@ private enum JSONAnyValue: Decodable {
         }
     }
 
-    /// A number of bytes, as a number or as a text with a unit.
+    /// The value as a number of bytes, written as a number or as a text with a unit.
     var bytes: Int64? {
         switch self {
         case .integer(let number) where number >= 0 && number < .max: number

@@ -1,7 +1,7 @@
 import Basics
 import Foundation
 
-/// What an agent is doing: the content of `agent/status.json` in the device's folder.
+/// The status of an agent: the content of `agent/status.json` in the device's folder.
 package struct AgentStatus: Codable, Sendable, Hashable {
     package struct Uploading: Codable, Sendable, Hashable {
         package var file: String
@@ -25,16 +25,16 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     /// Seconds since 1970.
     package var startedAt: Int64 = 0
     package var updatedAt: Int64 = 0
-    /// Files that were found and did not arrive yet, those included that are being uploaded.
+    /// The number and size of files that were found and are not confirmed yet, including those in upload.
     package var pendingFiles = 0
     package var pendingBytes: Int64 = 0
     package var uploading: [Uploading] = []
-    /// Since the agent started.
+    /// The number and size of files uploaded since the agent's start.
     package var uploadedFiles = 0
     package var uploadedBytes: Int64 = 0
     package var deletedFiles = 0
     package var failedAttempts = 0
-    /// The last failures of files that are still pending, at most 10.
+    /// The latest errors of pending files, at most 10.
     package var failures: [Failure] = []
     /// Whether nothing is sent at this time of day.
     package var isPaused = false
@@ -74,9 +74,9 @@ package struct AgentStatus: Codable, Sendable, Hashable {
     }
 }
 
-/// The files beside an agent's work: its lock, its status, and a reserve of space. Their folder is `agent` in the device's folder.
+/// The files of an agent: its lock, its status, and a reserve of space. They are in the folder `agent` of the device's folder.
 package struct AgentFolder: Sendable {
-    /// So much is set aside, so that a full disk has room for the journals of the uploads that empty it.
+    /// The size of the reserve in bytes: on a full disk it provides the space for the journals of uploads, which then free space.
     private static let reserve: Int64 = 1 << 20
 
     package let path: String
@@ -89,7 +89,7 @@ package struct AgentFolder: Sendable {
 
     package func make() throws(PrivateFile.Failure) { try PrivateFile.makeFolder(path) }
 
-    /// The lock of the one agent that works here, held until the process ends; `nil` where another has it.
+    /// Locks the folder for the one agent that may run, until the process ends; `nil` if another one has the lock.
     package func lock() throws(PrivateFile.Failure) -> Int32? {
         let file = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last() }
@@ -100,7 +100,7 @@ package struct AgentFolder: Sendable {
         throw failure
     }
 
-    /// Whether an agent works here.
+    /// Whether an agent uses the folder.
     package func isRunning() -> Bool {
         let file = open(lockPath, O_RDWR | O_CLOEXEC)
         guard file >= 0 else { return false }
@@ -118,7 +118,7 @@ package struct AgentFolder: Sendable {
         if let bytes = try? encoder.encode(status) { Self.replace(statusPath, [UInt8](bytes) + [0x0A], mode: 0o600) }
     }
 
-    /// Puts a file in the place of another, without waiting for the disk: what it tells is out of date in a moment.
+    /// Replaces a file atomically but not durably: its content is soon outdated.
     static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t) {
         let fresh = "\(path).new"
         let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -128,7 +128,7 @@ package struct AgentFolder: Sendable {
         if !isWhole || rename(fresh, path) != 0 { unlink(fresh) }
     }
 
-    /// Sets the reserve aside, where the disk has room for more than that.
+    /// Creates the reserve if there is enough space.
     func fillReserve() {
         var status = stat()
         guard stat(reservePath, &status) != 0 || status.st_size < Self.reserve,
@@ -140,7 +140,7 @@ package struct AgentFolder: Sendable {
         close(file)
     }
 
-    /// Gives the reserve up, where the disk is full.
+    /// Removes the reserve if the disk is full.
     func releaseReserve() {
         if (DiskSpace.available(at: path) ?? .max) < Self.reserve { unlink(reservePath) }
     }

@@ -3,15 +3,15 @@ import Foundation
 
 /// The kernel's notifications (inotify) about directories. Used by one actor.
 final class DirectoryWatch {
-    /// What happened in a directory that is watched.
+    /// A change in a watched directory.
     enum Change: Hashable {
-        /// A file or a directory appeared, was closed by who wrote it, or was renamed to this path.
+        /// A file or a directory was created, closed after writing, or renamed to this path.
         case entry(String, isDirectory: Bool)
-        /// Notifications were lost: what is there must be read.
+        /// Notifications were lost: the directories must be read.
         case overflow
     }
 
-    /// Why the system gives no notifications.
+    /// The reason why notifications are not available.
     struct Failure: Error, CustomStringConvertible {
         let path: String
         let code: Int32
@@ -36,7 +36,7 @@ final class DirectoryWatch {
         close(descriptor)
     }
 
-    /// Watches a directory; one that is watched already, stays so. One that is gone is nothing to watch.
+    /// Watches a directory. One that is already watched, or does not exist any more, is ignored.
     func add(_ path: String) throws(Failure) {
         let mask = UInt32(IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR | IN_EXCL_UNLINK)
         let number = inotify_add_watch(descriptor, path, mask)
@@ -44,12 +44,12 @@ final class DirectoryWatch {
             if errno == ENOENT || errno == ENOTDIR { return }
             throw Failure(path: path, code: errno)
         }
-        // A directory that was renamed keeps its number, and has another path now.
+        // A renamed directory keeps its number, and has a new path.
         if let former = paths.updateValue(path, forKey: number), former != path { numbers[former] = nil }
         numbers[path] = number
     }
 
-    /// Everything that the kernel has told since the last time.
+    /// Returns all changes since the previous call.
     func changes() -> Set<Change> {
         var changes: Set<Change> = []
         let size = 64 * 1024

@@ -1,13 +1,12 @@
 import Basics
 import DeviceClient
 
-/// The files that an agent has found and not yet uploaded, and which of them is next. Pure: what the disk says and the time come
-/// in.
+/// The found files that are not uploaded yet, and the order of their uploads. A pure function of the passed observations and times.
 struct FileQueue {
-    /// A state of a file; while it is the same, nobody has written to it.
+    /// A version of a file; if it is equal, the file was not written to.
     struct Observation: Hashable {
         let size: Int64
-        /// Nanoseconds since 1970.
+        /// The time of the last write, in nanoseconds since 1970.
         let modified: Int64
         let inode: UInt64
     }
@@ -17,32 +16,31 @@ struct FileQueue {
         let directory: Int
         let relativePath: String
         var seen: Observation
-        /// Not before this time, it is looked at or tried again.
+        /// The earliest time of the next check or attempt.
         var due: ContinuousClock.Instant
-        /// It stayed as it was for long enough.
+        /// Whether the file was unchanged for the required time.
         var isSettled = false
         var isUploading = false
-        /// Attempts in a row that failed.
+        /// The number of consecutive failed attempts.
         var failures = 0
-        /// Why the last one failed; empty = none did.
+        /// The reason of the latest failure; empty = none.
         var message = ""
     }
 
-    /// Files that are known at once. Others are found when the directories are read again.
+    /// The largest number of files in the queue. Others are found when the directories are read again.
     static let most = 50_000
     private static let firstDelay = Duration.seconds(5)
     private static let longestDelay = Duration.seconds(300)
 
     private(set) var files: [String: File] = [:]
-    /// Whether more files were found than can be known at once.
+    /// Whether more files were found than the queue can hold.
     private(set) var hasMore = false
 
     var count: Int { files.count }
     var bytes: Int64 { files.values.reduce(0) { $0 &+ $1.seen.size } }
     var uploadingCount: Int { files.values.count { $0.isUploading } }
 
-    /// A file was found, or told to have changed: it is to stay as it is for `settling` from now on. One that is known and looks
-    /// as before goes on as before.
+    /// Adds a found or changed file, which must then be unchanged for `settling`. A known file that is unchanged keeps its state.
     mutating func found(
         _ path: String, _ observation: Observation, in directory: Int, relativePath: String, settling: Duration,
         at now: ContinuousClock.Instant
@@ -59,14 +57,14 @@ struct FileQueue {
         files[path] = File(directory: directory, relativePath: relativePath, seen: observation, due: now + settling)
     }
 
-    /// Files that are to be looked at now, to see whether they have settled.
+    /// Returns the files that must be checked now for changes.
     func dueToSettle(at now: ContinuousClock.Instant) -> [String] {
         files.filter { !$0.value.isSettled && !$0.value.isUploading && $0.value.due <= now }.map(\.key)
     }
 
     /// - Parameters:
-    ///   - observation: how the file is now; `nil` = it is gone.
-    ///   - isBeingWritten: a process has it open for writing.
+    ///   - observation: the current version; `nil` = the file does not exist.
+    ///   - isBeingWritten: whether a process has it open for writing.
     mutating func looked(
         at path: String, _ observation: Observation?, isBeingWritten: Bool, settling: Duration,
         at now: ContinuousClock.Instant
@@ -84,8 +82,8 @@ struct FileQueue {
         }
     }
 
-    /// The file to upload next, which counts as being uploaded from now on: of those that may be tried, the one of the highest
-    /// priority, and of these the one that was written first.
+    /// Returns the next file and marks it as in upload: of the ready files the one with the highest priority, and of these the one
+    /// that was written first.
     mutating func next(at now: ContinuousClock.Instant, priority: (Int) -> Int64) -> String? {
         let ready = files.filter { $0.value.isSettled && !$0.value.isUploading && $0.value.due <= now }
         let best = ready.min { left, right in
@@ -97,16 +95,16 @@ struct FileQueue {
         return best.key
     }
 
-    /// The file arrived, or is no matter any more.
+    /// Removes a file that was confirmed, or need not be uploaded any more.
     mutating func remove(_ path: String) { files[path] = nil }
 
-    /// The file changed while it was uploaded: it has to settle again.
+    /// Handles a file that changed during its upload: it must settle again.
     mutating func changed(_ path: String, at due: ContinuousClock.Instant) {
         guard let seen = files[path]?.seen else { return }
         files[path]?.restart(seen, at: due)
     }
 
-    /// The upload failed, and is tried again: after 5 s, then twice as long each time, up to 5 minutes.
+    /// Schedules the next attempt after a failure: after 5 s, then twice as long each time, at most 5 minutes.
     mutating func failed(_ path: String, _ message: String, at now: ContinuousClock.Instant) {
         guard let failures = files[path]?.failures else { return }
         files[path]?.failures = failures + 1
@@ -115,15 +113,15 @@ struct FileQueue {
         files[path]?.due = now + min(Self.longestDelay, Self.firstDelay * (1 << min(failures, 10)))
     }
 
-    /// The upload was stopped, and goes on when it is allowed to.
+    /// Handles a stopped upload, which is resumed when it is permitted.
     mutating func stopped(_ path: String) { files[path]?.isUploading = false }
 
-    /// Everything may be tried at once, e.g. since the network is back.
+    /// Forgets that more files were found than the queue can hold.
     mutating func forgetMore() { hasMore = false }
 
-    /// When something is to be done next.
+    /// Returns the time of the next work.
     ///
-    /// - Parameter isFull: no further upload may begin now.
+    /// - Parameter isFull: whether no further upload may begin now.
     func nextDue(isFull: Bool) -> ContinuousClock.Instant? {
         files.values.filter { !$0.isUploading && !(isFull && $0.isSettled) }.map(\.due).min()
     }

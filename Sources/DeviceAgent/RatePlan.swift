@@ -1,13 +1,13 @@
 import Foundation
 
-/// How fast an agent sends, by the time of day on the machine's clock.
+/// The rate limits of an agent by the time of day on the machine's clock.
 package struct RatePlan: Sendable, Hashable {
-    /// A part of each day. One whose end is not after its beginning goes over midnight.
+    /// A part of each day. If its end is not after its beginning, it extends past midnight.
     package struct Window: Sendable, Hashable {
-        /// Minutes since midnight.
+        /// The beginning and end, in minutes since midnight.
         package let start: Int
         package let end: Int
-        /// Bytes a second; 0 = nothing is sent, `nil` = without a limit.
+        /// Bytes per second; 0 = nothing is sent, `nil` = unlimited.
         package let rate: Int64?
 
         package init(start: Int, end: Int, rate: Int64?) {
@@ -21,22 +21,22 @@ package struct RatePlan: Sendable, Hashable {
         }
     }
 
-    /// The first that has the time counts.
+    /// The windows; the first that contains the time applies.
     package var windows: [Window] = []
-    /// At any other time: bytes a second; 0 = nothing is sent, `nil` = without a limit.
+    /// The limit outside of the windows, in bytes per second; 0 = nothing is sent, `nil` = unlimited.
     package var standard: Int64?
 
     package init() {}
 
-    /// - Parameter minute: since midnight.
+    /// - Parameter minute: minutes since midnight.
     package func rate(atMinute minute: Int) -> Int64? {
         windows.first { $0.contains(minute) }.map(\.rate) ?? standard
     }
 
-    /// Whether it is always the same.
+    /// Whether the limit is always the same.
     var isConstant: Bool { windows.isEmpty }
 
-    /// The minute of the day on the machine's clock, in its time zone.
+    /// Returns the minutes since midnight on the machine's clock, in its time zone.
     package static func currentMinute() -> Int {
         var now = time(nil)
         var local = tm()
@@ -44,7 +44,7 @@ package struct RatePlan: Sendable, Hashable {
         return Int(local.tm_hour) * 60 + Int(local.tm_min)
     }
 
-    /// Minutes since midnight of `08:30`; `24:00` is the end of the day.
+    /// Returns the minutes since midnight for e.g. `08:30`; `24:00` is the end of the day.
     package static func minute(of text: String) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hour = UInt8(parts[0]),

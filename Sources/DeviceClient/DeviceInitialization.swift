@@ -3,13 +3,13 @@ import Proto
 import RPC
 import Wire
 
-/// A device that fetches its key.
+/// Fetches a device's key, and stores it in the device's folder.
 package struct DeviceInitialization: Sendable {
     private let folder: DeviceFolder
     private let endpoints: Endpoints
     private let service: DeviceInitServiceClient<GatewayChannel>
 
-    /// - Parameter authorities: PEM; `nil` = those that the system trusts.
+    /// - Parameter authorities: PEM; `nil` = the system's trusted authorities.
     package init(_ folder: DeviceFolder, endpoints: Endpoints, authorities: String?) throws {
         self.folder = folder
         self.endpoints = endpoints
@@ -19,10 +19,10 @@ package struct DeviceInitialization: Sendable {
                 loop: EventLoop(name: "device")))
     }
 
-    /// Calls InitDevice or ReinitDevice, and writes what came.
+    /// Calls InitDevice or ReinitDevice, and writes the received configuration.
     ///
-    /// Neither is repeated: an answer that was lost took a key with it, and a person decides whether to take another.
-    /// The folder is written to before, since a key that cannot be kept is lost.
+    /// The call is not retried: a lost response contained a key, and a person must decide whether to request another. The folder is
+    /// written to first, because a key that cannot be stored is lost.
     ///
     /// - Throws: `CallFailure`, `DeviceFolder.Failure`.
     package func run(deviceID: String, version: String, platform: String, replacingKey: Bool) async throws

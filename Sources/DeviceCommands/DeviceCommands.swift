@@ -1,6 +1,6 @@
 import CommandLineInterface
 
-/// The commands of a device, for the programs that have them.
+/// The commands of a device, for the programs that include them.
 package enum DeviceCommands {
     package static let initialize: CommandNode = .command(Initialize.self)
     package static let upload: CommandNode = .command(Upload.self)

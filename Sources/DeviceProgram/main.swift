@@ -2,7 +2,7 @@ import CommandLineInterface
 import DeviceCommands
 import Foundation
 
-// The command line of a machine that only uploads: the same commands as in the gateway's program, without the gateway.
+// The command line of a machine that only uploads: the device's commands of the gateway's program, without the gateway.
 signal(SIGPIPE, SIG_IGN)
 let program = CommandProgram(
     CommandGroup(

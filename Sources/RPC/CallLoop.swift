@@ -1,22 +1,22 @@
-/// The event loop that a connection lives on, as far as its calls need it.
+/// The event loop of a connection, as far as its calls need it.
 ///
-/// Everything of a connection happens on its loop: what arrives, its handlers (which run there by executor preference),
-/// what is sent. So its state needs no lock.
+/// All work for a connection happens on its loop: receiving, its handlers (by executor preference), and sending. So its state needs
+/// no lock.
 package protocol CallLoop: AnyObject, Sendable {
     /// Runs the handlers' tasks on the loop's thread.
     var executor: any TaskExecutor { get }
 
-    /// What the handlers of its connections' calls run in.
+    /// The tasks that run the handlers of its connections' calls.
     var handlerTasks: HandlerTasks { get }
 
-    /// Nanoseconds of the monotonic clock, as of the loop's last wake-up.
+    /// The time of the monotonic clock at the loop's last wake-up, in nanoseconds.
     var now: UInt64 { get }
 
-    /// Calls `action` once, on the loop, at or soon after `time` (as `now` counts). To be called on the loop.
+    /// Calls `action` once, on the loop, at or soon after `time` (on the clock of `now`). Must be called on the loop.
     func schedule(at time: UInt64, _ action: @escaping () -> Void) -> LoopTimer
 }
 
-/// An action that a loop will take; `cancel` forgets it.
+/// An action scheduled on a loop; `cancel` removes it.
 package final class LoopTimer {
     package let time: UInt64
     private var action: (() -> Void)?
@@ -30,7 +30,7 @@ package final class LoopTimer {
 
     package func cancel() { action = nil }
 
-    /// Takes the action, unless it was cancelled or taken before.
+    /// Performs the action, unless it was cancelled or performed before.
     package func fire() {
         let due = action
         action = nil

@@ -1,41 +1,41 @@
-/// Why a connection cannot go on. For logs; the peer was told by its protocol.
+/// The reason for the end of a connection, for logs; the peer was told in the terms of the protocol.
 package struct ConnectionError: Error, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// What speaks on a connection: takes the bytes that its socket received, gives those that it is to send.
+/// The protocol of a connection: receives the socket's bytes and returns those to be sent.
 package protocol ConnectionProtocol: AnyObject {
-    /// Set by the transport: called when `nextOutput` will have something to give.
+    /// Set by the transport: called when `nextOutput` has something to send.
     var onOutput: () -> Void { get set }
 
-    /// - Throws: when the peer broke the protocol; what `nextOutput` still gives is sent, then the socket is closed.
+    /// - Throws: if the peer violated the protocol; the remaining bytes of `nextOutput` are sent, then the socket is closed.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(ConnectionError)
 
-    /// The next bytes to send, valid until the next call; `nil` when there are none now.
+    /// Returns the next bytes to send, valid until the next call; `nil` if there are none.
     func nextOutput() throws(ConnectionError) -> UnsafeRawBufferPointer?
 
-    /// Nothing more will be received or sent.
+    /// Whether nothing more will be received or sent.
     var isFinished: Bool { get }
 
-    /// The socket is to be closed at once, whatever waits.
+    /// Whether the socket must be closed at once, even if bytes are waiting.
     var isAborted: Bool { get }
 
-    /// The client has proved, by the transport, to have a certificate of whom this server trusts.
+    /// Called when the TLS handshake has shown that the client has a certificate that this server trusts.
     ///
-    /// - Parameter subject: the certificate's, as RFC 2253 writes it.
+    /// - Parameter subject: the certificate's, in the form of RFC 2253.
     func clientProved(certificate subject: String)
 
-    /// Bytes that were given out wait for room in the socket, or do no longer.
+    /// Reports whether bytes to be sent are waiting for space in the socket.
     func socketBlocked(_ isBlocked: Bool)
 
-    /// Begins an orderly end: calls under way go on, new ones are not taken.
+    /// Begins an orderly end: calls in progress continue, new ones are not accepted.
     func shutDown()
 
-    /// The socket is gone.
+    /// Reports that the socket was closed.
     ///
-    /// - Parameter reason: what `receive` or `nextOutput` threw, if that was why.
+    /// - Parameter reason: the error of `receive` or `nextOutput`, if that was the cause.
     func connectionLost(_ reason: ConnectionError?)
 }
 

@@ -1,10 +1,10 @@
 import Wire
 
-/// A code that clients branch on, as it travels in `ErrorDetail.code`. An application declares its own in an extension.
+/// An error code for clients, sent in `ErrorDetail.code`. An application declares its codes in an extension.
 package struct DetailCode: Sendable, Hashable {
     /// The text that is sent, e.g. `DATA_GATEWAY_OVERLOADED`.
     package let rawValue: String
-    /// The status that the code always travels with.
+    /// The status that is always sent with the code.
     package let status: StatusCode
 
     package init(_ rawValue: String, _ status: StatusCode) {

@@ -1,21 +1,21 @@
-/// Messages that arrived and wait for their one reader. Confined to a connection's loop, where its reader runs too.
+/// Received messages that wait for their one reader. Confined to a connection's loop, where its reader runs too.
 final class MessageInbox<Element: Sendable> {
-    /// Bytes of messages that may wait before the sender has to.
+    /// The size of waiting messages, in bytes, from which the sender must wait.
     static var highWater: Int { 64 * 1024 }
 
     private var waiting: [(message: Element, size: Int)] = []
-    /// How many of `waiting` were read; they go when they are half of it, so that reading costs the same however many
-    /// wait: a window holds fifty thousand empty messages.
+    /// The number of `waiting` messages that were read; they are removed when they are half of it. So reading has constant cost,
+    /// although a window holds fifty thousand empty messages.
     private var read = 0
-    /// Bytes of the messages that wait.
+    /// The size of the waiting messages, in bytes.
     private(set) var bytes = 0
     private var outcome: Result<Void, any Error>?
     private var reader: CheckedContinuation<Element?, any Error>?
 
-    /// Whether so much waits that the flow-control window is to stay shut.
+    /// Whether the flow-control window must stay closed because of the waiting messages.
     var isFull: Bool { bytes >= Self.highWater }
 
-    /// - Parameter size: bytes that the message took on the wire.
+    /// - Parameter size: the encoded size of the message, in bytes.
     func deliver(_ message: Element, size: Int) {
         if let reader {
             self.reader = nil
@@ -26,7 +26,7 @@ final class MessageInbox<Element: Sendable> {
         }
     }
 
-    /// No message comes any more: what waits is still read, then the end, or `error`.
+    /// Ends the messages: waiting ones are still read, then the end, or `error`.
     func end(throwing error: (any Error)? = nil) {
         guard outcome == nil else { return }
         outcome = error.map { .failure($0) } ?? .success(())
@@ -36,10 +36,10 @@ final class MessageInbox<Element: Sendable> {
         }
     }
 
-    /// Forgets the messages that wait.
+    /// Discards the waiting messages.
     func drop() { (waiting, read, bytes) = ([], 0, 0) }
 
-    /// The next message, or `nil` at the end.
+    /// Returns the next message, or `nil` at the end.
     func next() async throws -> Element? {
         if read < waiting.count {
             let (message, size) = waiting[read]

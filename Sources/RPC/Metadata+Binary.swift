@@ -1,11 +1,11 @@
 import Basics
 import Wire
 
-/// Fields whose name ends in `-bin` carry bytes as base64 (gRPC over HTTP/2, "Custom-Metadata").
+/// Fields whose name ends in `-bin` contain bytes in base64 (gRPC over HTTP/2, "Custom-Metadata").
 extension Metadata {
-    /// The bytes of every value under `name`, in order, also of values that a proxy joined with commas.
+    /// Returns the bytes of every value of `name`, in order, also of values that a proxy joined with commas.
     ///
-    /// - Returns: `nil` where one of them is no base64.
+    /// - Returns: `nil` if one of them is not base64.
     package func binaryValues(_ name: String) -> [[UInt8]]? {
         var decoded: [[UInt8]] = []
         for text in values(name).flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
@@ -15,9 +15,9 @@ extension Metadata {
         return decoded
     }
 
-    /// - Parameter name: in lower case, with its `-bin`.
+    /// - Parameter name: in lower case, including `-bin`.
     package mutating func append(name: String, binary bytes: [UInt8]) {
-        // Sent without padding, as the specification asks.
+        // Sent without padding, as the specification requires.
         let text = Base64.encode(bytes).utf8.filter { $0 != UInt8(ascii: "=") }
         append(name: name, value: String(decoding: text, as: UTF8.self))
     }

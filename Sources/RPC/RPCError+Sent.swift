@@ -1,20 +1,20 @@
 import CommonProto
 import Wire
 
-/// What a client is sent of an error, in whichever protocol.
+/// The parts of an error that are sent to a client, in every protocol.
 extension RPCError {
-    /// Bytes of a message that are sent. It may repeat what the client sent, and travels twice, escaped: peers take 8 KiB
-    /// of header fields, and nghttp2 does not send a section of more than 64.
+    /// The longest message that is sent, in bytes. It may repeat the client's input, and is sent twice, escaped: peers accept 8 KiB
+    /// of header fields, and nghttp2 does not send a section of more than 64 KiB.
     private static let longestMessage = 1024
 
     var sentMessage: String { String(decoding: message.utf8.prefix(Self.longestMessage), as: UTF8.self) }
 
-    /// What clients branch on; `nil` where the contract has no code for the case.
+    /// The code for clients; `nil` if the API has no code for the case.
     var sentDetail: ErrorDetail? {
         detail.map { ErrorDetail(code: $0.rawValue, message: sentMessage) }
     }
 
-    /// The bytes of `grpc-status-details-bin`, over gRPC and gRPC-Web alike.
+    /// The bytes of `grpc-status-details-bin`, for gRPC and gRPC-Web.
     var richStatus: [UInt8]? {
         sentDetail.map { RichStatus.encode(status, detail: $0.encoded(), type: ErrorDetail.fullName) }
     }
@@ -30,6 +30,6 @@ extension RPCError {
 }
 
 extension MessageEncoding {
-    /// What messages may be compressed with, as header fields list it.
+    /// The supported compressions of messages, as a list for header fields.
     static let offered = (["identity"] + allCases.map(\.rawValue)).joined(separator: ",")
 }

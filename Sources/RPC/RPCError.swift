@@ -1,24 +1,25 @@
 import Wire
 
-/// Why a call is refused: the one error that reaches a client as it is.
+/// The error that refuses a call: the only error type that clients receive unchanged.
 ///
-/// `message` is for people: it names what was wrong with what they sent, and holds no secret, no SQL and no path.
+/// `message` is for people: it says what is wrong in their request, and contains no secret, no SQL and no path.
 package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
     package var status: StatusCode
-    /// Sent in `grpc-status-details-bin` where the contract has a code for the case.
+    /// Sent in `grpc-status-details-bin` if the API has a code for the case.
     package var detail: DetailCode?
     package var message: String
-    /// Sent as `retry-after-ms`, where trying again later can help.
+    /// Sent as `retry-after-ms` if a later attempt can succeed.
     package var retryAfterMilliseconds: Int?
-    /// Whether the call was malformed, although its status blames the server, as gRPC has it for some such calls.
+    /// Whether the client's request was malformed although the status blames the server, as gRPC specifies for some cases.
     package private(set) var isCallersFault = false
-    /// Why the server made the error by itself, for which its policy may have a detail code; `nil` for a handler's error.
+    /// The condition in which the server itself made the error, for which its policy may have a detail code; `nil` for a handler's
+    /// error.
     private(set) var condition: ErrorPolicy.Condition?
-    /// What failed within the server, for its log. It is never sent.
+    /// The internal cause, for the log. It is never sent.
     package var cause: (any Error)? { underlying.error }
     private var underlying = FailureCause()
 
-    /// A refusal that the contract has a code for; the status follows from it.
+    /// Makes an error for which the API has a code; the status follows from it.
     package init(_ detail: DetailCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
         self.status = detail.status
         self.detail = detail
@@ -26,7 +27,7 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 
-    /// A refusal without a code.
+    /// Makes an error without a code.
     package init(bare status: StatusCode, _ message: String, retryAfterMilliseconds: Int? = nil) {
         self.status = status
         self.detail = nil
@@ -34,14 +35,15 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
         self.retryAfterMilliseconds = retryAfterMilliseconds
     }
 
-    /// The same refusal with what failed within the server, for its log; a cause that it has already stays.
+    /// Returns the error with an internal cause, for the log; an existing cause is kept.
     package func caused(by error: any Error) -> RPCError {
         var refusal = self
         if cause == nil { refusal.underlying.error = error }
         return refusal
     }
 
-    /// The refusal that an error is, or stands for with the error as its cause; `nil` where clients are not told of it.
+    /// Returns the error itself, or the one to which it converts with the original as its cause; `nil` if clients do not learn of
+    /// it.
     package init?(of error: any Error) {
         switch error {
         case let error as RPCError: self = error
@@ -58,21 +60,21 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package static func unimplemented(_ message: String) -> RPCError { RPCError(bare: .unimplemented, message) }
 
-    /// INTERNAL for a call that breaks gRPC's rules.
+    /// Returns INTERNAL for a call that violates gRPC's rules.
     static func malformedCall(_ message: String) -> RPCError {
         var error = RPCError(bare: .internalError, message)
         error.isCallersFault = true
         return error
     }
 
-    /// INVALID_ARGUMENT for a request that breaks a rule of its protocol, or whose message does not decode.
+    /// Returns INVALID_ARGUMENT for a request that violates a rule of its protocol, or whose message cannot be decoded.
     static func invalidRequest(_ message: String) -> RPCError {
         var error = RPCError(bare: .invalidArgument, message)
         error.condition = .invalidRequest
         return error
     }
 
-    /// UNAVAILABLE where a limit of the server is reached.
+    /// Returns UNAVAILABLE for a limit of the server that is reached.
     static func overloaded(_ message: String) -> RPCError {
         var error = RPCError(bare: .unavailable, message, retryAfterMilliseconds: 1000)
         error.condition = .overloaded
@@ -83,11 +85,11 @@ package struct RPCError: Error, Sendable, Hashable, CustomStringConvertible {
         "\(detail?.rawValue ?? status.name): \(message)"
     }
 
-    /// What operators are told: the cause where there is one.
+    /// The text for operators: the cause if there is one.
     package var explanation: String { cause.map { "\($0)" } ?? message }
 }
 
-/// Errors with equal refusals are equal, whatever caused them.
+/// The cause of an error. All causes are equal, so that errors are compared without them.
 private struct FailureCause: Sendable, Hashable {
     var error: (any Error)?
 
@@ -96,7 +98,7 @@ private struct FailureCause: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
 }
 
-/// What a module's own errors become when a handler lets one through.
+/// An error of a module that is converted if a handler throws it.
 package protocol RPCErrorConvertible: Error {
     var rpcError: RPCError { get }
 }

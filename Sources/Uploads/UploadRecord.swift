@@ -47,7 +47,7 @@ struct CompletedObject: Sendable, Hashable {
 struct UploadRecord: Sendable, Hashable {
     enum State: Int64, Sendable {
         case current = 1
-        /// Another attempt has replaced it.
+        /// Replaced by another attempt.
         case superseded = 2
         case aborted = 3
         case completed = 4

@@ -4,7 +4,7 @@ package struct FlatXML {
     package struct Element: Equatable, Sendable {
         package let name: String
         package let text: String
-        /// Elements in it, in the place of text.
+        /// Child elements, instead of text.
         private let children: [Element]
         /// Attributes in the form of the start tag, e.g. `xsi:type="CanonicalUser"`.
         private let attributes: String
@@ -16,7 +16,7 @@ package struct FlatXML {
             attributes = ""
         }
 
-        /// - Parameter attributes: not escaped: of constants only.
+        /// - Parameter attributes: not escaped, so only for constants.
         package init(_ name: String, attributes: String = "", _ children: [Element]) {
             self.name = name
             text = ""
@@ -42,7 +42,7 @@ package struct FlatXML {
         }
     }
 
-    /// A document of nothing but text.
+    /// Makes a document that contains only text.
     package init(_ root: String, namespace: String? = nil, text: String) {
         self.root = root
         self.namespace = namespace

@@ -1,6 +1,6 @@
 import CZlib
 
-/// A raw deflate stream (RFC 1951) that is written piece by piece.
+/// Writes a raw deflate stream (RFC 1951) in pieces.
 final class DeflateWriter {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
@@ -17,7 +17,7 @@ final class DeflateWriter {
         stream.deallocate()
     }
 
-    /// Compresses a piece, and appends what is ready.
+    /// Compresses a piece, and appends the available output.
     func write(_ piece: UnsafeRawBufferPointer, isLast: Bool, to output: inout [UInt8]) {
         stream.pointee.next_in = UnsafeMutablePointer(
             mutating: piece.assumingMemoryBound(to: UInt8.self).baseAddress)
@@ -34,7 +34,7 @@ final class DeflateWriter {
     }
 }
 
-/// A raw deflate stream (RFC 1951) that is read piece by piece.
+/// Reads a raw deflate stream (RFC 1951) in pieces.
 final class DeflateReader {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     /// Whether the stream's last block was read.
@@ -51,9 +51,9 @@ final class DeflateReader {
         stream.deallocate()
     }
 
-    /// Decompresses a piece into `block`, which is reused, and calls `body` each time that it is full, and at the end.
+    /// Decompresses a piece into `block`, which is reused, and calls `body` each time the block is full, and at the end.
     ///
-    /// - Returns: whether the piece is part of a valid stream, with nothing behind the stream's end.
+    /// - Returns: whether the piece is part of a valid stream, without bytes after the stream's end.
     func read<Failure: Error>(
         _ piece: UnsafeRawBufferPointer, into block: UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void

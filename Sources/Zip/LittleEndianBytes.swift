@@ -1,4 +1,4 @@
-/// Reads the little-endian integers of records one after the other.
+/// Reads consecutive little-endian integers of records.
 struct LittleEndianReader {
     private(set) var rest: ArraySlice<UInt8>
 

@@ -3,12 +3,12 @@ struct ZipDirectory {
     struct Record {
         let entry: ZipEntry
         let flags: UInt16
-        /// The name's bytes, as the archive has them.
+        /// The name's bytes in the archive.
         let name: ArraySlice<UInt8>
         let isDirectory: Bool
     }
 
-    /// The numbers of an end record.
+    /// The values of an end record.
     private struct End: Equatable {
         var entries: UInt64
         var size: UInt64
@@ -54,7 +54,7 @@ struct ZipDirectory {
 
     // MARK: End records
 
-    /// - Returns: the numbers, and the offset at which the directory ends.
+    /// - Returns: the values, and the offset at which the directory ends.
     private static func end(of source: some ZipSource) throws(ZipError) -> (End, Int64) {
         let length = min(source.size, Int64(ZipFormat.endRecordBytes) + longestComment)
         let tail = try source.bytes(at: source.size - length, count: Int(length))
@@ -63,7 +63,7 @@ struct ZipDirectory {
                 && Int(tail[start + 20]) | Int(tail[start + 21]) << 8 == tail.count - start - ZipFormat.endRecordBytes
         }
         guard let start = starts.first else { throw .noEndRecord }
-        // A second one would be within the comment: programs differ in which of them they believe.
+        // A second record could be in the comment, and programs differ in which they use.
         guard starts.count == 1 else { throw .malformed("there are two end records") }
         let endOffset = source.size - Int64(tail.count - start)
         var fields = LittleEndianReader(tail[(start + 4)...])
@@ -173,13 +173,14 @@ struct ZipDirectory {
         }
     }
 
-    /// Replaces fields whose number is in the zip64 extra field, which has only these, in this order (section 4.5.3).
+    /// Returns the fields with their values from the zip64 extra field, which contains only marked fields, in this order (section
+    /// 4.5.3).
     private static func zip64Values(
         _ extra: ArraySlice<UInt8>, of fields: [(value: UInt32, marker: UInt32)]
     ) throws(ZipError) -> [Int64] {
         var reader = LittleEndianReader(extra)
         var zip64: LittleEndianReader?
-        // Up to three bytes behind the last field are padding that some programs write.
+        // Some programs write up to three bytes of padding after the last field.
         while reader.rest.count >= 4 {
             let (identifier, length) = (try reader.read(UInt16.self), try reader.read(UInt16.self))
             let field = try reader.take(Int(length))

@@ -59,8 +59,8 @@ enum ZipFormat {
     static let isUTF8: UInt16 = 1 << 11
     static let maskedDirectory: UInt16 = 1 << 13
 
-    /// The value of a 16-bit and of a 32-bit field whose number is in a zip64 record.
+    /// The markers of 16-bit and 32-bit fields whose value is in a zip64 record.
     static let in64: (count: UInt16, size: UInt32) = (.max, .max)
-    /// The versions that are needed to extract deflated entries and zip64 archives, and the system that files' modes are of: Unix.
+    /// The versions needed to extract deflated entries and zip64 archives, and the system of the files' modes: Unix.
     static let version: (plain: UInt16, zip64: UInt16, unix: UInt16) = (20, 45, 3 << 8)
 }

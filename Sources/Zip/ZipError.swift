@@ -1,6 +1,6 @@
 /// The reason why an archive is rejected, or an entry cannot be written.
 package enum ZipError: Error, Hashable, Sendable {
-    /// The archive has no end record at its end: it was cut short, or it is no zip archive.
+    /// The archive has no end record at its end: it is truncated, or not a zip archive.
     case noEndRecord
     /// A record contradicts the format or another record.
     case malformed(String)
@@ -12,9 +12,9 @@ package enum ZipError: Error, Hashable, Sendable {
     case invalidName(String)
     /// Two entries have the same name.
     case duplicateName(String)
-    /// The bytes of an entry do not match its size or checksum, or are no complete deflate stream.
+    /// The bytes of an entry do not match its size or checksum, or are not a complete deflate stream.
     case corrupted(name: String)
-    /// The archive cannot be read from the disk; the number is an `errno`.
+    /// The archive cannot be read from the disk; the value is an `errno`.
     case unreadable(Int32)
 }
 

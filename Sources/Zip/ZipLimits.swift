@@ -1,10 +1,10 @@
-/// The limits of an archive that is read.
+/// The limits for reading an archive.
 package struct ZipLimits: Sendable, Hashable {
-    /// Entries, including directories.
+    /// The number of entries, including directories.
     package var entries = 100_000
-    /// Bytes of the central directory, which is held in memory.
+    /// The size of the central directory, which is held in memory, in bytes.
     package var directoryBytes: Int64 = 32 << 20
-    /// Uncompressed bytes of all entries together.
+    /// The uncompressed size of all entries together, in bytes.
     package var totalBytes: Int64 = 64 << 30
     /// The uncompressed size of an entry divided by its compressed size, for entries above 64 KiB.
     package var ratio: Int64 = 200

@@ -1,11 +1,10 @@
-/// Reads an archive. The central directory decides what the archive contains; everything is checked against it before the first
-/// entry is read.
+/// Reads an archive. The central directory defines its content; everything is checked against it before the first entry is read.
 ///
-/// Refused are archives that programs read in different ways, or that harm the reader: encrypted and split ones, names outside of
-/// the directory to unpack to, duplicate names, entries that overlap, bytes before the first or behind the last record, and whatever
-/// exceeds ``ZipLimits``. Entries may be stored or deflated, with or without data descriptors and zip64 (APPNOTE 6.3.10).
+/// Archives are refused if programs interpret them differently, or if they can harm the reader: encrypted and split ones, names
+/// outside of the target directory, duplicate names, overlapping entries, bytes before the first or after the last record, and
+/// everything above ``ZipLimits``. Entries may be stored or deflated, with or without data descriptors and zip64 (APPNOTE 6.3.10).
 package struct ZipReader<Source: ZipSource> {
-    /// The files in the order of the directory; entries of directories are left out.
+    /// The files in the order of the directory, without entries of directories.
     package let entries: [ZipEntry]
     private let source: Source
     /// The offsets of the contents, by entry.
@@ -32,7 +31,7 @@ package struct ZipReader<Source: ZipSource> {
 
     /// Reads an entry, and calls `body` with pieces of at most 64 KiB.
     ///
-    /// The pieces are provisional until the call returns: only then do the size and the checksum match.
+    /// The pieces are unverified until the call returns: only then have the size and the checksum been compared.
     ///
     /// - Throws: ``ZipError/corrupted(name:)`` if they do not match, and whatever `body` throws.
     package func read(_ entry: ZipEntry, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
@@ -70,7 +69,7 @@ package struct ZipReader<Source: ZipSource> {
 
     /// Compares a local header with the directory.
     ///
-    /// - Returns: the offset of the contents behind it.
+    /// - Returns: the offset of the contents after it.
     private static func contentOffset(of record: ZipDirectory.Record, in source: Source) throws(ZipError) -> Int64 {
         let offset = record.entry.offset
         let bytes = try source.bytes(at: offset, count: ZipFormat.localHeaderBytes)

@@ -5,7 +5,7 @@ package protocol ZipSource {
     /// The length of the archive, in bytes.
     var size: Int64 { get }
 
-    /// Reads at an offset. A read that lies within ``size`` fills the buffer or throws.
+    /// Reads at an offset. A read within ``size`` fills the buffer or throws.
     func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(ZipError)
 }
 
@@ -42,7 +42,7 @@ package struct ZipFile: ZipSource {
             let count = pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + done)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .unreadable(errno) }
-            // The file was shortened while it is read.
+            // The file was shortened while it was read.
             guard count > 0 else { throw .noEndRecord }
             done += count
         }

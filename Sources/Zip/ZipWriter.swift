@@ -1,10 +1,11 @@
 import Basics
 
-/// Writes an archive as a stream: each call returns the bytes that follow in the archive. Memory grows by about a hundred bytes
-/// and the name for each entry, never with their contents.
+/// Writes an archive as a stream: each call returns the next bytes of the archive. Each entry needs about a hundred bytes of memory
+/// and its name, independent of its contents.
 ///
-/// Sizes and checksums follow each entry in a data descriptor, and entries that may exceed 4 GiB, and archives that do, use zip64
-/// (APPNOTE 6.3.10). An archive without the bytes of ``finish()`` has no end record: no program takes it for a complete one.
+/// Sizes and checksums follow each entry in a data descriptor; entries that may exceed 4 GiB, and archives that do, use zip64
+/// (APPNOTE 6.3.10). Without the bytes of ``finish()`` an archive has no end record, so that no program takes it for a complete
+/// one.
 package struct ZipWriter {
     private struct Current {
         let name: String
@@ -42,9 +43,9 @@ package struct ZipWriter {
     ///
     /// - Parameters:
     ///   - name: see ``ZipEntry/isValid(name:)``; each name only once.
-    ///   - time: the time of the last change; the format has it from 1980 to 2107, to the second.
+    ///   - time: the time of the last change; the format stores years 1980 to 2107, in seconds.
     ///   - method: whether the contents are compressed.
-    ///   - largestSize: an upper bound of the contents' length in bytes; `nil` = unknown.
+    ///   - largestSize: an upper limit of the contents' length in bytes; `nil` = unknown.
     /// - Throws: ``ZipError/invalidName(_:)`` or ``ZipError/duplicateName(_:)``.
     package mutating func begin(
         _ name: String, time: UnixTime, method: ZipEntry.Method = .stored, largestSize: Int64? = nil
@@ -52,7 +53,7 @@ package struct ZipWriter {
         precondition(current == nil, "the entry before is not ended")
         guard ZipEntry.isValid(name: name) else { throw .invalidName(name) }
         guard names.insert(name).inserted else { throw .duplicateName(name) }
-        // Deflate makes incompressible contents a little longer.
+        // Deflate enlarges incompressible contents slightly.
         let isZip64 = (largestSize ?? .max) >= Int64(UInt32.max) - (1 << 24)
         let entry = Current(
             name: name, method: method, time: time, isZip64: isZip64, offset: position,
@@ -68,7 +69,7 @@ package struct ZipWriter {
         return bytes
     }
 
-    /// Counts a piece of a stored entry, which follows as it is: the caller sends it itself.
+    /// Counts a piece of a stored entry, which the caller sends itself, unchanged.
     package mutating func pass(_ piece: UnsafeRawBufferPointer) {
         var entry = openEntry()
         precondition(entry.method == .stored, "only a stored entry's contents follow as they are")
@@ -88,7 +89,7 @@ package struct ZipWriter {
         return bytes
     }
 
-    /// Ends the entry.
+    /// Ends the entry, and returns its descriptor.
     package mutating func end() -> [UInt8] {
         var entry = openEntry()
         var bytes =
@@ -106,7 +107,7 @@ package struct ZipWriter {
         return bytes
     }
 
-    /// Ends the archive.
+    /// Ends the archive, and returns its directory and end records.
     package mutating func finish() -> [UInt8] {
         precondition(current == nil, "the last entry is not ended")
         var bytes = directory
@@ -156,7 +157,7 @@ package struct ZipWriter {
         Self.appendNameAndExtra(entry, zip64: zip64, to: &directory, comment: true, offset: offset)
     }
 
-    /// Appends the fields that a local header and the directory share, from the needed version to the sizes.
+    /// Appends the common fields of a local header and the directory, from the needed version to the sizes.
     private static func appendCommonFields(
         _ entry: Current, _ sizes: (checksum: UInt32, compressed: UInt32, size: UInt32), isZip64: Bool,
         to bytes: inout [UInt8]
@@ -198,7 +199,7 @@ package struct ZipWriter {
         bytes += name + extra
     }
 
-    /// The date and the time of MS-DOS in UTC, within the bounds of the format.
+    /// Returns the date and the time in MS-DOS format, in UTC, limited to the format's range.
     private static func dosTime(_ time: UnixTime) -> (date: UInt16, time: UInt16) {
         let civil = CivilTime(time)
         guard civil.year >= 1980 else { return (1 << 5 | 1, 0) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes as lines of text that fit into a Swift string literal.
+/// The base64 of bytes as lines that fit into a Swift string literal.
 enum Base64Text {
     static func lines(_ bytes: [UInt8], width: Int) -> [Substring] {
         let text = Data(bytes).base64EncodedString()

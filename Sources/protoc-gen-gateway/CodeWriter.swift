@@ -1,4 +1,4 @@
-/// Lines of Swift with the indentation of the blocks that they stand in.
+/// The lines of Swift code, with the indentation of their blocks.
 struct CodeWriter {
     private(set) var text = ""
     private var depth = 0
@@ -12,7 +12,7 @@ struct CodeWriter {
         for each in lines { line(each) }
     }
 
-    /// Writes `header {`, what `body` writes, and `}`.
+    /// Writes `header {`, the output of `body`, and `}`.
     mutating func block(_ header: String, _ body: (inout CodeWriter) throws(PluginError) -> Void) throws(PluginError) {
         line("\(header) {")
         depth += 1

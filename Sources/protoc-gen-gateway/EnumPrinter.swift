@@ -25,7 +25,7 @@ struct EnumPrinter {
                 name: SwiftNames.enumCase(descriptor.name ?? "", of: name), number: descriptor.number ?? 0,
                 comment: file.comment(at: path + [2, Int32(index)]))
             let original = cases.first { $0.number == value.number }
-            // Aliases that differ in their letters' case alone have one name in Swift.
+            // Aliases that differ only in upper and lower case have the same name in Swift.
             let namesake = (cases + aliases.map(\.alias)).first { $0.name == value.name }
             if let namesake, namesake.number != value.number {
                 throw PluginError("\(file.name): two values of \(name) are both .\(value.name) in Swift")

@@ -1,9 +1,9 @@
 import Protobuf
 
-/// A field as the generated code sees it.
+/// A field, with the properties that the generated code needs.
 struct Field {
     enum Shape {
-        /// No presence: the initial value is not sent.
+        /// Without presence: the initial value is not sent.
         case implicit
         case optional
         case repeated
@@ -14,7 +14,7 @@ struct Field {
     }
 
     let number: Int32
-    /// The property's name, or the case's in a oneof.
+    /// The name of the property, or of the oneof's case.
     let name: String
     let shape: Shape
     /// The codec's type, e.g. `ProtoString`.
@@ -22,9 +22,9 @@ struct Field {
     /// The Swift type of one value, e.g. `String`.
     let valueType: String
     let isMessage: Bool
-    /// The message contains itself through this field.
+    /// Whether the message contains itself through this field.
     let isRecursive: Bool
-    /// The doc comment's source: path of the field within its message.
+    /// The field's index within its message, for the path of its comment.
     let index: Int32
     private let wireType: UInt32
 
@@ -86,7 +86,7 @@ struct Field {
         }
     }
 
-    /// The tag that the field is written with.
+    /// The tag with which the field is written.
     var tag: UInt32 {
         if case .packed = shape { return packedTag }
         return elementTag
@@ -95,12 +95,12 @@ struct Field {
     /// The tag of one element of a repeated field that is not packed.
     var elementTag: UInt32 { UInt32(number) << 3 | wireType }
 
-    /// Whether both spellings, packed and not, have to be read.
+    /// Whether both encodings, packed and not packed, must be read.
     var isPackable: Bool { wireType != WireType.delimited }
 
     var packedTag: UInt32 { UInt32(number) << 3 | WireType.delimited }
 
-    /// How the codec's `size` and `write` call a value of this shape.
+    /// The argument label of the codec's `size` and `write` for this shape.
     var argumentLabel: String {
         switch shape {
         case .implicit, .map: ""
@@ -111,7 +111,7 @@ struct Field {
         }
     }
 
-    /// The property's declared type, and what it starts with.
+    /// The property's declared type and its initial value.
     var declaration: (type: String, initial: String) {
         switch shape {
         case .implicit: (valueType, initialValue)

@@ -1,6 +1,6 @@
 import Protobuf
 
-/// Prints all that one `.proto` file declares.
+/// Prints all declarations of one `.proto` file.
 struct FilePrinter {
     let file: SourceFile
 

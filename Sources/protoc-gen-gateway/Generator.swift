@@ -1,6 +1,6 @@
 import Protobuf
 
-/// Turns a request into the files of its response: one Swift file for each `.proto` file, in the order asked for.
+/// Converts a request into the files of its response: one Swift file for each `.proto` file, in the requested order.
 struct Generator {
     private let sources: [SourceFile]
     private let options: PluginOptions
@@ -52,7 +52,7 @@ struct Generator {
         return files
     }
 
-    /// All services, of which no two have the same route.
+    /// Returns all services; throws if two have the same route.
     private func checkedServices() throws(PluginError) -> [ServicePrinter] {
         var services: [ServicePrinter] = []
         var seen: Set<String> = []

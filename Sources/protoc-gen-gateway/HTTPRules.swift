@@ -2,7 +2,7 @@ import Protobuf
 
 /// The HTTP routes of a method, read from its annotation `google.api.http` and checked against its messages.
 struct HTTPRules {
-    /// A route with what the generated code needs of it.
+    /// A route with the properties that the generated code needs.
     struct Route {
         let httpMethod: String
         let template: RouteTemplate
@@ -16,7 +16,7 @@ struct HTTPRules {
 
     private let method: MethodDescriptorProto
     private let types: TypeIndex
-    /// Names the method in errors.
+    /// The method's name for errors.
     private let place: String
 
     init(_ method: MethodDescriptorProto, service: String, file: SourceFile) {
@@ -89,7 +89,7 @@ struct HTTPRules {
         }
     }
 
-    /// What the path gives has to be one value that a text can be.
+    /// Checks that the path's variable is a single field whose value can be a text.
     private func check(_ variable: RouteTemplate.Variable) throws(PluginError) {
         var message = method.inputType ?? ""
         let names = variable.field.split(separator: ".").map(String.init)
@@ -105,7 +105,7 @@ struct HTTPRules {
         }
     }
 
-    /// A client's stream of messages has no form over HTTP, but for one body in pieces.
+    /// Checks that a client's stream of messages is one body in pieces; other streams have no HTTP form.
     private func checkStreams(_ body: HTTPRoute.Body) throws(PluginError) {
         guard method.clientStreaming == true else { return }
         let type =
@@ -144,7 +144,7 @@ extension AnnotationHTTPStyle {
 }
 
 extension UnknownFields {
-    /// The message of a field, merged from all its pieces; `nil` = there is none.
+    /// Returns the message of a field, merged from all its parts; `nil` = there is none.
     fileprivate func message<M: Message>(_ number: UInt32, as type: M.Type, _ place: String) throws(PluginError) -> M? {
         var bytes: [UInt8]?
         do {

@@ -1,6 +1,6 @@
 import Protobuf
 
-/// Prints a message: its properties, oneofs and nested types, and how it is read and written.
+/// Prints a message: its properties, oneofs and nested types, and its decoding and encoding.
 struct MessagePrinter {
     private struct Oneof {
         let name: String
@@ -9,7 +9,7 @@ struct MessagePrinter {
         let fields: [Field]
     }
 
-    /// What stands for one property: a field, or a oneof at the place of its first field.
+    /// The source of one property: a field, or a oneof at the position of its first field.
     private enum Member {
         case field(Field)
         case oneof(Oneof)

@@ -1,7 +1,7 @@
 import Foundation
 import Protobuf
 
-/// The protoc plugin: a CodeGeneratorRequest comes on standard input, the response goes to standard output.
+/// The protoc plugin: reads a CodeGeneratorRequest from standard input and writes the response to standard output.
 @main
 enum Plugin {
     static func main() throws {
@@ -10,7 +10,7 @@ enum Plugin {
         FileHandle.standardOutput.write(Data(respond(to: request).encoded()))
     }
 
-    /// What is wrong with the files or the options goes into the response: protoc prints it and fails.
+    /// Returns the response. Errors in the files or the options are part of it: protoc prints them and fails.
     private static func respond(to request: CodeGeneratorRequest) -> CodeGeneratorResponse {
         var response = CodeGeneratorResponse()
         response.supportedFeatures = UInt64(CodeGeneratorResponse.Feature.proto3Optional.rawValue)
@@ -24,7 +24,7 @@ enum Plugin {
     }
 }
 
-/// Something in the request that the plugin cannot turn into code; `description` is for the author of the file.
+/// An error in the request; `description` is for the author of the file.
 struct PluginError: Error, CustomStringConvertible {
     let description: String
 

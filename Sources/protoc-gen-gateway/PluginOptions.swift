@@ -1,4 +1,4 @@
-/// What `--gateway_opt=NAME=VALUE` says; it may be given more than once.
+/// The options of the plugin, `--gateway_opt=NAME=VALUE`; each may be given more than once.
 ///
 /// | option | meaning | default |
 /// |---|---|---|

@@ -4,7 +4,7 @@ import Protobuf
 enum RoutePrinter {
     /// - Parameters:
     ///   - descriptor: the expression of the method's descriptor.
-    ///   - messages: the full names of what goes in and what comes out.
+    ///   - messages: the full names of the request and response messages.
     static func expression(
         _ route: HTTPRules.Route, of descriptor: String, messages: (input: String, output: String),
         style: AnnotationHTTPStyle?

@@ -10,7 +10,7 @@ struct ServicePrinter {
         let kind: CallKind
         let isSideEffectFree: Bool
         let routes: [HTTPRules.Route]
-        /// The full names of what goes in and what comes out.
+        /// The full names of the request and response messages.
         let messages: (input: String, output: String)
         let comment: [String]
     }
@@ -122,10 +122,10 @@ struct ServicePrinter {
 
     private var hasRoutes: Bool { methods.contains { !$0.routes.isEmpty } }
 
-    /// What stands for the service's routes in other generated code; `nil` = it has none.
+    /// The expression for the service's routes in other generated code; `nil` = it has none.
     var routesName: String? { hasRoutes ? "\(name)Methods.routes" : nil }
 
-    /// The HTTP method and the path of each route, in which every variable is its pattern.
+    /// The HTTP method and the path of each route, with every variable replaced by its pattern.
     var routeShapes: [String] {
         methods.flatMap { method in
             method.routes.map { "\($0.httpMethod) \($0.template.path { _, pattern in pattern })" }

@@ -1,6 +1,6 @@
 import Protobuf
 
-/// A `.proto` file with what its generated code depends on beside itself.
+/// A `.proto` file with the other data that its generated code depends on.
 struct SourceFile {
     let descriptor: FileDescriptorProto
     let types: TypeIndex
@@ -25,7 +25,7 @@ struct SourceFile {
     var isProto3: Bool { descriptor.syntax == "proto3" }
     var access: String { options.visibility == "internal" ? "" : "\(options.visibility) " }
 
-    /// `grpc/health/v1/health.proto` → `grpc_health_v1_health.pb.swift`: a module's files need names of their own.
+    /// `grpc/health/v1/health.proto` → `grpc_health_v1_health.pb.swift`: the files of a module need distinct names.
     var outputName: String { stem.replacing("/", with: "_") + ".pb.swift" }
 
     /// The name of the embedded descriptor, e.g. `grpcHealthV1HealthProto`.
@@ -35,7 +35,7 @@ struct SourceFile {
 
     func fullName(_ name: String) -> String { package.isEmpty ? name : "\(package).\(name)" }
 
-    /// The Swift names of the messages that the file declares, nested ones too.
+    /// The Swift names of the messages that the file declares, including nested ones.
     var messageNames: [String] {
         let scope = package.isEmpty ? "" : ".\(package)"
         return descriptor.messageType.flatMap { names(of: $0, scope: scope) }
@@ -48,7 +48,7 @@ struct SourceFile {
         return own + message.nestedType.flatMap { names(of: $0, scope: fullName) }
     }
 
-    /// The doc comment of what stands at `path`, as lines with their slashes.
+    /// Returns the doc comment of the declaration at `path`, as lines with slashes.
     func comment(at path: [Int32]) -> [String] {
         guard let comment = comments[path] else { return [] }
         var lines = comment.split(separator: "\n", omittingEmptySubsequences: false).map { line in

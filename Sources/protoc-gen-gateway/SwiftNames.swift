@@ -1,6 +1,6 @@
-/// Swift's spelling of protobuf names.
+/// The Swift names of protobuf declarations.
 enum SwiftNames {
-    /// `site_id` → `siteID`, `KEY_DISABLED` → `keyDisabled`; a keyword comes in backticks.
+    /// `site_id` → `siteID`, `KEY_DISABLED` → `keyDisabled`; a keyword gets backticks.
     static func member(_ name: String) -> String {
         let words = name.split(separator: "_").map(String.init)
         guard let first = words.first else { return "_" }
@@ -9,7 +9,7 @@ enum SwiftNames {
         return escaped(camel.first?.isNumber == true ? "_" + camel : camel)
     }
 
-    /// An enum value, without the enum's name in front of it: `DEVICE_STATUS_DISABLED` → `disabled`.
+    /// An enum value, without the enum's name as prefix: `DEVICE_STATUS_DISABLED` → `disabled`.
     static func enumCase(_ value: String, of enumName: String) -> String {
         let prefix = snakeCased(enumName).uppercased() + "_"
         guard value.hasPrefix(prefix) else { return member(value.uppercased()) }
@@ -26,7 +26,7 @@ enum SwiftNames {
         escaped(lowercasedFirst(name))
     }
 
-    /// A message's or enum's own name, changed where Swift or the generated code needs it for something else.
+    /// A message's or enum's own name, changed if Swift or the generated code uses it for something else.
     static func type(_ name: String, suffix: String) -> String {
         takenTypes.contains(name) ? name + suffix : name
     }

@@ -1,9 +1,9 @@
 import Protobuf
 
-/// Every message and enum of the request by its full name, e.g. `.archebase.auth.v1.User`.
+/// The messages and enums of the request by full name, e.g. `.archebase.auth.v1.User`.
 struct TypeIndex {
     struct Entry {
-        /// The name in Swift code anywhere in the module, e.g. `HealthCheckResponse.ServingStatus`.
+        /// The name in Swift code of the module, e.g. `HealthCheckResponse.ServingStatus`.
         let swiftName: String
         /// `nil` for an enum.
         let message: DescriptorProto?
@@ -43,7 +43,7 @@ struct TypeIndex {
         }
     }
 
-    /// Whether a value of message `start` would hold another `goal` in itself, not in an array or a dictionary.
+    /// Whether a value of message `start` would contain another `goal` directly, not in an array or a dictionary.
     func embeds(_ goal: String, in start: String) -> Bool {
         var seen: Set<String> = []
         var pending = [start]

@@ -8,7 +8,7 @@ struct AnnotationHttp: Message {
     static var fullName: String { "google.api.Http" }
 
     var rules: [AnnotationHttpRule] = []
-    /// True = a variable of several segments keeps only `%2F` as an escape.
+    /// Whether variables of several segments keep only `%2F` as an escape.
     var fullyDecodeReservedExpansion: Bool = false
     var unknownFields = UnknownFields()
 
@@ -46,7 +46,7 @@ struct AnnotationHttp: Message {
     }
 }
 
-/// One HTTP request that calls a method: its method, its path template, and what is in its body.
+/// A rule for HTTP requests that call a method: HTTP method, path template and body.
 struct AnnotationHttpRule: Message {
     static var fullName: String { "google.api.HttpRule" }
 
@@ -60,14 +60,14 @@ struct AnnotationHttpRule: Message {
         case custom(AnnotationCustomHttpPattern)
     }
 
-    /// The method's full name; unset in an annotation, which stands at the method.
+    /// The method's full name; unset in an annotation of a method.
     var selector: String = ""
     var pattern: Pattern?
-    /// The request's field that the body is, `*` for all fields that are not in the path, or empty for no body.
+    /// The request's field that is sent as the body, `*` for all fields that are not in the path, or empty for no body.
     var body: String = ""
-    /// Other requests that call the same method. They have none of their own.
+    /// Further rules for the same method. They must not have further rules themselves.
     var additionalBindings: [AnnotationHttpRule] = []
-    /// The response's field that the body is; empty = the whole response.
+    /// The response's field that is sent as the body; empty = the whole response.
     var responseBody: String = ""
     var unknownFields = UnknownFields()
 

@@ -6,11 +6,11 @@ import Protobuf
 struct CodeGeneratorRequest: Message {
     static var fullName: String { "google.protobuf.compiler.CodeGeneratorRequest" }
 
-    /// The files that code is wanted for.
+    /// The files for which code is requested.
     var fileToGenerate: [String] = []
-    /// From `--gateway_opt`, joined by commas.
+    /// The values of `--gateway_opt`, joined by commas.
     var parameter: String?
-    /// The files to generate and all that they import, each after what it imports.
+    /// The files to generate and all that they import, each after its imports.
     var protoFile: [FileDescriptorProto] = []
     var unknownFields = UnknownFields()
 
@@ -123,9 +123,9 @@ struct CodeGeneratorResponse: Message {
         }
     }
 
-    /// What is wrong with the .proto files; none when all went well.
+    /// The errors in the .proto files; unset on success.
     var error: String?
-    /// The Feature values that the plugin knows, or-ed.
+    /// The supported Feature values, combined by OR.
     var supportedFeatures: UInt64?
     var file: [CodeGeneratorResponse.File] = []
     var unknownFields = UnknownFields()

@@ -7,7 +7,7 @@ import Protobuf
 struct AnnotationHTTPStyle: Message {
     static var fullName: String { "archebase.http.v1.HTTPStyle" }
 
-    /// The JSON of a failure.
+    /// The JSON of an error.
     enum Errors: ProtobufEnum {
         /// {"error":{"code":404,"message":…,"status":"NOT_FOUND","details":[…]}} (AIP-193).
         case status
@@ -48,7 +48,7 @@ struct AnnotationHTTPStyle: Message {
         }
     }
 
-    /// What is written of fields that are not set.
+    /// The JSON of fields that are not set.
     enum Unset: ProtobufEnum {
         case omitted
         /// false, 0, "", [] and {}.
@@ -82,15 +82,15 @@ struct AnnotationHTTPStyle: Message {
 
     var errors: AnnotationHTTPStyle.Errors = AnnotationHTTPStyle.Errors(rawValue: 0)
     var unset: AnnotationHTTPStyle.Unset = AnnotationHTTPStyle.Unset(rawValue: 0)
-    /// The names of fields are those of the file, in place of lowerCamelCase.
+    /// Whether fields have the names of the .proto file instead of lowerCamelCase.
     var protoNames: Bool = false
-    /// Members and parameters that the request does not have are ignored, in place of an error.
+    /// Whether unknown members and parameters are ignored instead of refused.
     var ignoresUnknown: Bool = false
-    /// application/x-www-form-urlencoded and multipart/form-data are accepted.
+    /// Whether application/x-www-form-urlencoded and multipart/form-data are accepted.
     var takesForms: Bool = false
-    /// A body that begins with `{` is JSON, whatever its content type is.
+    /// Whether a body that begins with `{` is JSON independent of its content type.
     var sniffsJson: Bool = false
-    /// The HTTP status of every failure but 401; 0 = that of the error's code.
+    /// The HTTP status of every error except 401; 0 = the status of the error's code.
     var failureStatus: Int32 = 0
     var unknownFields = UnknownFields()
 

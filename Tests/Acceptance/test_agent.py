@@ -1,4 +1,4 @@
-"""`data-gateway agent`: the files that appear in directories, against a real gateway, under kills of both sides."""
+"""Tests of `data-gateway agent`: the files that are created in directories, with a real gateway, and with kills of both."""
 
 import json
 import os
@@ -22,7 +22,7 @@ PART = 64 * 1024
 
 
 class Agent:
-    """An agent of a device that watches one directory, which is started and ended at will."""
+    """An agent of a device that watches one directory, and can be started and ended."""
 
     def __init__(self, device: Device, directory: Path, configuration: dict | None = None, rule: dict | None = None):
         self.device, self.directory = device, directory
@@ -84,7 +84,7 @@ def user(binary, network, tmp_path_factory) -> SignedIn:
 
 @pytest.fixture
 def agent_with(device, tmp_path):
-    """Makes agents, ended with the test."""
+    """Returns a function that makes agents, which end with the test."""
     made: list[Agent] = []
 
     def make(configuration: dict | None = None, rule: dict | None = None) -> Agent:
@@ -102,13 +102,13 @@ def arrived(user: SignedIn, device: Device) -> list[dict]:
 
 
 def settled(user: SignedIn, device: Device, count: int, seconds: float = 60) -> list[dict]:
-    """The objects of the device, once there are so many."""
+    """Returns the objects of the device, when there are `count`."""
     eventually(lambda: len(arrived(user, device)) >= count, seconds=seconds)
     return arrived(user, device)
 
 
 def downloaded(user: SignedIn, found: list[dict], folder: Path) -> dict[str, bytes]:
-    """The contents of objects by their names."""
+    """Returns the contents of objects by name."""
     user.done("download", *(each["file_id"] for each in found), "--by-id", "--to", folder, "--parallel", "8")
     return {each["name"]: (folder / each["file_id"]).read_bytes() for each in found}
 
@@ -118,7 +118,7 @@ def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
     (agent.directory / "before.mcap").write_bytes(content(3 * PART))
     agent.start()
     settled(user, device, 1)
-    # Directories that appear are watched as well, and what is in them already is found.
+    # New directories are watched as well, and their existing files are found.
     for folder in ("run7", "tmp"):
         (tmp_path / folder / "deep").mkdir(parents=True)
         (tmp_path / folder / "deep/after.mcap").write_bytes(content(100, seed=2))
@@ -137,7 +137,7 @@ def test_files_are_uploaded_with_their_tags(agent_with, device, user, tmp_path):
     eventually(lambda: "data_gateway_agent_uploaded_files_total 3\n" in agent.metrics.read_text())
     assert agent.stop() == OK
     assert "the agent is not running" in device.refused(REFUSED, "agent", "status")
-    # Nothing is uploaded again by the next one.
+    # The next agent uploads nothing again.
     agent.start()
     eventually(lambda: agent.status()["is_running"] and agent.status()["uploaded_files"] == 0)
     (agent.directory / "one_more.mcap").write_bytes(b"x")
@@ -152,7 +152,7 @@ def test_file_that_is_being_written_waits(agent_with, device, user):
         file.write(b"first")
         file.flush()
         for number in range(8):
-            # Never as long as the agent waits.
+            # Never unchanged for as long as the agent waits.
             with growing.open("ab") as appended:
                 appended.write(content(1000, seed=number))
             time.sleep(0.5)
@@ -228,7 +228,7 @@ def test_idle_agent_costs_nothing(agent_with, device, user, is_full):
     before, seconds = wakes(), 60 if is_full else 10
     time.sleep(seconds)
     assert wakes() - before <= seconds
-    # Without the pages of the program's files: those of a debug build, with the libraries of Swift beside it, are many.
+    # Without the pages of the program's files, which are many for a debug build and the libraries of Swift.
     status = Path(f"/proc/{agent.process.pid}/status").read_text()
     assert int(re.search(r"RssAnon:\s+(\d+) kB", status)[1]) < 20 * 1024
 
@@ -291,7 +291,7 @@ def test_clock_that_jumps_changes_nothing(agent_with, device, user, tmp_path):
 
 
 class Recorder(threading.Thread):
-    """Writes files in bursts, some of them slowly; `expected` has what each holds in the end."""
+    """Writes files in bursts, some of them slowly; `expected` has the final content of each."""
 
     def __init__(self, directory: Path, count: int, chance: random.Random):
         super().__init__()
@@ -334,7 +334,7 @@ def test_every_file_arrives_once_under_kills(agent_with, device, network, user, 
     recorder.start()
     agent.start()
     for _ in range(kills):
-        # When, is what is tried here.
+        # The time of the kill is the subject of the test.
         time.sleep(chance.random() * 1.5)
         agent.kill()
         agent.start()

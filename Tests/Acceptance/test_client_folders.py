@@ -1,4 +1,4 @@
-"""`upload` of directories, patterns and standard input, and `download` by name and by filter."""
+"""Tests of `upload` with directories, patterns and standard input, and of `download` by name and by filter."""
 
 import json
 import os
@@ -41,13 +41,13 @@ def user(binary, network, tmp_path_factory) -> SignedIn:
 
 @pytest.fixture
 def run() -> str:
-    """The value of a tag that only this test's uploads have."""
+    """Returns the value of a tag that only this test's uploads have."""
     return unique("run")
 
 
 @pytest.fixture
 def tree(tmp_path):
-    """Two runs with a recording and a log each."""
+    """Returns a directory with two runs, each with a recording and a log."""
     root = tmp_path / "tree"
     for number in (1, 2):
         (folder := root / "plant" / f"run{number}").mkdir(parents=True)
@@ -145,7 +145,7 @@ def test_rate_is_limited_over_all_files(device, run, tree):
     size = sum(path.stat().st_size for path in tree.rglob("*") if path.is_file())
     start = time.monotonic()
     device.done("upload", tree, "--tag", f"run={run}", "--limit-rate", "512KiB", "--files", "4", "--parallel", "2")
-    # A quarter of a second may be sent at once.
+    # The limit permits a burst of a quarter of a second.
     assert time.monotonic() - start >= size / (512 * 1024) - 0.5
 
 
@@ -154,7 +154,7 @@ def test_rate_is_limited_over_all_files(device, run, tree):
 
 @pytest.fixture(scope="module")
 def stored(initialized, tmp_path_factory) -> tuple[str, str, bytes]:
-    """The run of three objects, the name of one, and its bytes; the other two have one name."""
+    """Uploads three objects, two of which have the same name; returns the tag of their run, the name of one, and its bytes."""
     root, run, name = tmp_path_factory.mktemp("stored"), unique("run"), unique("name") + ".bin"
     for folder, file in (("a", name), ("b", "twin.log"), ("c", "twin.log")):
         (root / folder).mkdir()

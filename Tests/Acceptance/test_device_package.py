@@ -1,4 +1,4 @@
-"""The Debian package of a device: what is in it, and that it has no part of the server."""
+"""Tests the Debian package of a device: its content, and that it has no part of the server."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def built(binary, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def tree(built, tmp_path_factory) -> Path:
-    """What is in the package; its control files are in DEBIAN."""
+    """Returns the folder with the package's content; its control files are in DEBIAN."""
     path = tmp_path_factory.mktemp("tree") / "tree"
     package.run("dpkg-deb", "--raw-extract", built, path)
     return path

@@ -185,7 +185,7 @@ def assert_a_start_deletes_nothing(lab: Lab, story: Interrupted) -> None:
         assert lab.gateway.exit_code == 1, f"crashed or hung: {lab.gateway.exit_code}\n{lab.gateway.stderr}"
         message = lab.gateway.stderr[said:]
         assert str(lab.gateway.data) in message, message
-    # The store is compared with the database on a thread of its own, behind the start.
+    # A separate thread compares the store with the database after the start.
     eventually(lambda: lab.faults.failed >= 1)
     lab.faults.disarm()
     if lab.gateway.process is not None:

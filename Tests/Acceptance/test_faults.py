@@ -52,7 +52,7 @@ def assert_nothing_is_lost(lab: Lab, end: str, stories: list[Story], lots: rando
         try:
             stories[-1].tell()
         except Refused:
-            # The fault may have met the checkpoint behind the last commit, and the writer has ended since.
+            # The fault may have affected the checkpoint after the last commit, and the writer has ended since.
             assert not lab.is_ready(), "refused although nothing fails any more"
     if end == "restart":
         lab.restart()

@@ -1,4 +1,4 @@
-"""docs/integrators.md: every curl line works, in the order of the file, and every RPC is included."""
+"""Tests docs/integrators.md: every curl line works, in the order of the file, and every RPC is included."""
 
 import re
 import subprocess
@@ -88,7 +88,7 @@ def test_every_line_of_curl_works(furnished, tmp_path):
 
 
 def called() -> set[str]:
-    """The RPCs that the lines call: by REST, but for the streams of clients."""
+    """Returns the RPCs that the lines call, by REST or, for streams of clients, by Connect."""
     lines = script().splitlines()
     return {call.rpc for line in lines if (call := rest_lines.parse(line))} | set(
         re.findall(r"curl [^|]*?/([a-z0-9_.]+\.[A-Za-z]+/[A-Za-z]+)", script())

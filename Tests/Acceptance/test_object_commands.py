@@ -1,4 +1,4 @@
-"""`object …`, contexts, and the forms of output, as a person uses them."""
+"""Tests of `object …`, contexts, and the forms of output, from a user's point of view."""
 
 import csv
 import io
@@ -38,7 +38,7 @@ def device(binary, network, login, tmp_path_factory) -> Device:
 
 @pytest.fixture
 def stored(device, tmp_path) -> tuple[str, bytes]:
-    """The name of an object, which no other has, and its bytes."""
+    """Uploads an object; returns its name, which is unique, and its bytes."""
     path = tmp_path / f"{unique('name')}.log"
     path.write_bytes(content(1000))
     device.done("upload", path, "--tag", "color=red")
@@ -46,7 +46,7 @@ def stored(device, tmp_path) -> tuple[str, bytes]:
 
 
 def test_walk_from_upload_to_restore(device, user, tmp_path):
-    """What a new user does in the first minutes, each step by what the one before printed."""
+    """The first steps of a new user, each with the output of the previous one."""
     run = unique("run")
     (folder := tmp_path / "recordings").mkdir()
     for name in ("first.log", "second.log"):
@@ -109,7 +109,7 @@ def test_removal_by_filter_asks(user, stored, answer, code):
     terminal.opened()
     assert client.returncode == code
     assert "Delete 1 object, 1000 B? [y/N]" in terminal.closed().text
-    # Nobody to be asked.
+    # There is no terminal for the confirmation.
     assert "--yes" in user.run("rm", "--filter", f'name="{name}"').stderr
 
 

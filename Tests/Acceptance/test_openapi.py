@@ -1,4 +1,4 @@
-"""The OpenAPI document: a validator accepts it, the gateway's answers agree with it, and a client made from it works."""
+"""Tests of the OpenAPI document: it is valid, the gateway's responses agree with it, and a generated client works."""
 
 import importlib
 import json
@@ -63,8 +63,8 @@ def test_the_reference_page_has_every_operation(document, web):
 
 
 def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full):
-    """schemathesis makes requests from the document: no answer is a failure of the gateway, and each is as described."""
-    # It may delete whatever it finds: the gateway is of its own.
+    """schemathesis makes requests from the document: no response is an error of the gateway, and each agrees with it."""
+    # The requests may delete anything, so the test has its own gateway.
     gateway = gateway_with()
     web, admin = f"http://{gateway.listeners['web']}", login(gateway)
     program = Path(sys.executable).with_name("schemathesis")
@@ -74,7 +74,7 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
         "--checks=not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
     ]
     command += [f"--max-examples={50 if is_full else 3}", "--generation-deterministic", "--mode=all", "--no-color"]
-    # A backup holds the gateway for a while, and a lost session or key the rest of the run.
+    # A backup would delay the gateway, and an ended session or a new key would affect the rest of the run.
     for name in ("/v1/backup", "/v1/sessions:end", "/v1/signingKeys:rotate"):
         command += [f"--exclude-path={name}"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=3000 if is_full else 300)
@@ -83,7 +83,7 @@ def test_answers_agree_with_the_document(gateway_with, login, tmp_path, is_full)
 
 @pytest.fixture(scope="module")
 def client(document, tmp_path_factory):
-    """The package that openapi-python-client makes from the document."""
+    """Returns the package that openapi-python-client generates from the document."""
     folder = tmp_path_factory.mktemp("client")
     (folder / "openapi.json").write_text(json.dumps(document))
     (folder / "config.yml").write_text(

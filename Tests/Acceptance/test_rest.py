@@ -1,4 +1,4 @@
-"""REST by curl, over HTTP/1.1 at the web listener and over HTTP/2 at the listeners for gRPC."""
+"""Tests of REST with curl, over HTTP/1.1 at the web listener and over HTTP/2 at the gRPC listeners."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ class Answer:
     status: int
     fields: dict[str, str]
     body: bytes
-    #: curl's own: 0, or why the transfer failed.
+    #: curl's exit code.
     code: int
 
     @property
@@ -32,7 +32,7 @@ class Answer:
 
 @pytest.fixture(scope="module")
 def open_gateway(gateway_with):
-    """A gateway that lets a page of another origin call."""
+    """Starts a gateway that permits calls by a page of another origin."""
     return gateway_with({"rpc": {"cors_origins": [ORIGIN]}})
 
 
@@ -43,7 +43,7 @@ def version(request) -> str:
 
 @pytest.fixture
 def curl(open_gateway, version):
-    """curl at the listener that has a path, over the version of HTTP: `curl(path, *options, data=…)`."""
+    """Returns a function that runs curl at the path's listener with the HTTP version: `curl(path, *options, data=…)`."""
 
     def run(path: str, *options: str, data: str | bytes | None = None, listener: str = "admin") -> Answer:
         address = open_gateway.listeners["web" if version == "http1" else listener]
@@ -63,7 +63,7 @@ def curl(open_gateway, version):
 
 @pytest.fixture
 def token(curl) -> tuple[str, str]:
-    """curl's options for the admin's token."""
+    """Returns curl's options for the admin's token."""
     request = {"organization": "system", "user_name": "admin", "password": ADMIN_PASSWORD}
     answer = curl("/v1/sessions", data=json.dumps(request), listener="auth")
     assert answer.status == 200
@@ -77,7 +77,7 @@ def test_a_resource_is_made_read_changed_and_deleted(curl, token, version):
     assert site in curl("/v1/sites", *token).json["sites"]
     renamed = curl(path, *token, "-X", "PATCH", data=json.dumps({"name": f"other {version}"}))
     assert renamed.json["site"]["name"] == f"other {version}"
-    # An empty body is as good as none.
+    # An empty body is accepted like no body.
     assert curl(f"{path}:disable", *token, "-X", "POST").json["site"]["status"] == 2
     assert curl(path, *token, "-X", "DELETE").json == {}
     assert (curl(path, *token).status, curl(path, *token).json["error"]["status"]) == (404, "NOT_FOUND")
@@ -152,7 +152,7 @@ def test_a_stream_is_lines_or_events(curl, version):
         assert (lines.code, lines.fields["content-type"]) == (0, "application/x-ndjson")
         assert lines.body == b'{"result":{"status":"SERVING"}}\n'
         return
-    # The time limit ends it, and the client sees that it is not whole.
+    # The timeout ends the call, and the client detects that the response is incomplete.
     events = curl("/v1/health:watch", "-H", "Accept: text/event-stream", "-H", "Connect-Timeout-Ms: 300")
     assert (events.code, events.fields["content-type"]) == (92, "text/event-stream")
     assert events.body.startswith(b'data: {"status":"SERVING"}\n\n')

@@ -1,11 +1,11 @@
-"""What a call costs by REST, beside the same call by Connect: allocations, which do not depend on the machine's load."""
+"""Tests the cost of a call by REST compared with Connect: allocations, which do not depend on the machine's load."""
 
 import statistics
 
 from support.counters import Counters, rest
 from support.web_calls import WebCalls
 
-#: The most that REST may cost, as a multiple of Connect's cost.
+#: The largest cost of REST as a multiple of Connect's.
 LIMIT = 1.5
 WARM_UP, COUNTED = 20, 50
 

@@ -1,4 +1,4 @@
-"""What operators' tools ask of the store beside PUT and GET, by boto3 and oss2: conditions, metadata, buckets, copies."""
+"""Tests of the store's operations for operators' tools, with boto3 and oss2: conditions, metadata, buckets, copies."""
 
 import base64
 import concurrent.futures
@@ -149,7 +149,7 @@ def test_possible_values_of_options_are_taken(store):
 
 
 def race(steps) -> list[str]:
-    """The outcomes of steps that run at once: `ok`, or the code of the refusal."""
+    """Returns the results of concurrent steps: `ok`, or the error code."""
 
     def run(step):
         try:
@@ -187,7 +187,7 @@ def test_of_64_conditional_completes_one_wins(store):
         uploads.append((client, part | {"MultipartUpload": {"Parts": [{"PartNumber": 1, "ETag": etag}]}}))
     steps = [lambda one=one: one[0].complete_multipart_upload(**one[1], IfNoneMatch="*") for one in uploads]
     outcomes = race(steps)
-    # The completion of one ends the others, which were for the same key.
+    # The completion of one upload ends the others of the same key.
     assert outcomes.count("ok") == 1 and set(outcomes) <= {"ok", "PreconditionFailed", "NoSuchUpload"}
     assert clients[0].get_object(**name)["Body"].read() == str(outcomes.index("ok")).encode()
 

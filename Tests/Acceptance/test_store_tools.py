@@ -1,8 +1,8 @@
-"""Operators' tools with the store, each with the configuration that docs/tools/ shows: every operation passes, or is listed
-here with its reason.
+"""Tests operators' tools with the store, in the configurations of docs/tools/: every operation passes, or is listed
+here with the reason.
 
-The short form takes the tools that the acceptance tests have anyway; `scripts/lab store_tools` takes all of them, which
-`scripts/store-tools` gets into `.build/store-tools`.
+The short form uses the tools that the acceptance tests need anyway; `scripts/lab store_tools` uses all tools, which
+`scripts/store-tools` installs into `.build/store-tools`.
 """
 
 import os
@@ -20,9 +20,9 @@ OPERATOR = StaticKey("OPERATOR", "a secret of the operator", "write")
 COMMANDS = ["awscli", "rclone", "restic", "s3cmd", "s5cmd"]
 PROGRAMS = ["boto3", "oss2", "alibabacloud", "minio", "pyarrow", "polars", "deltalake", "s3fs", "obstore", "opendal"]
 PROGRAMS += ["smart_open", "ossfs"]
-#: What `make test` runs: they need nothing else, and a few seconds.
+#: The tools that `make test` runs: they need no installation, and take a few seconds.
 SHORT = ["boto3", "oss2", "alibabacloud"]
-#: (tool, operation) that do not pass → why.
+#: The operations that fail, as (tool, operation), with the reason.
 KNOWN = {("s3cmd", "signurl"): "it signs with version 2 only, which the store refuses"}
 
 
@@ -33,7 +33,7 @@ def gateway(gateway_with, tmp_path_factory):
 
 
 def python(tool: str) -> Path | None:
-    """The interpreter that has a tool's package."""
+    """Returns the Python interpreter with a tool's package."""
     if tool in SHORT:
         return Path(sys.executable)
     path = TOOLS / "bin/python"

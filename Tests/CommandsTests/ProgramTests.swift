@@ -183,7 +183,7 @@ final class Recorder: Sendable {
     }
 }
 
-/// The words of a command line as a shell splits it, with single quotation marks.
+/// The words of a command line, split like in a shell, with single quotation marks.
 private enum ShellWords {
     static func split(_ line: String) -> [String] {
         line.split(separator: "'", omittingEmptySubsequences: false).enumerated().flatMap { index, piece in

@@ -5,7 +5,7 @@ import Testing
 @testable import Console
 
 @Suite(.timeLimited) struct BackupDownloadTests {
-    /// A body that comes in pieces.
+    /// A body in several pieces.
     private final class Pieces: HTTPBodySource, @unchecked Sendable {  // used by one test
         private(set) var isClosed = false
 

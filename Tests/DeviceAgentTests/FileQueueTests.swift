@@ -82,7 +82,7 @@ import Testing
             waits.append((files.nextDue(isFull: false) ?? start) - start)
         }
         #expect(waits == [5, 10, 20, 40, 80, 160, 300, 300, 300].map { .seconds($0) })
-        // What waits for a free place wakes nobody.
+        // A file that waits for a free slot causes no wake-up.
         #expect(files.nextDue(isFull: true) == nil)
     }
 

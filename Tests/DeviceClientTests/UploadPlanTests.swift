@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    // MARK: the rows of GetUploadRecovery
+    // MARK: The rows of GetUploadRecovery
 
     private static func answer(
         _ action: UploadRecoveryAction, current: String = "u1", restartAllowed: Bool = true, etag: String = "",

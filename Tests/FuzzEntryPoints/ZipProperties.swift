@@ -11,8 +11,8 @@ enum ZipProperties {
         return [small, Array(small.dropLast(4)), archive([])]
     }()
 
-    /// An archive is refused, or its names are valid and unique, each entry is read to its size or refused, and what was read is
-    /// the same after it was written again.
+    /// Checks that an archive is refused, or that its names are valid and unique, each entry is read to its size or refused, and
+    /// the contents are the same after they were written again.
     static func check(_ input: [UInt8]) {
         var limits = ZipLimits()
         limits.entries = 100

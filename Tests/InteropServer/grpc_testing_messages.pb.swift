@@ -102,7 +102,7 @@ struct Payload: Message {
     }
 }
 
-/// The status that the server shall end the call with.
+/// The status with which the server must end the call.
 struct EchoStatus: Message {
     static var fullName: String { "grpc.testing.EchoStatus" }
 
@@ -148,15 +148,15 @@ struct SimpleRequest: Message {
     static var fullName: String { "grpc.testing.SimpleRequest" }
 
     var responseType: PayloadType = PayloadType(rawValue: 0)
-    /// Bytes of the response's payload.
+    /// The size of the response's payload, in bytes.
     var responseSize: Int32 = 0
     var payload: Payload?
     var fillUsername: Bool = false
     var fillOauthScope: Bool = false
-    /// Whether the response shall be compressed; without it the server is free.
+    /// Whether the response must be compressed; unset = the server decides.
     var responseCompressed: BoolValue?
     var responseStatus: EchoStatus?
-    /// Whether the server shall insist that this message came compressed, or that it did not.
+    /// Whether the server must require that this message is compressed, or that it is not.
     var expectCompressed: BoolValue?
     var fillServerID: Bool = false
     var unknownFields = UnknownFields()
@@ -287,7 +287,7 @@ struct StreamingInputCallRequest: Message {
     static var fullName: String { "grpc.testing.StreamingInputCallRequest" }
 
     var payload: Payload?
-    /// As in SimpleRequest.
+    /// The same as in SimpleRequest.
     var expectCompressed: BoolValue?
     var unknownFields = UnknownFields()
 
@@ -364,11 +364,11 @@ struct StreamingInputCallResponse: Message {
 struct ResponseParameters: Message {
     static var fullName: String { "grpc.testing.ResponseParameters" }
 
-    /// Bytes of this response's payload.
+    /// The size of this response's payload, in bytes.
     var size: Int32 = 0
-    /// How long after the one before it the response is sent, in microseconds.
+    /// The delay after the previous response, in microseconds.
     var intervalUs: Int32 = 0
-    /// As in SimpleRequest.
+    /// The same as in SimpleRequest.
     var compressed: BoolValue?
     var unknownFields = UnknownFields()
 
@@ -415,7 +415,7 @@ struct StreamingOutputCallRequest: Message {
     static var fullName: String { "grpc.testing.StreamingOutputCallRequest" }
 
     var responseType: PayloadType = PayloadType(rawValue: 0)
-    /// One for each response.
+    /// The parameters of each response.
     var responseParameters: [ResponseParameters] = []
     var payload: Payload?
     var responseStatus: EchoStatus?

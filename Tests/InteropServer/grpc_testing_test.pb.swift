@@ -8,22 +8,22 @@ protocol TestServiceHandler: Sendable {
 
     func emptyCall(_ request: Empty, context: Context) async throws -> Empty
 
-    /// One request, one response of the size asked for.
+    /// Returns one response of the requested size.
     func unaryCall(_ request: SimpleRequest, context: Context) async throws -> SimpleResponse
 
-    /// A response for each of the request's parameters.
+    /// Sends a response for each of the request's parameters.
     func streamingOutputCall(_ request: StreamingOutputCallRequest, responses: ResponseWriter<StreamingOutputCallResponse>, context: Context) async throws
 
-    /// The sizes of all requests, added up.
+    /// Returns the sum of the sizes of all requests.
     func streamingInputCall(_ requests: RequestStream<StreamingInputCallRequest>, context: Context) async throws -> StreamingInputCallResponse
 
-    /// Each request is answered as it comes.
+    /// Responds to each request when it arrives.
     func fullDuplexCall(_ requests: RequestStream<StreamingOutputCallRequest>, responses: ResponseWriter<StreamingOutputCallResponse>, context: Context) async throws
 
-    /// The requests are answered when the last one has come.
+    /// Responds to all requests after the last one.
     func halfDuplexCall(_ requests: RequestStream<StreamingOutputCallRequest>, responses: ResponseWriter<StreamingOutputCallResponse>, context: Context) async throws
 
-    /// No server implements it.
+    /// A method that no server implements.
     func unimplementedCall(_ request: Empty, context: Context) async throws -> Empty
 }
 
@@ -61,23 +61,23 @@ struct TestServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(TestServiceMethods.emptyCall, request, options: options)
     }
 
-    /// One request, one response of the size asked for.
+    /// Returns one response of the requested size.
     func unaryCall(_ request: SimpleRequest, options: CallOptions = CallOptions()) async throws -> SimpleResponse {
         try await transport.unary(TestServiceMethods.unaryCall, request, options: options)
     }
 
-    /// A response for each of the request's parameters.
+    /// Sends a response for each of the request's parameters.
     func streamingOutputCall(_ request: StreamingOutputCallRequest, options: CallOptions = CallOptions(), receive: @escaping @Sendable (StreamingOutputCallResponse) async throws -> Void) async throws {
         try await transport.serverStreaming(TestServiceMethods.streamingOutputCall, request, options: options, receive: receive)
     }
 
-    /// No server implements it.
+    /// A method that no server implements.
     func unimplementedCall(_ request: Empty, options: CallOptions = CallOptions()) async throws -> Empty {
         try await transport.unary(TestServiceMethods.unimplementedCall, request, options: options)
     }
 }
 
-/// No server has it.
+/// A service that no server implements.
 protocol UnimplementedServiceHandler: Sendable {
     associatedtype Context: Sendable
 
@@ -97,7 +97,7 @@ enum UnimplementedServiceMethods {
     static let all: [MethodDescriptor] = [unimplementedCall]
 }
 
-/// No server has it.
+/// A service that no server implements.
 struct UnimplementedServiceClient<Transport: CallTransport>: Sendable {
     let transport: Transport
 

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The generator refuses what is wrong with HTTP rules, and names the file and the method.
+/// The generator refuses invalid HTTP rules, and names the file and the method.
 @Suite(.timeLimited) struct RefusedRulesTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// What protoc prints about a file with these methods; empty where it takes them.
+    /// Returns protoc's error messages for a file with these methods; empty on success.
     private static func output(of methods: String) throws -> String {
         let directory = FileManager.default.temporaryDirectory.appending(path: "rules-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// The routes that clients use, and the lists of them: `Tests/Acceptance/routes.txt`, whose lines stay, and the table of
-/// docs/rest.md. With `WRITE_ROUTES=1` in the environment the lists are written.
+/// Compares the routes with their lists: `Tests/Acceptance/routes.txt`, whose lines are never removed because clients use them, and
+/// the table of docs/rest.md. With `WRITE_ROUTES=1` in the environment the lists are written.
 @Suite(.timeLimited) struct RouteListTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -6,7 +6,7 @@ import Testing
 import Wire
 import WireTesting
 
-/// REST over HTTP/2, without a socket: the routes of rest_shapes.proto.
+/// Tests REST over HTTP/2, without a socket, with the routes of rest_shapes.proto.
 @Suite(.timeLimited) struct RESTAdapterTests {
     private let client: RawClient
 
@@ -99,7 +99,7 @@ import WireTesting
         return "\(reply[":status"] ?? "") \(text(reply))"
     }
 
-    // MARK: the examples of google/api/http.proto
+    // MARK: The examples of google/api/http.proto
 
     @Test(arguments: [
         ("GET", "/v1/named/123456", "", #"{"text":"named/123456"}"#),
@@ -116,7 +116,7 @@ import WireTesting
         #expect(try answer(method, path, body) == "200 \(response)")
     }
 
-    // MARK: requests
+    // MARK: Requests
 
     @Test(arguments: [
         ("text=a+b%26&deep=true&ratio=1.5&token=AQI", #"{"text":"a b&","deep":true,"token":"AQI=","ratio":1.5}"#),
@@ -196,7 +196,7 @@ import WireTesting
         #expect(try call("PUT", "/v1/messages/1", "{}", more: [("content-encoding", "br")])[":status"] == "501")
     }
 
-    // MARK: bodies that are not JSON
+    // MARK: Bodies that are not JSON
 
     @Test func rawBodyGoesBothWays() throws {
         #expect(
@@ -209,12 +209,12 @@ import WireTesting
 
     @Test func bodyInPiecesBecomesMessages() throws {
         let reply = try call("POST", "/v1/bodies/a", String(repeating: "x", count: 2500), type: "video/mp4")
-        // A piece is at most a message's limit; the first has the fields of the path and the content type.
+        // A piece is at most as long as a message; the first has the fields of the path and the content type.
         #expect(text(reply).contains(#""messageId":"a""#) && text(reply).contains("[video/mp4|1000][|1000][|500]"))
         #expect(try answer("POST", "/v1/bodies/b") == #"200 {"messageId":"b","text":"[|0]"}"#)
     }
 
-    // MARK: responses
+    // MARK: Responses
 
     @Test func fieldOfAResponseIsAtTheTopLevel() throws {
         #expect(try answer("GET", "/v1/messages") == #"200 [{"text":"a"},{"text":"b"}]"#)
@@ -244,7 +244,7 @@ import WireTesting
         #expect(reply[":status"] == "200")
         #expect(text(reply).hasPrefix(start))
         #expect(reply.closeCode == HTTP2ErrorCode.internalError.rawValue)
-        // Before its first message a stream fails as every call.
+        // Before its first message a stream fails like every call.
         let early = try call("GET", "/v1/bodies/a:\(verb)?fails=true")
         #expect(early[":status"] == "400" && early.closeCode == 0)
         #expect(text(early).contains(#""message":"stopped""#))
@@ -271,7 +271,7 @@ import WireTesting
         let unknown = try call("GET", "/v1/messages/1/x")
         #expect(unknown[":status"] == "404")
         #expect(text(unknown).contains(#""status":"NOT_FOUND""#))
-        // A path that no route begins like is another protocol's.
+        // A path that begins like no route belongs to another protocol.
         #expect(try text(call("GET", "/v2")).contains(#""code":"unimplemented""#))
     }
 
@@ -292,11 +292,11 @@ import WireTesting
         #expect(
             try call("GET", "/v1/messages/1", more: [("grpc-timeout", "x"), ("connect-timeout-ms", "100")])[":status"]
                 == "200")
-        // The loop's time stands still, and a limit of nothing has passed.
+        // The loop's clock does not advance, so the timeout does not expire.
         #expect(try call("GET", "/v1/messages/1", more: [("grpc-timeout", "1S")])[":status"] == "200")
     }
 
-    // MARK: styles
+    // MARK: Styles
 
     @Test func nestedStyleWritesInitialValuesAndIgnoresTheUnknown() throws {
         #expect(

@@ -165,7 +165,7 @@ import Wire
         #expect(text(reply).contains(explanation))
     }
 
-    // MARK: what is no call
+    // MARK: Requests that are not calls
 
     @Test(arguments: [
         ("Echo", "text/plain", "POST", "415"), ("Echo", "", "POST", "415"), ("Echo", "application/xml", "POST", "415"),
@@ -274,7 +274,7 @@ import Wire
         }
     }
 
-    // MARK: the end of a request behind its answer
+    // MARK: Requests that end after their response
 
     @Test func aClientMayGoOnAfterItsAnswer() throws {
         let json = try call("Nothing", "application/json", hiJSON, isWhole: false)

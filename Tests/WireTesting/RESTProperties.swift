@@ -2,7 +2,7 @@ import Basics
 import REST
 import Wire
 
-/// What holds for any bytes at all in path templates, paths, queries and forms.
+/// Properties of path templates, paths, queries and forms for any input.
 public enum RESTProperties {
     /// The inputs that the fuzzer begins with.
     public static let seeds: [[UInt8]] = [
@@ -30,7 +30,8 @@ public enum RESTProperties {
         checkForm(input)
     }
 
-    /// A template is read again as it was written, and a path made of it gives the values that it was made of.
+    /// Checks that a template is the same after it was written and parsed again, and that a path made from it yields the same
+    /// values.
     private static func checkTemplate(_ text: String) {
         guard let template = try? RouteTemplate(parsing: text) else { return }
         guard let again = try? RouteTemplate(parsing: template.text), again == template else {
@@ -39,7 +40,7 @@ public enum RESTProperties {
         checkExpansion(of: template) { Array("v\($0)/%:é ".utf8) }
     }
 
-    /// Checks that a path in which `value` stands for each wildcard matches its template with these values.
+    /// Checks that a path with `value` in place of each wildcard matches its template with these values.
     public static func checkExpansion(of template: RouteTemplate, value: (Int) -> [UInt8]) {
         var tree = RouteTree()
         tree.insert(template, route: 0)
@@ -60,7 +61,7 @@ public enum RESTProperties {
         for variable in template.variables {
             let segments = texts[variable.segments]
             let isOne = segments.count == 1 && template.segments[variable.segments.lowerBound] != .several
-            // Within a value of several segments an escaped slash stays one.
+            // In a value of several segments an escaped slash is kept.
             let expected = segments.map { isOne ? $0.value : keepingEscapedSlash($0.escaped) }
             guard let got = parsed.value(of: variable, in: template), got == Array(expected.joined(separator: [0x2F]))
             else {
@@ -94,7 +95,7 @@ public enum RESTProperties {
         }
     }
 
-    /// Parameters are read again as they were written.
+    /// Checks that parameters are the same after they were written and parsed again.
     private static func checkQuery(_ input: [UInt8]) {
         guard let fields = try? URLEncodedForm.parse(input) else { return }
         let pairs = fields.map {

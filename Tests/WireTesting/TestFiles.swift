@@ -49,14 +49,14 @@ public enum TestFiles {
     public static let comments = #"""
         gateway.test.Echo	A method of every kind.
         gateway.test.Scalars	One field of every type.
-        gateway.test.Choices.again	Again.
-        gateway.test.Tree	Contains itself, and is contained in another that it contains.
-        gateway.test.Names	Names that Swift or the generated code want for themselves.
-        gateway.test.Colour.COLOUR_VERDANT	Another name for green.
-        gateway.test.Messaging	The examples of the comment.
-        gateway.test.Messaging.GetFile	A file of any depth.
+        gateway.test.Choices.again	A recursive case.
+        gateway.test.Tree	A message that contains itself, directly and through another message.
+        gateway.test.Names	Names that Swift or the generated code reserve.
+        gateway.test.Colour.COLOUR_VERDANT	An alias of green.
+        gateway.test.Messaging	The examples of google/api/http.proto's comment.
+        gateway.test.Messaging.GetFile	Returns a file at any depth.
         gateway.test.Bodies	Bodies that are not JSON, and streams.
-        gateway.test.StreamRequest.fails	The stream fails behind the last message.
-        gateway.test.StyledRequest.failure	The call fails with this status's number.
+        gateway.test.StreamRequest.fails	The stream fails after the last message.
+        gateway.test.StyledRequest.failure	The number of the status with which the call fails.
         """#
 }

@@ -59,7 +59,7 @@ public enum Colour: ProtobufEnum {
     /// A number that has no name here.
     case unrecognized(Int32)
 
-    /// Another name for green.
+    /// An alias of green.
     public static var verdant: Self { .green }
     /// Every value that has a name.
     public static var allCases: [Self] { [.unspecified, .red, .green, .infrared] }
@@ -502,12 +502,12 @@ public struct Maps: Message {
 public struct Choices: Message {
     public static var fullName: String { "gateway.test.Choices" }
 
-    /// Which one it is.
+    /// The choice between the cases.
     public indirect enum Choice: Sendable, Equatable {
         case text(String)
         case number(Int32)
         case scalars(Scalars)
-        /// Again.
+        /// A recursive case.
         case again(Choices)
         case colour(Colour)
     }
@@ -582,7 +582,7 @@ public struct Choices: Message {
     }
 }
 
-/// Contains itself, and is contained in another that it contains.
+/// A message that contains itself, directly and through another message.
 public struct Tree: Message {
     public static var fullName: String { "gateway.test.Tree" }
 
@@ -719,7 +719,7 @@ public struct Tree: Message {
     }
 }
 
-/// Names that Swift or the generated code want for themselves.
+/// Names that Swift or the generated code reserve.
 public struct Names: Message {
     public static var fullName: String { "gateway.test.Names" }
 

@@ -4,7 +4,7 @@
 import Proto
 import Wire
 
-/// The examples of the comment.
+/// The examples of google/api/http.proto's comment.
 public protocol MessagingHandler: Sendable {
     associatedtype Context: Sendable
 
@@ -18,7 +18,7 @@ public protocol MessagingHandler: Sendable {
 
     func listMessages(_ request: GetMessageRequest, context: Context) async throws -> TextMessages
 
-    /// A file of any depth.
+    /// Returns a file at any depth.
     func getFile(_ request: GetNamedMessageRequest, context: Context) async throws -> TextMessage
 
     func search(_ request: SearchRequest, context: Context) async throws -> SearchRequest
@@ -61,7 +61,7 @@ public enum MessagingMethods {
     ]
 }
 
-/// The examples of the comment.
+/// The examples of google/api/http.proto's comment.
 public struct MessagingClient<Transport: CallTransport>: Sendable {
     public let transport: Transport
 
@@ -87,7 +87,7 @@ public struct MessagingClient<Transport: CallTransport>: Sendable {
         try await transport.unary(MessagingMethods.listMessages, request, options: options)
     }
 
-    /// A file of any depth.
+    /// Returns a file at any depth.
     public func getFile(_ request: GetNamedMessageRequest, options: CallOptions = CallOptions()) async throws -> TextMessage {
         try await transport.unary(MessagingMethods.getFile, request, options: options)
     }
@@ -779,7 +779,7 @@ public struct StreamRequest: Message {
 
     public var name: String = ""
     public var count: Int32 = 0
-    /// The stream fails behind the last message.
+    /// The stream fails after the last message.
     public var fails: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -829,7 +829,7 @@ public struct StyledRequest: Message {
     public var age: Int32 = 0
     public var tags: [String] = []
     public var photo: FormFile?
-    /// The call fails with this status's number.
+    /// The number of the status with which the call fails.
     public var failure: Int32 = 0
     public var unknownFields = UnknownFields()
 

@@ -15,7 +15,7 @@ import Testing
         return archive ?? []
     }
 
-    /// `good` with the bytes at an offset from a record replaced.
+    /// Returns `good` with the bytes at an offset from a record replaced.
     private static func patched(
         _ signature: UInt32, number: Int = 0, at offset: Int, _ bytes: [UInt8]
     ) -> [UInt8] {

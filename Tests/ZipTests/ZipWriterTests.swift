@@ -54,7 +54,7 @@ import Testing
         _ = try writer.begin("behind", time: ZipScene.time, largestSize: 1)
         _ = writer.end()
         let end = writer.finish()
-        // The directory alone says where everything is.
+        // The directory alone contains all positions.
         let source = SparseArchive(end: end, size: Int64(4097) << 20 + 1000)
         let directory = try ZipDirectory(source.placed(), limits: ZipLimits())
         #expect(directory.records.map(\.entry.size) == [4097 << 20, 0])
@@ -87,12 +87,12 @@ import Testing
     }
 }
 
-/// The end of an archive whose contents are not in memory.
+/// The end of an archive whose contents are not held in memory.
 private struct SparseArchive: ZipSource {
     let end: [UInt8]
     var size: Int64
 
-    /// Puts the end where its records say that the directory begins.
+    /// Returns the end at the position that its records state.
     func placed() -> SparseArchive {
         let record = end.count - ZipFormat.endRecordBytes - ZipFormat.zip64EndLocatorBytes - 8
         let offset = (0..<8).reversed().reduce(Int64(0)) { $0 << 8 | Int64(end[record + $1]) }

@@ -3,7 +3,7 @@
 
 import Wire
 
-/// What is measured: a message that comes back as it went.
+/// The measured service: it returns the message unchanged.
 protocol EchoHandler: Sendable {
     associatedtype Context: Sendable
 
@@ -23,7 +23,7 @@ enum EchoMethods {
     static let all: [MethodDescriptor] = [say]
 }
 
-/// What is measured: a message that comes back as it went.
+/// The measured service: it returns the message unchanged.
 struct EchoClient<Transport: CallTransport>: Sendable {
     let transport: Transport
 

@@ -5,7 +5,7 @@ package struct ObjectFilter: Sendable, Hashable {
         case not(Expression)
         /// All children match; without children, every object matches.
         case all([Expression])
-        /// At least one child matches.
+        /// The disjunction of its children: at least one matches.
         case any([Expression])
     }
 

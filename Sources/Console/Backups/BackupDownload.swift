@@ -1,7 +1,7 @@
 import Foundation
 import HTTPTypes
 
-/// The download of a backup, as a browser gets it.
+/// The download of a backup by a browser.
 enum BackupDownload {
     private struct Failure: Decodable {
         struct Reason: Decodable {
@@ -11,10 +11,10 @@ enum BackupDownload {
         let error: Reason
     }
 
-    /// The archive as it is made, or the gateway's reason why there is none, in words for the user. An archive that is not whole
-    /// breaks off, as the gateway's own response does.
+    /// Returns the archive while it is made, or the gateway's reason for its refusal, as a text for the user. The download of an
+    /// incomplete archive is aborted, as the gateway's own response is.
     ///
-    /// - Parameter answer: the gateway's response by REST.
+    /// - Parameter answer: the gateway's REST response.
     static func response(_ answer: HTTPResponse, named name: String) -> HTTPResponse {
         guard answer.status == 200 else { return refusal(answer) }
         let fields: HTTPFields = [

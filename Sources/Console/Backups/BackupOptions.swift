@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a page wants in a backup.
+/// The options of a backup that a page requests.
 struct BackupOptions: Decodable, Sendable {
     static let form = #"{"withoutObjects": true or false}"#
 
@@ -12,9 +12,9 @@ struct BackupOptions: Decodable, Sendable {
     }
 }
 
-/// Where the browser gets it.
+/// The address from which the browser downloads the archive.
 struct BackupOffer: Encodable {
-    /// What stands before the ticket.
+    /// The part of the query before the ticket.
     static let query = "?ticket="
 
     let path: String

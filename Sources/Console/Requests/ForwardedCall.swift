@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// A browser's call on its way to the gateway, whose answer goes back as the console's.
+/// The body of a browser's call that is passed to the gateway; the response is returned as the console's.
 final class ForwardedCall: HTTPBodySink {
     private let call: any HTTPBodySink
     private let refused: () -> Void
 
-    /// - Parameter refused: told when the gateway does not take the session's token any more: its user's password or role
-    ///   was changed, or the user is gone.
+    /// - Parameter refused: called if the gateway no longer accepts the session's token: the user's password or role was changed,
+    ///   or the user was deleted.
     init(_ call: any HTTPBodySink, refused: @escaping () -> Void) {
         self.call = call
         self.refused = refused

@@ -6,18 +6,18 @@ import RPC
 import ThreadCalls
 import Wire
 
-/// What came of a call.
+/// The outcome of a call.
 enum CallOutcome<Answer> {
     case answered(Answer)
-    /// The response that tells the browser of the refusal.
+    /// The response that reports the refusal to the browser.
     case refused(HTTPResponse)
 }
 
-/// The gateway's calls, as the console makes them for a browser.
+/// The calls of the gateway's API that the console makes or passes on for a browser.
 struct GatewayCalls: Sendable {
-    /// Takes the calls of browsers, which are Connect's, and backups.
+    /// Handles the calls of browsers, which use the Connect protocol, and backups.
     let handler: any HTTPRequestHandler
-    /// Takes the console's own.
+    /// Handles the console's own calls.
     let local: LocalCalls
 
     func signIn(
@@ -42,7 +42,7 @@ struct GatewayCalls: Sendable {
         _ = unary(SessionServiceMethods.logout, request, for: head) { (response: LogoutResponse) in response }
     }
 
-    /// Passes a browser's own call on.
+    /// Passes a browser's call on.
     ///
     /// - Parameter method: its path.
     func forward(_ method: String, _ token: Secret, _ head: HTTPRequestHead) -> HTTPDisposition {
@@ -53,9 +53,9 @@ struct GatewayCalls: Sendable {
         }
     }
 
-    /// Begins a backup, by its route over REST.
+    /// Starts a backup by its REST route.
     ///
-    /// - Returns: the gateway's response: the archive's bytes as they are made, or the failure in JSON.
+    /// - Returns: the gateway's response: the archive's bytes while they are made, or the error in JSON.
     func backup(_ options: BackupOptions, _ token: Secret, for head: HTTPRequestHead) -> HTTPResponse {
         guard let route = BackupServiceMethods.routes.first else { return .refusal(.failure) }
         head.leaveLogToCall()
@@ -82,17 +82,17 @@ struct GatewayCalls: Sendable {
 }
 
 extension HTTPRequestHead {
-    /// Fields of the browser's request that the call has, too: nothing of the session goes on.
+    /// The header fields of the browser's request that are passed on with the call; none of them belongs to the session.
     private static let kept: Set<String> = ["x-organization", "x-forwarded-for", "traceparent"]
-    /// The fields of a browser's own call that concern Connect.
+    /// The header fields of the Connect protocol, which are passed on with a browser's own call.
     private static let keptOfConnect: Set<String> = ["connect-protocol-version", "connect-timeout-ms"]
 
-    /// The call has a line in the log, under the request's name: one is enough.
+    /// Leaves the log line to the call, which is logged under the request's name.
     fileprivate func leaveLogToCall() { notes.isCall = true }
 
-    /// The browser's call, as it goes on.
+    /// Returns the browser's call as it is passed on.
     ///
-    /// - Parameter json: the body, where it is not the browser's own.
+    /// - Parameter json: the body if it is not the browser's own.
     fileprivate func forwarded(to path: String, _ token: Secret, json: [UInt8]? = nil) -> HTTPRequestHead {
         let type = json == nil ? self.fields["content-type"] ?? "" : "application/json"
         var fields: HTTPFields = ["host": self.fields["host"] ?? "", "content-type": type]
@@ -102,7 +102,7 @@ extension HTTPRequestHead {
             origin: origin)
     }
 
-    /// The sender of this request as the caller of a call that the console makes.
+    /// Returns the sender of this request as the caller of a call that the console makes.
     fileprivate func caller(_ token: Secret?) -> LocalCalls.Caller {
         LocalCalls.Caller(peer: peer, fields: callFields(Self.kept, token), socket: socket)
     }

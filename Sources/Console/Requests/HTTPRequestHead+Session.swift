@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// What a browser says of a request beside what it asks for.
+/// The properties of a browser's request that concern the session.
 extension HTTPRequestHead {
-    /// Whether a page of the console itself makes the request, as the browser says and no page can
-    /// (W3C Fetch Metadata, section 2.3).
+    /// Whether a page of the console itself makes the request. The browser says so, and pages cannot change it (W3C Fetch Metadata,
+    /// section 2.3).
     var isSameOrigin: Bool { fields.values(of: "sec-fetch-site") == ["same-origin"] }
 
-    /// The value of the session's cookie; `nil` where there is none, or more than one.
+    /// The value of the session's cookie; `nil` if there is none, or more than one.
     var sessionCookie: String? {
         let cookies = fields.values(of: "cookie").flatMap { $0.split(separator: ";") }.compactMap { pair in
             let pair = pair.drop { $0 == " " }
@@ -15,9 +15,9 @@ extension HTTPRequestHead {
         return cookies.count == 1 ? cookies.first.map(String.init) : nil
     }
 
-    /// What a page shows to be of the session.
+    /// The token by which a page proves that it belongs to the session.
     var sessionToken: String? { fields["x-console-token"] }
 
-    /// Whether somebody wants it, and not a page that looks for news by itself.
+    /// Whether the user caused the request, rather than a page's periodic refresh.
     var isByPerson: Bool { fields["x-console-background"] == nil }
 }

@@ -2,15 +2,15 @@ import Foundation
 import HTTPTypes
 
 extension HTTPResponse {
-    /// What a page may do (CSP Level 3): run the console's own scripts and styles, talk to the console, and nothing else.
-    /// It stands in no frame, sends no form, and writes no text into itself that could be read as markup.
+    /// The permissions of a page (CSP Level 3): the console's own scripts, styles and requests, and nothing else. It may not be
+    /// framed, submits no forms, and inserts no text that could be interpreted as markup.
     private static let contentPolicy = [
         "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
         "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     ].joined(separator: "; ")
 
-    /// An answer of the console, kept by no cache and taken for nothing but what it is.
+    /// Returns a response of the console, which is not cached and whose content type is not guessed.
     static func console(_ status: Int, _ fields: HTTPFields = [:], body: Body = .bytes([])) -> HTTPResponse {
         HTTPResponse(status: status, fields: fields, body: body).securedForConsole
     }
@@ -28,7 +28,7 @@ extension HTTPResponse {
         return .console(refusal.status, fields, body: .bytes(refusal.error.json))
     }
 
-    /// The same with what every answer of the console says.
+    /// The response with the header fields that every response of the console has.
     var securedForConsole: HTTPResponse {
         var response = self
         for (name, value) in [

@@ -1,8 +1,8 @@
 import HTTPTypes
 
-/// Takes the body of a request of the console's own, which is small, and answers it.
+/// Receives the small body of a request to the console itself, and responds to it.
 final class SmallBody: HTTPBodySink {
-    /// Bytes: a password has 1024 at most.
+    /// The longest body, in bytes; a password has 1024 at most.
     private static let limit = 16 * 1024
 
     private var bytes: [UInt8] = []

@@ -2,9 +2,9 @@ import Basics
 import Crypto
 import Proto
 
-/// A browser in which somebody is signed in.
+/// The session of a signed-in user in a browser.
 final class Session: Sendable {
-    /// How long an address of a backup can be used, in seconds.
+    /// The validity of the address of a backup, in seconds.
     private static let ticketSeconds: Int64 = 60
 
     private struct Ticket {
@@ -18,7 +18,7 @@ final class Session: Sendable {
     let beganAt: UnixTime
     private let tokenDigest: [UInt8]
     private let tokens: Lock<UserTokens>
-    /// One at a time: a new one takes the place of the one before.
+    /// The current ticket; a new one replaces it.
     private let ticket = Lock<Ticket?>(nil)
 
     init(key: SessionKey, tokenDigest: [UInt8], user: User, tokens: UserTokens, beganAt: UnixTime) {
@@ -29,16 +29,17 @@ final class Session: Sendable {
         self.beganAt = beganAt
     }
 
-    /// Whether a script that shows `token` is the console's: other pages, and whoever has the cookie only, do not know it.
+    /// Whether `token` proves that a request comes from a script of the console: other pages do not know it, nor does anyone who
+    /// has only the cookie.
     func admits(token: String?) -> Bool {
         token.map { constantTimeEqual(SessionSecret.digest($0), tokenDigest) } ?? false
     }
 
     var refreshToken: Secret { tokens.withLock { $0.refresh } }
 
-    /// The user's access token, exchanged for a new one by `renew` where it nears its end.
+    /// Returns the user's access token, exchanged by `renew` if it expires soon.
     ///
-    /// Others of the same session wait meanwhile, each on its own connection's thread: a refresh token is good once.
+    /// Other requests of the session wait meanwhile, each on its own connection's thread: a refresh token can be used once.
     func accessToken(
         at now: UnixTime, renew: (_ refreshToken: Secret, _ now: UnixTime) -> CallOutcome<UserTokens>
     ) -> CallOutcome<Secret> {
@@ -53,7 +54,7 @@ final class Session: Sendable {
         }
     }
 
-    /// - Returns: what redeems the backup, once and soon.
+    /// - Returns: the ticket for the backup, which is valid once and for a short time.
     func offer(_ options: BackupOptions, at now: UnixTime) -> String {
         let text = SessionSecret.random()
         let ticket = Ticket(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a page knows of its session.
+/// The description of a session for its pages.
 struct SessionDescription: Encodable {
     private struct Person: Encodable {
         let organization: String
@@ -29,12 +29,12 @@ struct SessionDescription: Encodable {
     }
 }
 
-/// What a session's scripts have to show; told once, at its beginning.
+/// The token that a session's scripts must send; returned once, when the session begins.
 struct SessionGrant: Encodable {
     let token: String
 }
 
-/// What somebody who wants to sign in sends.
+/// The request body of a sign-in.
 struct SignIn: Decodable {
     static let form = #"{"organization": …, "userName": …, "password": …}"#
 

@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 
-/// What a browser shows to be let in: 256 random bits each, of which the gateway keeps the digest.
+/// The secrets of a session, its cookie and its token: 256 random bits each. The gateway keeps only their digests.
 enum SessionSecret {
     static func random() -> String { Base64.encodeURL(Random.bytes(32)) }
 
@@ -17,8 +17,8 @@ struct SessionKey: Hashable, Sendable {
     }
 }
 
-/// The cookie of a session: for this host only, for no script, and from no other site's page (RFC 6265bis, sections 4.1.3
-/// and 5.5). Browsers take it over TLS, and those of Chromium and Firefox from loopback without.
+/// The cookie of a session: for this host only, not readable by scripts, and not sent with requests of other sites (RFC 6265bis,
+/// sections 4.1.3 and 5.5). Browsers accept it over TLS; Chromium and Firefox accept it from loopback without TLS.
 enum SessionCookie {
     static let name = "__Host-console"
 

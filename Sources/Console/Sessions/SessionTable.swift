@@ -1,13 +1,13 @@
 import Basics
 import Proto
 
-/// The sessions of the console: in memory only, bounded in number and in time.
+/// The sessions of the console: in memory only, limited in number and duration.
 ///
-/// A session is found by the digest of its cookie, so that the table holds nothing that a browser could show.
+/// A session is found by the digest of its cookie, so the table holds nothing that a browser could present.
 final class SessionTable: Sendable {
     struct Opened {
         let session: Session
-        /// For the browser; kept nowhere.
+        /// The value for the browser; not stored.
         let cookie: String
         let token: String
     }
@@ -24,7 +24,7 @@ final class SessionTable: Sendable {
         self.configuration = configuration
     }
 
-    /// - Returns: `nil` where there are as many sessions as there may be.
+    /// - Returns: `nil` if the largest number of sessions is reached.
     func open(for user: User, _ tokens: UserTokens, at now: UnixTime) -> Opened? {
         let (cookie, token) = (SessionSecret.random(), SessionSecret.random())
         let session = Session(
@@ -44,8 +44,8 @@ final class SessionTable: Sendable {
     }
 
     /// - Parameters:
-    ///   - cookie: the session's; `nil` = none was shown.
-    ///   - isActivity: whether it counts as use: a page that looks for news by itself is nobody at work.
+    ///   - cookie: the session's; `nil` = the request had none.
+    ///   - isActivity: whether the request counts as activity; a page's periodic refresh does not.
     func session(cookie: String?, at now: UnixTime, isActivity: Bool) -> Session? {
         guard let cookie else { return nil }
         let key = SessionKey(cookie)

@@ -2,10 +2,10 @@ import Basics
 import Crypto
 import Proto
 
-/// The tokens that a user's password opened, for the console to use; none of them leaves the gateway.
+/// The tokens from a user's sign-in, for use by the console; they never leave the gateway.
 struct UserTokens: Sendable {
     let access: Secret
-    /// From then on another access token is asked for.
+    /// The time from which a new access token is requested.
     let renewAt: UnixTime
     let refresh: Secret
 
@@ -20,7 +20,7 @@ struct UserTokens: Sendable {
     private init(_ access: String, _ expiresAt: Int64, _ refresh: String, at now: UnixTime) {
         self.access = Secret(access)
         self.refresh = Secret(refresh)
-        // Three quarters into its life: whatever the lifetime is, time is left for the call itself.
+        // After three quarters of its lifetime: for any lifetime, enough is left for the call itself.
         renewAt = now.adding(seconds: max(0, expiresAt - now.seconds) * 3 / 4)
     }
 }

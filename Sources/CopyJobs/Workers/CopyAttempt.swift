@@ -32,7 +32,7 @@ struct CopyAttempt: Sendable {
         }
     }
 
-    // MARK: copying
+    // MARK: Copying
 
     private func copy() async throws -> CopyItemState {
         guard let route else {
@@ -126,7 +126,7 @@ struct CopyAttempt: Sendable {
         return result
     }
 
-    // MARK: what becomes of it
+    // MARK: Result
 
     private func isCanceled() async throws -> Bool {
         // A job that was deleted with its organization counts as canceled.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The one string that apps accept in place of a file, typed, pasted or scanned: the members of
-/// `archebase-endpoints.json`, and `device_id` beside them, as JSON on one line.
+/// The string that apps accept instead of a file, typed, pasted or scanned: JSON on one line, with the members of
+/// `archebase-endpoints.json` and `device_id`.
 package struct ConfigurationString: Encodable, Sendable, Hashable {
     package let endpoints: Endpoints
     package let deviceID: String
@@ -29,7 +29,7 @@ package struct ConfigurationString: Encodable, Sendable, Hashable {
 }
 
 extension Endpoints {
-    /// The file `archebase-endpoints.json`, without a line's end behind it.
+    /// Returns the content of the file `archebase-endpoints.json`, without a final line feed.
     package func text() throws -> String {
         String(decoding: try DeviceFolder.encoder.encode(self), as: UTF8.self)
     }

@@ -10,14 +10,14 @@ package final class DeliveredFiles: Sendable {
     /// One file that arrived.
     package struct Line: Codable, Sendable, Hashable {
         package let path: String
-        /// Bytes.
+        /// The size in bytes.
         package let size: Int64
-        /// Nanoseconds since 1970, of the last write.
+        /// The time of the last write, in nanoseconds since 1970.
         package let modified: Int64
-        /// CRC-64/XZ of the bytes, decimal; `nil` = not known.
+        /// CRC-64/XZ of the bytes, decimal; `nil` = unknown.
         package let crc64: String?
         package let fileID: String
-        /// Seconds since 1970, when the gateway confirmed it.
+        /// The time of the confirmation, in seconds since 1970.
         package let at: Int64
 
         enum CodingKeys: String, CodingKey {
@@ -31,7 +31,7 @@ package final class DeliveredFiles: Sendable {
         let size: Int64
     }
 
-    /// Lines that are kept whether or not their files are there.
+    /// The number of lines that are kept even if their files do not exist any more.
     private static let newestKept = 100_000
 
     /// What the lines tell, without them: 16 bytes of a file's identity and 16 of its content.
@@ -67,7 +67,8 @@ package final class DeliveredFiles: Sendable {
         self.known = Lock(known)
     }
 
-    /// The file at `path`, opened and locked; it is the one that other processes find there.
+    /// Opens and locks the file at `path`; other processes may have replaced it, so this is repeated until the locked file is the
+    /// one at the path.
     private static func locked(_ path: String) throws(DeviceFolder.Failure) -> Int32 {
         while true {
             let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -82,7 +83,7 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// Whether nobody put another file in the place of the one that is open.
+    /// Whether the open file is still the one at the path.
     private static func isAt(_ path: String, _ file: Int32) -> Bool {
         var (named, opened) = (stat(), stat())
         return lstat(path, &named) == 0 && fstat(file, &opened) == 0 && named.st_ino == opened.st_ino
@@ -91,7 +92,7 @@ package final class DeliveredFiles: Sendable {
     /// Number of files that the record knows.
     package var count: Int { known.withLock { $0.identities.count } }
 
-    /// Whether the file arrived in this state, under this path.
+    /// Whether the file was confirmed in this version, under this path.
     package func contains(_ source: SourceIdentity) -> Bool {
         let identity = Self.identity(source.path, source.size, source.modified)
         return known.withLock { $0.identities.contains(identity) }
@@ -105,7 +106,7 @@ package final class DeliveredFiles: Sendable {
     /// Whether any file of this size arrived: others need not be read to be compared.
     package func mayContain(size: Int64) -> Bool { known.withLock { $0.sizes.contains(size) } }
 
-    /// Returns when the line is on the disk.
+    /// Appends a line. It is durable on return.
     package func add(_ source: SourceIdentity, crc64: UInt64?, fileID: String, at time: UnixTime) throws(DeviceFolder
         .Failure)
     {
@@ -125,14 +126,14 @@ package final class DeliveredFiles: Sendable {
         defer { close(descriptor) }
         let end = lseek(descriptor, 0, SEEK_END)
         guard end >= 0 else { throw .last("write", path) }
-        // What a crash left of a line stays a line of its own, which nobody can read.
+        // A partial line left by a crash is ended, so that it does not spoil the next one.
         var last: UInt8 = 0x0A
         guard end == 0 || pread(descriptor, &last, 1, end - 1) == 1 else { throw .last("read", path) }
         let bytes = last == 0x0A ? line : [0x0A] + line
         let written = pwrite(descriptor, bytes, bytes.count, end)
         guard written == bytes.count, fdatasync(descriptor) == 0 else {
             let failure = DeviceFolder.Failure.last("write", path)
-            // A full disk takes the beginning of a line alone.
+            // A full disk may store only the beginning of a line.
             if written > 0 { ftruncate(descriptor, end) }
             throw failure
         }
@@ -145,7 +146,7 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// Calls `body` with each line of the record, the oldest first.
+    /// Calls `body` with each line of the record, oldest first.
     package static func forEach(in folder: DeviceFolder, _ body: (Line) -> Void) throws(DeviceFolder.Failure) {
         let file = open(folder.deliveredPath, O_RDONLY | O_CLOEXEC)
         if file < 0, errno == ENOENT { return }
@@ -154,9 +155,9 @@ package final class DeliveredFiles: Sendable {
         try forEachLine(file, folder.deliveredPath) { line, _ in body(line) }
     }
 
-    // MARK: lines
+    // MARK: Lines
 
-    /// What follows the last line break is left out.
+    /// Calls `body` with each line; text after the last line feed is ignored.
     private static func forEachLine(
         _ descriptor: Int32, _ path: String, _ body: (Line, ArraySlice<UInt8>) -> Void
     ) throws(DeviceFolder.Failure) {
@@ -173,7 +174,7 @@ package final class DeliveredFiles: Sendable {
             rest += block[..<count]
             var start = rest.startIndex
             while let end = rest[start...].firstIndex(of: 0x0A) {
-                // A line that a power loss left without its bytes tells nothing: its file is uploaded again.
+                // A line whose bytes were lost in a power loss is ignored: its file is uploaded again.
                 let text = rest[start..<end]
                 if let line = try? decoder.decode(Line.self, from: Data(text)) { body(line, text) }
                 start = end + 1
@@ -182,7 +183,7 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// Drops the oldest lines of files that are gone, where there are more than twice as many lines as are kept.
+    /// Removes the oldest lines of files that do not exist any more, if there are more than twice as many lines as are kept.
     private static func compact(_ path: String) throws(DeviceFolder.Failure) {
         let file = open(path, O_RDWR | O_CLOEXEC)
         if file < 0, errno == ENOENT { return }
@@ -206,7 +207,7 @@ package final class DeliveredFiles: Sendable {
         }
     }
 
-    /// The first 64 bits of a digest: two of 100,000 files are the same by chance once in 10^9 devices.
+    /// Returns the first 64 bits of a digest: two of 100,000 files are equal by chance on one of 10^9 devices.
     private static func identity(_ path: String, _ size: Int64, _ modified: Int64) -> UInt64 {
         Digest.sha256(Array("\(path)\u{0}\(size)\u{0}\(modified)".utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -1,8 +1,8 @@
-/// What InitDevice gave: `archebase-config.json`, as the SDKs write it.
+/// The result of InitDevice: the content of `archebase-config.json`, in the format of the SDKs.
 package struct DeviceConfiguration: Codable, Sendable, Hashable {
-    /// The device's credential, as ExchangeCredential takes it.
+    /// The device's credential, for ExchangeCredential.
     package var apiKey: String
-    /// On everything that the device uploads.
+    /// The tags of everything that the device uploads.
     package var tags: [String: String]
 
     package init(apiKey: String, tags: [String: String]) {

@@ -2,16 +2,16 @@ import Basics
 import Foundation
 import HTTPClient
 
-/// The folder in which a device keeps what it must not lose.
+/// The folder with a device's persistent data: key, endpoints and the journals of uploads.
 package struct DeviceFolder: Sendable {
-    /// Why a file of the folder cannot be used, as a sentence without a full stop.
+    /// The reason why a file of the folder cannot be used, as a sentence without a full stop.
     package struct Failure: Error, Sendable, Hashable {
         package let message: String
 
         init(_ message: String) { self.message = message }
     }
 
-    /// The greatest size of a configuration; 256 tags of the greatest length fit.
+    /// The largest size of a configuration, in bytes; 256 tags of the largest length fit.
     private static let maximumBytes = 4 << 20
 
     package let path: String
@@ -20,19 +20,19 @@ package struct DeviceFolder: Sendable {
 
     package var configurationPath: String { path + "/archebase-config.json" }
     package var endpointsPath: String { path + "/archebase-endpoints.json" }
-    /// One journal for each upload that is under way.
+    /// The folder with one journal for each unfinished upload.
     package var uploadsPath: String { path + "/uploads" }
-    /// The files that the gateway confirmed.
+    /// The record of the files that the gateway confirmed.
     package var deliveredPath: String { path + "/delivered.jsonl" }
-    /// What came on standard input, until it is uploaded.
+    /// The folder for standard input until it is uploaded.
     package var spoolPath: String { path + "/spool" }
 
-    /// The key and tags; `nil` where the device was never initialized here.
+    /// Returns the key and tags; `nil` if the device was never initialized in this folder.
     package func configuration() throws(Failure) -> DeviceConfiguration? {
         try read(configurationPath)
     }
 
-    /// The key and tags of a device that was initialized here.
+    /// Returns the key and tags of an initialized device; throws if it is not initialized.
     package func initializedConfiguration() throws(Failure) -> DeviceConfiguration {
         guard let configuration = try configuration() else {
             throw Failure("this device has no key yet (\(configurationPath)): run data-gateway init DEVICE_ID")
@@ -40,7 +40,7 @@ package struct DeviceFolder: Sendable {
         return configuration
     }
 
-    /// `nil` where nobody said where the gateway is.
+    /// Returns the gateway's endpoints; `nil` if they were never stored.
     package func endpoints() throws(Failure) -> Endpoints? {
         guard let endpoints: Endpoints = try read(endpointsPath) else { return nil }
         for endpoint in [endpoints.auth, endpoints.gateway, endpoints.deviceInit] {
@@ -59,7 +59,7 @@ package struct DeviceFolder: Sendable {
         try write(endpoints, to: endpointsPath)
     }
 
-    /// Makes the folder of the journals, where it is missing.
+    /// Creates the folder of the journals if it is missing.
     func makeUploads() throws(Failure) {
         do {
             try PrivateFile.makeFolder(uploadsPath)
@@ -85,14 +85,14 @@ package struct DeviceFolder: Sendable {
         }
     }
 
-    /// How the files are written.
+    /// The format of the files.
     static var encoder: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return encoder
     }
 
-    /// In one step, so that neither a crash nor a power loss leaves half a file; mode 0600.
+    /// Replaces the file atomically, so that neither a crash nor a power loss leaves a partial file; mode 0600.
     private func write(_ content: some Encodable, to file: String) throws(Failure) {
         do {
             try FileManager.default.createDirectory(
@@ -106,7 +106,7 @@ package struct DeviceFolder: Sendable {
 }
 
 extension DecodingError {
-    /// The member that is wrong, and the reason.
+    /// The wrong member and the reason.
     fileprivate var place: String {
         let (context, key): (Context, (any CodingKey)?) =
             switch self {

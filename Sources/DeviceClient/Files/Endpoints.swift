@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Where a device finds the gateway: `archebase-endpoints.json`, as the SDKs write it.
+/// The gateway's endpoints for a device: the content of `archebase-endpoints.json`, in the format of the SDKs.
 package struct Endpoints: Codable, Sendable, Hashable {
     package struct Endpoint: Codable, Sendable, Hashable, CustomStringConvertible {
         package enum Scheme: String, Codable, Sendable {
@@ -27,7 +27,7 @@ package struct Endpoints: Codable, Sendable, Hashable {
     package var gateway: Endpoint
     package var deviceInit: Endpoint
 
-    /// The usual ports of one host.
+    /// The default ports of one host.
     package init(scheme: Endpoint.Scheme = .http, host: String = "127.0.0.1") {
         auth = Endpoint(scheme: scheme, host: host, port: 50051)
         gateway = Endpoint(scheme: scheme, host: host, port: 50053)

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import HTTPClient
 
-/// Files that are made of standard input, below the device's folder, each in a directory of its own, until they are uploaded.
+/// Files with the content of standard input, each in a directory of its own below the device's folder, until they are uploaded.
 package struct InputSpool: Sendable {
     private let folder: DeviceFolder
 
@@ -10,8 +10,8 @@ package struct InputSpool: Sendable {
 
     /// Copies everything from `descriptor` to a new file.
     ///
-    /// - Returns: the file, durable.
-    /// - Throws: `DeviceFolder.Failure`; then nothing is left.
+    /// - Returns: the path of the file, which is durable.
+    /// - Throws: `DeviceFolder.Failure`; then no file is left.
     package func receive(_ descriptor: Int32, name: String) async throws -> String {
         try await DiskWork.run {
             let directory = "\(folder.spoolPath)/\(UUID().uuidString.lowercased())"
@@ -53,9 +53,9 @@ package struct InputSpool: Sendable {
         guard fsync(file) == 0 else { throw .last("write", path) }
     }
 
-    /// Removes those of the files that came from standard input, where their uploads ended.
+    /// Removes the spooled files whose uploads ended.
     ///
-    /// - Parameter unfinished: the files whose uploads did not.
+    /// - Parameter unfinished: the files whose uploads did not end.
     package func remove(_ files: [String], besides unfinished: [String]) {
         let root = URL(fileURLWithPath: folder.spoolPath).standardizedFileURL.path
         for file in files.map({ URL(fileURLWithPath: $0).standardizedFileURL.path })

@@ -1,14 +1,13 @@
 import Foundation
 import HTTPClient
 
-/// Which file is uploaded, and in which state: parts of it that were read at different times belong together only while
-/// this is the same.
+/// The identity and version of an uploaded file: parts that were read at different times belong together only if it is unchanged.
 package struct SourceIdentity: Codable, Sendable, Hashable {
-    /// Absolute.
+    /// The absolute path.
     package let path: String
-    /// Bytes.
+    /// The size in bytes.
     package let size: Int64
-    /// Nanoseconds since 1970, of the last write.
+    /// The time of the last write, in nanoseconds since 1970.
     package let modified: Int64
     package let device: UInt64
     package let inode: UInt64
@@ -21,14 +20,14 @@ package struct SourceIdentity: Codable, Sendable, Hashable {
         self.inode = inode
     }
 
-    /// - Throws: `SourceFailure` for what is no file.
+    /// - Throws: `SourceFailure` if it is not a regular file.
     package init(_ file: FileReader) throws {
         let status = try file.status()
         guard status.st_mode & S_IFMT == S_IFREG else { throw SourceFailure("\(file.path) is not a regular file") }
         self.init(path: file.path, status)
     }
 
-    /// How `later` differs, as the end of a sentence that begins with the file; `nil` where it does not.
+    /// Returns the difference of `later`, as the end of a sentence that begins with the file; `nil` if there is none.
     package func change(to later: SourceIdentity) -> String? {
         if (device, inode) != (later.device, later.inode) { return "was replaced by another file" }
         if size != later.size { return "changed from \(size) to \(later.size) bytes" }

@@ -4,12 +4,12 @@ import Proto
 import RPC
 import Wire
 
-/// The calls of a device, in its name: the token is renewed in time, and trouble that passes is waited for.
+/// Makes the calls of a device: with its token, which is renewed in time, and with retries of temporary errors.
 ///
-/// Every call of DataGatewayService may be repeated; a CreateLogicalUpload whose answer was lost leaves an upload that
-/// the gateway sweeps.
+/// Every call of DataGatewayService may be repeated; a CreateLogicalUpload whose response is lost leaves an upload that the gateway
+/// removes after a time.
 struct DeviceCalls: CallTransport {
-    /// Seconds before a token's end at which it is exchanged again.
+    /// The time before a token's expiry at which it is exchanged again.
     private static let tokenLead = Duration.minutes(1)
 
     private let gateway: GatewayChannel
@@ -28,7 +28,7 @@ struct DeviceCalls: CallTransport {
         }
     }
 
-    /// Gets a token, where none is good yet.
+    /// Fetches a token if there is no valid one.
     func authenticate() async throws { _ = try await token.current() }
 
     func unary<Input: Message, Output: Message>(
@@ -39,7 +39,7 @@ struct DeviceCalls: CallTransport {
             do {
                 return try await gateway.unary(method, request, options: options.signed(current.value))
             } catch let failure as CallFailure where failure.status.code == .unauthenticated {
-                // Exchanged and tried once more: a token stops with its key, and before a wrong clock's time.
+                // Exchanged and tried once more: a token ends with its key, and may be expired by a wrong clock.
                 let fresh = try await token.replacing(current)
                 return try await gateway.unary(method, request, options: options.signed(fresh.value))
             }

@@ -3,7 +3,7 @@ import HTTPTypes
 import Sockets
 import Wire
 
-/// The way to one listener of the gateway: a connection that is opened when a call needs one, and again when it broke.
+/// A connection to one listener of the gateway, opened when a call needs it, and reopened after a failure.
 package actor GatewayChannel: CallTransport {
     private static let callTimeout = Duration.seconds(20)
 
@@ -12,7 +12,7 @@ package actor GatewayChannel: CallTransport {
     private let loop: EventLoop
     private var channel: RPCChannel?
 
-    /// - Parameter authorities: whose certificate a server of scheme `https` must show.
+    /// - Parameter authorities: the authorities of the server's certificate, for scheme `https`.
     package init(to endpoint: Endpoints.Endpoint, authorities: TLSAuthorities?, loop: EventLoop) {
         server = endpoint.address
         self.authorities = endpoint.scheme == .https ? authorities : nil
@@ -49,7 +49,7 @@ package actor GatewayChannel: CallTransport {
             return try await call(open)
         } catch let status as GRPCStatus {
             try Task.checkCancellation()
-            // Whatever became of the connection, the next call is better off with a new one.
+            // The state of the connection is unknown; the next call uses a new one.
             if [.unavailable, .deadlineExceeded, .internalError].contains(status.code), let used, used === channel {
                 used.close()
                 channel = nil

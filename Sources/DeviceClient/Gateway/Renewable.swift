@@ -1,17 +1,17 @@
 import Basics
 
-/// Something that ends at a time and is fetched anew before it does: a token, temporary credentials.
+/// A value with an expiry time that is replaced before it: a token, temporary credentials.
 actor Renewable<Value: Sendable> {
     struct Issue: Sendable {
         let value: Value
         let expiresAt: UnixTime
     }
 
-    /// A value, and which of those that were fetched.
+    /// A value with its sequence number.
     struct Current: Sendable {
         let value: Value
         let number: Int
-        /// When it is fetched anew, `nil` = when it is refused.
+        /// The time from which it is replaced; `nil` = only after a refusal.
         fileprivate let staleAt: UnixTime?
     }
 
@@ -23,9 +23,8 @@ actor Renewable<Value: Sendable> {
     private var count = 0
 
     /// - Parameters:
-    ///   - lead: how long before its end a value is not used any more; a quarter of its life, where that is
-    ///     less.
-    ///   - first: one that is there already.
+    ///   - lead: the time before its expiry from which a value is not used any more; at most a quarter of its lifetime.
+    ///   - first: an existing value.
     init(
         lead: Duration, clock: any WallClock, first: Issue? = nil, fetch: @escaping @Sendable () async throws -> Issue
     ) {
@@ -35,19 +34,19 @@ actor Renewable<Value: Sendable> {
         held = first.map { Self.current($0, number: 0, lead: lead, now: clock.now()) }
     }
 
-    /// One that is good for a while yet.
+    /// Returns a value that remains valid for some time.
     func current() async throws -> Current {
         if let held, held.staleAt.map({ clock.now() < $0 }) ?? true { return held }
         return try await renewed()
     }
 
-    /// Another than the one that somebody refused; one that was fetched meanwhile is good.
+    /// Returns a value other than the refused one; one fetched meanwhile is used.
     func replacing(_ refused: Current) async throws -> Current {
         if let held, held.number != refused.number { return held }
         return try await renewed()
     }
 
-    /// Callers that need one at the same time wait for the same.
+    /// Fetches a value. Concurrent callers wait for the same one.
     private func renewed() async throws -> Current {
         if let fetching { return try await fetching.value }
         count += 1
@@ -61,7 +60,8 @@ actor Renewable<Value: Sendable> {
         return fresh
     }
 
-    /// What has ended when it arrives, ended by a clock that is wrong, here or there: it is used until it is refused.
+    /// Returns the value with its renewal time. A value that is expired on arrival, because of a wrong clock on either side, is
+    /// used until it is refused.
     private static func current(_ issue: Issue, number: Int, lead: Duration, now: UnixTime) -> Current {
         let lifetime = issue.expiresAt.seconds - now.seconds
         let staleAt = lifetime > 0 ? issue.expiresAt.adding(seconds: -min(lead.wholeSeconds, lifetime / 4)) : nil

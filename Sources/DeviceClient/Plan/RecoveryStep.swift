@@ -1,31 +1,31 @@
 import Proto
 
-/// What GetUploadRecovery's answer means for an upload whose last answers may be lost.
+/// The meaning of GetUploadRecovery's response for an upload whose last responses may be lost.
 package enum RecoveryStep: Sendable, Equatable {
-    /// The attempt lives: compare with the store, then take the next step.
+    /// The attempt is in progress: compare with the store, then take the next step.
     case goOn
-    /// CreateLogicalUpload with this as `restart_from_upload_id`.
+    /// Call CreateLogicalUpload with this id as `restart_from_upload_id`.
     case restart(from: String)
-    /// The store holds every byte: CompleteUpload, with these.
+    /// The store has every byte: call CompleteUpload with these values.
     case complete(upload: String, etag: String, parts: Int)
-    /// The gateway never issued the id, or has another's: CreateLogicalUpload.
+    /// The gateway does not know the id, or has another attempt's: call CreateLogicalUpload.
     case beginAnew
-    /// It was aborted.
+    /// The upload was aborted.
     case end(reason: String)
-    /// The answer makes no sense.
+    /// The response is invalid.
     case refuse(reason: String)
 }
 
 extension UploadState {
     /// - Parameters:
     ///   - answer: `nil` for UPLOAD_NOT_FOUND.
-    ///   - wasRefused: CompleteUpload was called and said that the object is not what it was told.
+    ///   - wasRefused: whether CompleteUpload reported that the object differs from the request.
     package func recovery(_ answer: GetUploadRecoveryResponse?, wasRefused: Bool = false) -> RecoveryStep {
         guard let answer, let attempt else { return .beginAnew }
         let current = answer.currentUploadID.isEmpty ? attempt.upload : answer.currentUploadID
         switch answer.nextAction {
         case .continue where current != attempt.upload:
-            // A restart of ours whose answer was lost: what it stored cannot be told from here.
+            // A restart by this client whose response was lost: the parts that it stored are unknown.
             return .restart(from: current)
         case .continue:
             if case .stored = phase, wasRefused { return .restart(from: current) }

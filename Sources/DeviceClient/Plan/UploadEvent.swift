@@ -1,34 +1,34 @@
 import StoreClient
 
-/// What is true of an upload from now on. The journal is a list of these, and the state what they leave. The journal of an
-/// upload that is over is removed: until then, its last step may be repeated.
+/// A recorded change of an upload. The journal is a list of these events, and the state is their result. The journal of a finished
+/// upload is removed: until then, its last step may be repeated.
 package enum UploadEvent: Codable, Sendable, Hashable {
-    /// Somebody asked for the upload of a file, with these tags: those of the device included, all together. `key` is
-    /// CreateLogicalUpload's idempotency key, so that one whose answer is lost leaves no second upload.
+    /// The upload of a file was requested, with these tags, including the device's. `key` is CreateLogicalUpload's idempotency key,
+    /// so that a lost response leaves no second upload.
     case begun(source: SourceIdentity, tags: [String: String], key: String)
-    /// The gateway gave an upload id: the first, or one that takes the place of another.
+    /// The gateway issued an upload id: the first, or one that replaces another.
     case created(logical: String, attempt: UploadAttempt)
-    /// The store opened a multipart upload.
+    /// The store began a multipart upload.
     case initiated(multipart: String)
     /// The store acknowledged a part.
     case acknowledged(part: StorePart)
-    /// The store was asked which parts it holds: these count, and no others.
+    /// The store listed its parts: only these count.
     case held(parts: [StorePart])
-    /// The store does not know the multipart upload any more.
+    /// The store no longer knows the multipart upload.
     case lost
-    /// The object is whole in the store; `parts` is 0 for one that was put whole.
+    /// The object is complete in the store; `parts` is 0 for one that was sent by a single PutObject.
     case stored(upload: String, etag: String, parts: Int)
 }
 
-/// One physical attempt: what an upload id stands for, the same for its whole life.
+/// One physical attempt of an upload; its values do not change.
 package struct UploadAttempt: Codable, Sendable, Hashable {
     package let upload: String
     package let endpoint: String
-    /// Empty where none was issued.
+    /// Empty if none was issued.
     package let region: String
     package let bucket: String
     package let key: String
-    /// Bytes of every part but the last.
+    /// The size of every part but the last, in bytes.
     package let partSize: Int64
 
     package init(upload: String, endpoint: String, region: String, bucket: String, key: String, partSize: Int64) {

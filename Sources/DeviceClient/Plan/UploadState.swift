@@ -1,31 +1,31 @@
 import StoreClient
 
-/// Where an upload stands, as far as this side knows: what its events leave.
+/// The state of an upload as this client knows it: the result of its events.
 ///
-/// Pure: it decides which step comes next, and the engine takes it. A crash between a step's answer and its event loses
-/// no more than that answer; the gateway and the store are asked for it (`RecoveryStep`, `UploadStep`).
+/// Pure: it determines the next step, and the engine executes it. A crash between a step's response and its event loses only that
+/// response; the gateway and the store are asked for it (`RecoveryStep`, `UploadStep`).
 package struct UploadState: Sendable, Equatable {
     package enum Phase: Sendable, Equatable {
         case begun
         /// Nothing is known to be in the store.
         case created(UploadAttempt)
-        /// Parts by number, as far as they were acknowledged.
+        /// The acknowledged parts by number.
         case sending(UploadAttempt, multipart: String, parts: [Int: StorePart])
         case stored(UploadAttempt, etag: String, parts: Int)
     }
 
-    /// An event that cannot come here, or says what cannot be: the journal is not one of this program's.
+    /// An event that is impossible in this state, or has impossible values: the journal was not written by this program.
     package struct Misplaced: Error, Equatable {}
 
     package let source: SourceIdentity
     package let tags: [String: String]
     /// The idempotency key of the first CreateLogicalUpload.
     package let key: String
-    /// `nil` before the gateway's first answer.
+    /// `nil` before the gateway's first response.
     package private(set) var logicalID: String?
     package private(set) var phase = Phase.begun
 
-    /// - Parameter first: how every journal begins.
+    /// - Parameter first: the first event of the journal.
     package init(_ first: UploadEvent) throws(Misplaced) {
         guard case .begun(let source, let tags, let key) = first, source.size >= 0 else { throw Misplaced() }
         self.source = source
@@ -57,11 +57,11 @@ package struct UploadState: Sendable, Equatable {
         }
     }
 
-    /// The idempotency key of a restart: one that is sent again, or arrives when the next attempt holds parts already,
-    /// restarts nothing a second time.
+    /// Returns the idempotency key of a restart: a repeated call, or one that arrives when the next attempt already has parts, does
+    /// not restart again.
     package func key(restartingFrom former: String) -> String { "\(key)-\(former)" }
 
-    /// The attempt that is under way.
+    /// The current attempt.
     package var attempt: UploadAttempt? {
         switch phase {
         case .created(let attempt), .sending(let attempt, _, _), .stored(let attempt, _, _): attempt
@@ -69,7 +69,7 @@ package struct UploadState: Sendable, Equatable {
         }
     }
 
-    /// Bytes of the file that the store has acknowledged.
+    /// The bytes of the file that the store has acknowledged.
     package var acknowledgedBytes: Int64 {
         switch phase {
         case .begun, .created: 0
@@ -80,7 +80,7 @@ package struct UploadState: Sendable, Equatable {
 }
 
 extension UploadAttempt {
-    /// The same under the id that the gateway has for it.
+    /// Returns the same attempt with the gateway's id.
     fileprivate func continued(as upload: String) -> UploadAttempt {
         UploadAttempt(
             upload: upload, endpoint: endpoint, region: region, bucket: bucket, key: key, partSize: partSize)

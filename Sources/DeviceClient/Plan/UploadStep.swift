@@ -1,6 +1,6 @@
 import StoreClient
 
-/// What brings an upload forward.
+/// The next step of an upload.
 package enum UploadStep: Sendable, Equatable {
     /// CreateLogicalUpload.
     case create
@@ -8,13 +8,13 @@ package enum UploadStep: Sendable, Equatable {
     case put(UploadAttempt)
     /// InitiateMultipartUpload.
     case initiate(UploadAttempt)
-    /// UploadPart of these, by number and place in the file.
+    /// UploadPart of these parts, with number and range in the file.
     case send(UploadAttempt, multipart: String, [PartRange])
     /// CompleteMultipartUpload.
     case join(UploadAttempt, multipart: String, [StorePart])
     /// CompleteUpload.
     case complete(UploadAttempt, etag: String, parts: Int)
-    /// There is none: the rest of a sentence that begins with the file says why.
+    /// Failure: no step is possible. The reason is the rest of a sentence that begins with the file.
     case fail(reason: String)
 }
 

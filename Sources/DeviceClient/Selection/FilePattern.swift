@@ -1,8 +1,8 @@
 import Foundation
 
-/// A pattern of file names: `*`, `?` and `[a-z]` as in a shell; `**` stands for any number of directories.
+/// A pattern of file names: `*`, `?` and `[a-z]` as in a shell; `**` matches any number of directories.
 ///
-/// A pattern without a slash is compared with a file's name, any other with its path below the directory that is searched.
+/// A pattern without a slash is compared with a file's name, any other with its path below the searched directory.
 package struct FilePattern: Sendable, Hashable {
     package let text: String
     private let names: [String]
@@ -12,19 +12,19 @@ package struct FilePattern: Sendable, Hashable {
         let names = text.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         guard !names.isEmpty, !text.utf8.contains(0) else { return nil }
         self.text = text
-        // A slash at the beginning says that the pattern is about the path, not the name.
+        // A leading slash makes the pattern one for paths instead of names.
         self.names = text.hasPrefix("/") && names.count == 1 ? ["."] + names : names
     }
 
-    /// Whether a shell would read the text as a pattern.
+    /// Whether a shell would treat the text as a pattern.
     package static func isPattern(_ text: String) -> Bool { text.contains { "*?[".contains($0) } }
 
-    /// - Parameter path: below the directory that is searched, without a slash at its beginning.
+    /// - Parameter path: relative to the searched directory.
     package func matches(_ path: String) -> Bool {
         let parts = path.split(separator: "/").map(String.init)
         if names.count == 1, names[0] != "**" { return parts.last.map { Self.matches(names[0], $0) } ?? false }
         let wanted = names.first == "." ? names.dropFirst() : names[...]
-        // The numbers of wanted names that what was read so far can be matched by.
+        // The indices of names that the next component can match.
         var reached = skipping(wanted, [wanted.startIndex])
         for part in parts {
             var next: Set<Int> = []
@@ -40,7 +40,7 @@ package struct FilePattern: Sendable, Hashable {
         return reached.contains(wanted.endIndex)
     }
 
-    /// With the places behind each `**`, which may stand for nothing.
+    /// Adds the positions after each `**`, which may match nothing.
     private func skipping(_ wanted: ArraySlice<String>, _ reached: Set<Int>) -> Set<Int> {
         var all = reached
         for index in reached.sorted() {
@@ -56,11 +56,11 @@ package struct FilePattern: Sendable, Hashable {
     private static func matches(_ pattern: String, _ name: String) -> Bool { fnmatch(pattern, name, 0) == 0 }
 }
 
-/// Which files of a directory are meant.
+/// The selection of files in a directory.
 package struct FileFilter: Sendable, Hashable {
     /// Empty = every file.
     package var include: [FilePattern]
-    /// Goes before `include`.
+    /// Takes precedence over `include`.
     package var exclude: [FilePattern]
 
     package init(include: [FilePattern] = [], exclude: [FilePattern] = []) {

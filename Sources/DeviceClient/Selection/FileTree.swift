@@ -1,11 +1,11 @@
 import Basics
 import Foundation
 
-/// A file that was found in a directory.
+/// A file found in a directory.
 package struct FoundFile: Sendable, Hashable {
-    /// Absolute, or as the directory was named.
+    /// The path, absolute or relative as the directory was given.
     package let path: String
-    /// Below the directory that was searched.
+    /// The path relative to the searched directory.
     package let relativePath: String
 
     package init(path: String, relativePath: String) {
@@ -14,9 +14,9 @@ package struct FoundFile: Sendable, Hashable {
     }
 }
 
-/// The regular files below a directory. Links are not followed: neither those to files, nor those to directories.
+/// The regular files below a directory. Symbolic links are not followed, neither to files nor to directories.
 package struct FileTree: Sendable {
-    /// Deeper than anybody means it.
+    /// The largest depth of directories.
     private static let deepest = 64
 
     private let root: String
@@ -27,11 +27,11 @@ package struct FileTree: Sendable {
         self.isRecursive = isRecursive
     }
 
-    /// Calls `body` with each file and each directory, the root first; directories before what is in them, each in the order
-    /// of its names.
+    /// Calls `body` with each file and each directory, beginning with the root; a directory precedes its content, which is sorted
+    /// by name.
     ///
     /// - Parameter entered: called before a directory is read.
-    /// - Throws: `FolderListing.Failure` of the root, or of a directory for another reason than that it is gone.
+    /// - Throws: `FolderListing.Failure` for the root, or for a directory unless it was removed meanwhile.
     package func forEach(
         entered: (_ directory: String) throws -> Void = { _ in }, _ body: (FoundFile, stat) throws -> Void
     ) throws {

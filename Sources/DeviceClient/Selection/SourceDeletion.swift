@@ -2,7 +2,7 @@ import Basics
 import CLinux
 import Foundation
 
-/// Why a file that arrived is not deleted: a sentence without a full stop.
+/// The reason why a confirmed file is not deleted: a sentence without a full stop.
 package struct SourceKept: Error, Sendable, Hashable {
     package let message: String
 }
@@ -15,7 +15,7 @@ extension SourceIdentity {
         return true
     }()
 
-    /// Whether a process has the file open to write to it; `nil` where the system does not say, as for other users' files.
+    /// Whether a process has the file open for writing; `nil` if the system does not tell, for example for other users' files.
     package static func isBeingWritten(_ path: String) -> Bool? {
         let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0, ignoresLeaseSignals else { return nil }
@@ -27,8 +27,7 @@ extension SourceIdentity {
         }
     }
 
-    /// Deletes the file, where it is still the one that was uploaded and nobody is writing to it. A file that is gone already
-    /// is no error.
+    /// Deletes the file if it is the uploaded version and is not open for writing. A file that does not exist is not an error.
     ///
     /// - Throws: `SourceKept`.
     package func deleteFile() throws(SourceKept) {
@@ -46,11 +45,11 @@ extension SourceIdentity {
         guard unlink(path) == 0 || errno == ENOENT else {
             throw SourceKept(message: "\(path) was not deleted: \(String(cString: strerror(errno)))")
         }
-        // Until the directory is synced, a power loss brings the file back: it is in the record of what arrived.
+        // Until the directory is synced, a power loss may restore the file: it is in the record of confirmed files.
         try? PrivateFile.synchronizeFolder(Path.folder(of: path))
     }
 
-    /// What the system says of the file at `path`.
+    /// Takes the identity from the status of the file at `path`.
     package init(path: String, _ status: stat) {
         self.init(
             path: path, size: Int64(status.st_size),

@@ -1,7 +1,7 @@
 import Basics
 import Foundation
 
-/// Tags whose values are made of each file's path, time and size.
+/// Tags whose values are derived from each file's path, time and size.
 package struct TagTemplates: Sendable, Hashable {
     /// The placeholders, for help and messages.
     package static let placeholders =
@@ -11,9 +11,9 @@ package struct TagTemplates: Sendable, Hashable {
 
     package init() {}
 
-    /// The tags that are the same for every file are templates without placeholders.
+    /// Adds a tag. Tags with the same value for every file are templates without placeholders.
     ///
-    /// - Throws: for a placeholder that is unknown, or a text that is no template.
+    /// - Throws: for an unknown placeholder, or an invalid template.
     package mutating func set(_ key: String, _ template: TextTemplate) throws(TextTemplate.Problem) {
         for name in template.placeholders where !Self.isKnown(name) {
             throw TextTemplate.Problem(
@@ -26,10 +26,10 @@ package struct TagTemplates: Sendable, Hashable {
 
     package var keys: [String] { templates.keys.sorted() }
 
-    /// A tag is left out where the file has no value for one of its placeholders, e.g. no directory.
+    /// Returns the tags of a file. A tag is omitted if the file has no value for one of its placeholders, e.g. no directory.
     ///
     /// - Parameters:
-    ///   - path: below the directory that was searched.
+    ///   - path: relative to the searched directory.
     ///   - modified: nanoseconds since 1970.
     package func tags(of path: String, size: Int64, modified: Int64) -> [String: String] {
         let parts = path.split(separator: "/").map(String.init)
@@ -42,7 +42,7 @@ package struct TagTemplates: Sendable, Hashable {
 
     private static func isKnown(_ name: String) -> Bool { plain.contains(name) || directory(name) != nil }
 
-    /// The number in `dir2` or `dir-1`, never 0.
+    /// Returns the number in `dir2` or `dir-1`, which is never 0.
     private static func directory(_ name: String) -> Int? {
         guard name.hasPrefix("dir"), let number = Int8(name.dropFirst(3)), number != 0, !name.contains("+") else {
             return nil

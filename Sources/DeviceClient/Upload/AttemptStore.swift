@@ -5,17 +5,16 @@ import Proto
 import StoreClient
 import StoreProtocol
 
-/// The store as one attempt of an upload reaches it: with credentials that are reissued in time, or when it refuses
-/// those that it gets.
+/// The store's requests for one attempt of an upload, with credentials that are reissued in time, or when the store refuses them.
 struct AttemptStore: Sendable {
-    /// Seconds before the credentials' end at which others are asked for: a part that begins by then gets through.
+    /// The time before the credentials' expiry at which new ones are requested, so that a part that has begun can be finished.
     private static let credentialLead = Duration.minutes(5)
 
     private let object: StoreObject
     private let credentials: Renewable<TemporaryCredentials>
     private let clock: ServerClock
 
-    /// - Parameter issued: the credentials that are at hand, if there are any.
+    /// - Parameter issued: existing credentials, if any.
     init(
         _ attempt: UploadAttempt, issued: UploadCredentials?, service: DataGatewayServiceClient<DeviceCalls>,
         clock: ServerClock
@@ -38,8 +37,8 @@ struct AttemptStore: Sendable {
         }
     }
 
-    /// Does `operation` over `connection`; once more where the credentials are refused, with others, or the clock, by the
-    /// store's.
+    /// Performs `operation` over `connection`; if the store refuses the credentials or the clock, once more with new credentials or
+    /// the store's time.
     func run<Result>(
         over connection: HTTPConnection, _ operation: (StoreClient) async throws -> Result
     ) async throws -> Result {

@@ -5,12 +5,12 @@ import RPC
 import StoreClient
 import Wire
 
-/// What is done about a failure, whoever it is from: UNAVAILABLE, DEADLINE_EXCEEDED and INTERNAL pass, as do a
-/// connection that breaks and the store's 408, 429 and 5xx; nothing else does.
+/// The reaction to an error of the gateway or the store. UNAVAILABLE, DEADLINE_EXCEEDED and INTERNAL, a broken connection, and the
+/// store's 408, 429 and 5xx are temporary; no other error is.
 enum FailureResponse: Equatable {
-    /// The same again, not before so long.
+    /// Try again, not before this time.
     case retry(after: Duration?)
-    /// The gateway is asked how the upload stands: what is known here is out of date.
+    /// Ask the gateway for the state of the upload: the state known here is outdated.
     case askForRecovery
     case none
 
@@ -33,7 +33,7 @@ enum FailureResponse: Equatable {
         case .unavailable, .deadlineExceeded, .internalError:
             self = .retry(after: failure.status.retryAfterMilliseconds.map { .milliseconds($0) })
         case .notFound where failure.detail == .uploadNotFound: self = .askForRecovery
-        // Of an upload: it is not in the state that this side thinks it is in.
+        // The upload is not in the state that this client assumes.
         case .failedPrecondition where failure.method.service == DataGatewayServiceMethods.completeUpload.service:
             self = .askForRecovery
         default: self = .none

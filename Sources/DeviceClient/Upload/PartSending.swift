@@ -2,21 +2,21 @@ import Basics
 import HTTPClient
 import StoreClient
 
-/// Sends parts over several connections at once. On each, the next part is read and hashed while one is sent.
+/// Sends parts over several connections at once. On each, the next part is read and hashed while the previous one is sent.
 struct PartSending: Sendable {
     let source: PartSource
     let multipart: String
     let store: AttemptStore
     let run: UploadRun
 
-    /// Returns when every part was acknowledged and is in the ledger.
+    /// Returns when every part is acknowledged and recorded in the ledger.
     func send(_ missing: [PartRange]) async throws {
         let queue = PartQueue(missing)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<min(run.transfer.parallel, missing.count) {
                 group.addTask { try await sendAll(of: queue, over: HTTPConnection(run.transfer.connection)) }
             }
-            // The first that fails ends the others: they are cancelled and waited for.
+            // The first error cancels the others, and waits for them.
             try await group.waitForAll()
         }
         try source.verify()
@@ -49,7 +49,7 @@ struct PartSending: Sendable {
                 }
             } catch {
                 counted.takeBack()
-                // Bytes that are not those that were announced: is it the network, or did somebody write to the file?
+                // The bytes differ from the announced digest: a transmission error, or the file was written to.
                 try source.verify()
                 throw error
             }
@@ -57,7 +57,7 @@ struct PartSending: Sendable {
     }
 }
 
-/// Parts that nobody has taken yet.
+/// The parts that no connection has taken yet.
 private final class PartQueue: Sendable {
     private let rest: Lock<ArraySlice<PartRange>>
 

@@ -2,24 +2,24 @@ import Basics
 import HTTPClient
 import StoreClient
 
-/// The file that is uploaded, as long as it stays what it was when the upload began.
+/// The uploaded file; reading fails if it has changed since the upload began.
 struct PartSource: Sendable {
     let identity: SourceIdentity
     private let file: FileReader
 
-    /// - Throws: `FileReader.Failure`, or `SourceFailure` where it is another file, or has changed.
+    /// - Throws: `FileReader.Failure`, or `SourceFailure` if it is another file, or has changed.
     init(_ identity: SourceIdentity) throws {
         self.identity = identity
         file = try FileReader(identity.path)
         try verify()
     }
 
-    /// - Throws: `SourceChange` where somebody wrote to the file.
+    /// - Throws: `SourceChange` if the file was written to.
     func verify() throws {
         if let change = identity.change(to: try SourceIdentity(file)) { throw SourceChange(identity.path, change) }
     }
 
-    /// The bytes with their digests, ready to be sent.
+    /// Returns the bytes with their digests, ready to be sent.
     func piece(_ range: Range<Int64>) async throws -> StoreClient.Piece {
         try await DiskWork.run { try verify() }
         guard let piece = try await StoreClient.Piece(reading: range, of: file) else {
@@ -29,7 +29,7 @@ struct PartSource: Sendable {
     }
 }
 
-/// A file was written to after its upload began: its parts do not belong together.
+/// The error that a file was written to after its upload began: its parts do not belong together.
 package struct SourceChange: Error, Sendable, Hashable {
     package let path: String
     /// The rest of a sentence that begins with the file.
@@ -41,7 +41,7 @@ package struct SourceChange: Error, Sendable, Hashable {
     }
 }
 
-/// Bytes that one attempt to send a piece has counted; they count no more when it fails.
+/// The bytes that one attempt to send a piece has reported as sent; they are subtracted when it fails.
 final class CountedBytes: Sendable {
     private let total = Lock<Int64>(0)
     private let notice: @Sendable (UploadNotice) -> Void

@@ -3,25 +3,24 @@ import Crypto
 import Foundation
 import HTTPClient
 
-/// The file that an upload's events are kept in: one line of JSON each, on the disk before the next step is taken.
+/// The file with an upload's events: one line of JSON each, durable before the next step is taken.
 ///
-/// A line is whole or not there: what a crash left behind the last line break is cut off. While it is open, nobody else
-/// opens it.
+/// A partial line after the last line feed, left by a crash, is cut off. The file is locked while it is open.
 final class UploadJournal {
     let path: String
     private let descriptor: Int32
-    /// A line may be half there: nothing may follow it.
+    /// Whether a line may have been written partially; nothing may be appended to it.
     private var isBroken = false
 
-    /// What an earlier run left, in its order.
+    /// The events of earlier runs, in order.
     let events: [UploadEvent]
 
-    /// Where the journal of the upload of `source` (absolute) is.
+    /// Returns the path of the journal for the upload of `source` (absolute).
     static func path(of source: String, in folder: DeviceFolder) -> String {
         "\(folder.uploadsPath)/\(Hex.lower(Digest.sha256(Array(source.utf8)).prefix(16))).jsonl"
     }
 
-    /// The file that the journal at `path` is about, whoever has it; `nil` where no upload has begun.
+    /// Returns the file to which the journal at `path` belongs, without locking it; `nil` if no upload has begun.
     static func source(at path: String) throws -> SourceIdentity? {
         let first = try FileReader(path).contents(limit: 1 << 20).split(
             separator: 0x0A, omittingEmptySubsequences: false)
@@ -33,7 +32,7 @@ final class UploadJournal {
 
     /// Opens the journal, and creates it if it is missing.
     ///
-    /// - Throws: `DeviceFolder.Failure`, also where another process has it.
+    /// - Throws: `DeviceFolder.Failure`, also if another process has locked it.
     init(_ path: String) throws(DeviceFolder.Failure) {
         self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -77,14 +76,14 @@ final class UploadJournal {
         return events
     }
 
-    /// Returns when the event is on the disk.
+    /// Appends an event. It is durable on return.
     func append(_ event: UploadEvent) throws(DeviceFolder.Failure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let line = try? encoder.encode(event) else {
             throw DeviceFolder.Failure("the event \(event) cannot be written")
         }
-        // In one write: two halves of a line could be torn apart by a crash.
+        // In one write, so that a crash is less likely to leave a partial line.
         let bytes = [UInt8](line) + [0x0A]
         guard !isBroken else { throw DeviceFolder.Failure("\(path) could not be written earlier") }
         guard write(descriptor, bytes, bytes.count) == bytes.count, fdatasync(descriptor) == 0 else {
@@ -94,7 +93,7 @@ final class UploadJournal {
         if case .begun = event { try synchronizeFolder() }
     }
 
-    /// The upload is over, and nothing of it has to be remembered.
+    /// Removes the journal of a finished upload.
     func remove() throws(DeviceFolder.Failure) {
         guard unlink(path) == 0 else { throw .last("remove", path) }
         try synchronizeFolder()
@@ -110,7 +109,7 @@ final class UploadJournal {
 }
 
 extension DeviceFolder.Failure {
-    /// The failure of the latest call, from `errno`.
+    /// Returns the failure of the latest system call, from `errno`.
     static func last(_ what: String, _ path: String) -> DeviceFolder.Failure {
         DeviceFolder.Failure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
     }

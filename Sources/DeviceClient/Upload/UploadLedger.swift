@@ -1,4 +1,4 @@
-/// The state of one upload and the journal that outlives the process: both change together, or not at all.
+/// The state of one upload with its journal on the disk: each change is recorded before it takes effect.
 actor UploadLedger {
     private(set) var state: UploadState
     /// Whether an earlier run began it.
@@ -7,7 +7,7 @@ actor UploadLedger {
 
     /// Opens the journal at `path`.
     ///
-    /// - Parameter begin: what an upload begins with, where the journal has none; `nil` = then there is no upload.
+    /// - Parameter begin: returns the first event of a new upload if the journal is empty; `nil` = then there is no upload.
     static func open(_ path: String, begin: () throws -> UploadEvent?) throws -> UploadLedger? {
         let journal = try UploadJournal(path)
         let isResumed = !journal.events.isEmpty
@@ -32,7 +32,7 @@ actor UploadLedger {
         self.isResumed = isResumed
     }
 
-    /// Makes the event durable, then true.
+    /// Makes the event durable, then changes the state.
     func record(_ event: UploadEvent) throws {
         var next = state
         try next.apply(event)

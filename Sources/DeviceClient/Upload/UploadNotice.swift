@@ -1,15 +1,15 @@
-/// What somebody who watches an upload may want to know.
+/// A notification about the progress of an upload.
 package enum UploadNotice: Sendable {
-    /// - Parameter acknowledged: bytes that the store has already.
+    /// - Parameter acknowledged: the bytes that the store already has.
     case began(UploadState, acknowledged: Int64)
-    /// The bytes that the store has acknowledged, after it was asked.
+    /// The bytes that the store has, after it was asked.
     case standing(acknowledged: Int64, size: Int64)
-    /// Bytes that were sent since the last notice; negative where a part broke off and its bytes count no more.
+    /// The bytes sent since the last notice; negative if a part failed and its bytes no longer count.
     case moved(bytes: Int64)
     /// The store acknowledged a part.
     case acknowledged(part: Int, bytes: Int64)
-    /// Something failed that may pass.
+    /// A temporary error; the step is retried after the delay.
     case waiting(what: String, reason: any Error, delay: Duration)
-    /// What was stored is gone: the file is sent from its beginning.
+    /// The stored parts are lost: the file is sent again from its beginning.
     case restarted
 }

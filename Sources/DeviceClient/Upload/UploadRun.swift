@@ -6,10 +6,10 @@ import RPC
 import StoreClient
 import StoreProtocol
 
-/// Takes one upload from where its ledger stands to its end.
+/// Executes one upload from its recorded state to its end.
 struct UploadRun: Sendable {
-    /// So often the gateway is asked how the upload stands before nothing more is expected of it. What a part's
-    /// acknowledgement proves, that the upload moves, sets the count back.
+    /// The number of times that the gateway is asked for the upload's state before the upload fails. A part's acknowledgement,
+    /// which shows progress, resets the count.
     private static let maxRecoveryAttempts = 3
 
     let ledger: UploadLedger
@@ -18,7 +18,7 @@ struct UploadRun: Sendable {
     let transfer: Transfer
     let notice: @Sendable (UploadNotice) -> Void
     private let control: HTTPConnection
-    /// CRC-64/XZ of the whole file, once it was sent.
+    /// CRC-64/XZ of the whole file, after it was sent.
     private let contentChecksum = ContentChecksum()
 
     init(
@@ -33,23 +33,23 @@ struct UploadRun: Sendable {
         control = HTTPConnection(transfer.connection)
     }
 
-    /// How bytes go to the store.
+    /// The settings of the transfer to the store.
     struct Transfer: Sendable {
-        /// Retries of the store's requests; calls have retries of their own.
+        /// The retries of the store's requests; calls have their own.
         let retrying: Retrying
-        /// Number of connections that send parts at the same time.
+        /// The number of connections that send parts at the same time.
         let parallel: Int
         let connection: HTTPConnection.Options
     }
 
-    /// What an upload ended with.
+    /// The result of a finished upload.
     struct Finished: Sendable {
         let attempt: UploadAttempt
-        /// Empty where the gateway does not tell it.
+        /// Empty if the gateway does not return it.
         let fileID: String
         let etag: String
         let parts: Int
-        /// CRC-64/XZ of what this run knows of the bytes; `nil` where another sent them.
+        /// CRC-64/XZ of the file; `nil` if an earlier run sent parts of it.
         let crc64: UInt64?
     }
 
@@ -78,7 +78,7 @@ struct UploadRun: Sendable {
         }
     }
 
-    // MARK: steps
+    // MARK: Steps
 
     private func step(
         _ store: inout AttemptStore?
@@ -89,7 +89,7 @@ struct UploadRun: Sendable {
             do {
                 store = try await create(key: state.key)
             } catch let failure as CallFailure where failure.detail == .uploadNotRefreshable {
-                // What was created before, and never heard of here, has ended meanwhile.
+                // The upload whose creation was not acknowledged has ended meanwhile.
                 store = try await create()
             }
         case .put(let attempt):
@@ -127,7 +127,7 @@ struct UploadRun: Sendable {
         return nil
     }
 
-    /// What the gateway shows while the upload is under way, and calls the object.
+    /// Returns the properties that the gateway shows during the upload, and from which it names the object.
     private func hints(_ key: String?, of source: SourceIdentity) -> [String: String] {
         var hints = ["file_name": Path.name(of: source.path), "file_size": String(source.size)]
         hints["idempotency_key"] = key
@@ -182,9 +182,9 @@ struct UploadRun: Sendable {
         try await transfer.retrying.run(what) { try await store.run(over: control, operation) }
     }
 
-    // MARK: recovery
+    // MARK: Recovery
 
-    /// Learns what became of the steps whose answers did not arrive.
+    /// Determines the outcome of steps whose responses were lost.
     private func recover(_ store: inout AttemptStore?, wasRefused: Bool) async throws {
         let state = await ledger.state
         guard let logicalID = state.logicalID else { return }
@@ -213,7 +213,7 @@ struct UploadRun: Sendable {
         }
     }
 
-    /// What the store acknowledged and this side never heard of is not sent again; what it has lost is.
+    /// Compares with the store: parts that it has are not sent again; lost ones are.
     private func compare(_ state: UploadState, through store: AttemptStore) async throws {
         switch state.phase {
         case .created(let attempt) where state.source.size <= attempt.partSize:
@@ -235,7 +235,7 @@ struct UploadRun: Sendable {
         }
     }
 
-    /// The listed parts that hold the file's bytes.
+    /// Returns the listed parts that contain the file's bytes.
     private func verified(
         _ listed: [StorePart], known: [Int: StorePart], _ identity: SourceIdentity, _ attempt: UploadAttempt
     ) async throws -> [Int: StorePart] {
@@ -257,7 +257,7 @@ struct UploadRun: Sendable {
     }
 }
 
-/// The CRC-64 of a file, as far as it is known.
+/// The CRC-64 of a file, when it is known.
 private final class ContentChecksum: Sendable {
     private let known = Lock<UInt64?>(nil)
 

@@ -10,43 +10,43 @@ import Sockets
 import StoreClient
 import Wire
 
-/// A device that uploads files.
+/// Uploads files as a device.
 package struct Uploader: Sendable {
     package struct Options: Sendable {
-        /// Parts that are sent at once, at least 1.
+        /// The number of parts sent at once, at least 1.
         package var parallel = 1
         package var retries = RetryPolicy()
-        /// PEM; `nil` = the authorities that the system trusts.
+        /// PEM; `nil` = the system's trusted authorities.
         package var authorities: String?
-        /// How fast parts are sent; `nil` = as fast as the network is.
+        /// The rate limit for sending parts; `nil` = unlimited.
         package var sendLimit: SendLimit?
-        /// Where files are recorded that the gateway confirmed; `nil` = nowhere.
+        /// The record of confirmed files; `nil` = they are not recorded.
         package var delivered: DeliveredFiles?
 
         package init() {}
     }
 
-    /// How an upload begins where an earlier one of the same file did not end.
+    /// The treatment of an earlier, unfinished upload of the same file.
     package enum Beginning: Sendable {
-        /// There must be none.
+        /// An error.
         case new
-        /// It goes on where that stopped.
+        /// It is continued.
         case resuming
-        /// The earlier upload is aborted.
+        /// It is aborted.
         case restarting
     }
 
-    /// What became of a file.
+    /// The result of an upload.
     package struct Outcome: Sendable {
         package let source: SourceIdentity
         package let logicalID: String
         package let uploadID: String
-        /// What users know the object by; empty where the gateway does not tell it.
+        /// The id of the object for users; empty if the gateway does not return it.
         package let fileID: String
         package let etag: String
-        /// 0 for an object that was put whole.
+        /// 0 for an object that was sent by a single PutObject.
         package let parts: Int
-        /// CRC-64/XZ of the bytes that were sent; `nil` where an earlier run sent them.
+        /// CRC-64/XZ of the sent bytes; `nil` if an earlier run sent parts of them.
         package let crc64: UInt64?
     }
 
@@ -58,7 +58,7 @@ package struct Uploader: Sendable {
     private let clock: ServerClock
     private let notice: @Sendable (UploadNotice) -> Void
 
-    /// - Throws: `DeviceFolder.Failure` for a folder that is not a device's, `TLSError` for useless authorities.
+    /// - Throws: `DeviceFolder.Failure` for a folder without a device's files, `TLSError` for unusable authorities.
     package init(
         _ folder: DeviceFolder, options: Options, clock: any WallClock,
         notice: @escaping @Sendable (UploadNotice) -> Void
@@ -84,7 +84,7 @@ package struct Uploader: Sendable {
         self.notice = notice
     }
 
-    /// The files (absolute) whose uploads were begun and did not end.
+    /// Returns the absolute paths of the files whose uploads are unfinished.
     package func unfinished() throws -> [String] {
         let names: [String]
         do {
@@ -98,11 +98,11 @@ package struct Uploader: Sendable {
         }
     }
 
-    /// Uploads `path`, whatever stands in the way, as long as that passes. Cancelled, it can be resumed.
+    /// Uploads `path`, with retries of temporary errors. If cancelled, it can be resumed.
     ///
     /// - Parameters:
-    ///   - tags: beside those of the device, before which they count. An upload that is resumed keeps its own.
-    ///   - ownNotice: gets what happens to this file, in the place of the uploader's.
+    ///   - tags: in addition to the device's, which they override. A resumed upload keeps its own.
+    ///   - ownNotice: receives the notices for this file instead of the uploader's.
     package func upload(
         _ path: String, tags: [String: String], _ beginning: Beginning,
         notice ownNotice: (@Sendable (UploadNotice) -> Void)? = nil
@@ -131,7 +131,7 @@ package struct Uploader: Sendable {
                 source: state.source, logicalID: logicalID, uploadID: finished.attempt.upload,
                 fileID: finished.fileID, etag: finished.etag, parts: finished.parts, crc64: finished.crc64)
         } catch let change as SourceChange {
-            // What is stored can never be completed. Where the gateway cannot be told, the next run does.
+            // The stored parts cannot be completed any more. If the gateway cannot be told now, the next run tells it.
             try? await abandon(ledger, "the file \(change.change)")
             throw change
         } catch let failure as SourceFailure {
@@ -151,7 +151,7 @@ package struct Uploader: Sendable {
         return ledger
     }
 
-    /// Retries of the store's requests. A call for fresh credentials has been repeated by itself.
+    /// Returns the retries of the store's requests. A call for new credentials has its own.
     private func storeRetrying(_ notice: @escaping @Sendable (UploadNotice) -> Void) -> Retrying {
         Retrying(policy: options.retries) { error in
             error is CallFailure ? .permanent : FailureResponse(error).failureKind
@@ -160,10 +160,10 @@ package struct Uploader: Sendable {
         }
     }
 
-    /// Asks for a token, which the gateway gives where the device's key works.
+    /// Requests a token, which succeeds if the device's key is valid.
     package func checkKey() async throws { try await calls.authenticate() }
 
-    /// Ends the unfinished upload of a file, if there is one.
+    /// Aborts the unfinished upload of a file, if there is one.
     ///
     /// - Parameter path: absolute.
     package func giveUp(_ path: String) async throws {
@@ -173,27 +173,27 @@ package struct Uploader: Sendable {
         try await abandon(ledger, "restarted by the client")
     }
 
-    /// Tells the gateway, and forgets the upload.
+    /// Aborts the upload at the gateway, and removes its journal.
     private func abandon(_ ledger: UploadLedger, _ reason: String) async throws {
         let state = await ledger.state
         if let logicalID = state.logicalID, state.attempt != nil {
             do {
                 _ = try await service.abortUpload(AbortUploadRequest(logicalUploadID: logicalID, reason: reason))
             } catch let failure as CallFailure where failure.detail == .uploadNotFound {
-                // Then there is nothing to give up.
+                // There is nothing to abort.
             }
         }
         try await ledger.remove()
     }
 }
 
-/// An upload of the file was begun, and did not end.
+/// The error that an upload of the file is unfinished.
 package struct UnfinishedUpload: Error, Sendable, Hashable {
     package let path: String
 }
 
 extension Endpoints {
-    /// Whose certificates are taken; `nil` where nothing speaks TLS.
+    /// Returns the authorities of the servers' certificates; `nil` if no endpoint uses TLS.
     func authorities(_ file: String?) throws -> TLSAuthorities? {
         [auth, gateway, deviceInit].contains { $0.scheme == .https } ? try TLSAuthorities(file: file) : nil
     }

@@ -3,9 +3,9 @@ import CommandLineInterface
 import DeviceAgent
 import DeviceClient
 
-/// What every command of the agent says.
+/// The options that every command of the agent has.
 struct AgentOptions: Sendable {
-    /// Names the configuration file, where `--config` does not.
+    /// The environment variable with the configuration file, if `--config` is not given.
     static let variable = "DATA_GATEWAY_AGENT_CONFIG"
 
     var configurationPath: String?
@@ -19,7 +19,7 @@ struct AgentOptions: Sendable {
         ] + DeviceOptions.parameters(json: json).map { $0.at(\.device) }
     }
 
-    /// - Throws: with every fault of the file.
+    /// - Throws: an error with every fault of the file.
     func configuration(_ environment: CommandEnvironment) throws(ClientFailure) -> AgentConfiguration {
         let path: String
         if let named = configurationPath ?? environment[Self.variable] {

@@ -36,7 +36,7 @@ struct AgentShow: Command {
     }
 }
 
-/// An agent's status with whether it is running.
+/// An agent's status, and whether it is running.
 private struct AgentReply: Resource {
     static let columns = ["is_running", "pending_files"]
 

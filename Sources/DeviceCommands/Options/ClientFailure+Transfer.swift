@@ -11,8 +11,8 @@ extension ClientFailure {
     /// The failure of an upload or download.
     ///
     /// - Parameters:
-    ///   - file: as the person named it.
-    ///   - hint: what to do about an upload that can go on later; a sentence without a full stop.
+    ///   - file: the path that the user gave.
+    ///   - hint: the instruction for resuming an upload; a sentence without a full stop.
     package init(_ error: any Error, file: String, hint: String) {
         switch error {
         case let failure as ClientFailure: self = failure
@@ -51,7 +51,7 @@ extension ClientFailure {
         }
     }
 
-    /// The failure of a call of a device, which has a key instead of a session.
+    /// The failure of a device's call; a device has a key instead of a session.
     package init(device failure: CallFailure) {
         let plain = ClientFailure(failure.status, of: failure.method, at: failure.server)
         guard failure.status.code == .unauthenticated else {

@@ -1,9 +1,9 @@
 import CommandLineInterface
 import DeviceClient
 
-/// What every command of a device says.
+/// The options that every command of a device has.
 struct DeviceOptions: Sendable {
-    /// Names the device's folder, where `--device-dir` does not.
+    /// The environment variable with the device's folder, if `--device-dir` is not given.
     static let variable = "DATA_GATEWAY_DEVICE_DIR"
 
     var folder: String?
@@ -22,7 +22,7 @@ struct DeviceOptions: Sendable {
         ]
     }
 
-    /// The option, the variable, else `data-gateway/device` in `$XDG_CONFIG_HOME` or `~/.config`.
+    /// Returns the folder of the option or the variable, or by default `data-gateway/device` in `$XDG_CONFIG_HOME` or `~/.config`.
     func deviceFolder(_ environment: CommandEnvironment) throws(ClientFailure) -> DeviceFolder {
         if let folder = folder ?? environment[Self.variable] { return DeviceFolder(folder) }
         return DeviceFolder(try environment.configurationFolder("the device's key is", Self.variable) + "/device")
@@ -30,11 +30,11 @@ struct DeviceOptions: Sendable {
 }
 
 extension CommandEnvironment {
-    /// `data-gateway` in `$XDG_CONFIG_HOME` or `~/.config`.
+    /// Returns `data-gateway` in `$XDG_CONFIG_HOME` or `~/.config`.
     ///
     /// - Parameters:
-    ///   - content: what is kept there, for the message.
-    ///   - variable: what would have named another place.
+    ///   - content: the folder's content, for the message.
+    ///   - variable: the variable that could define another folder, for the message.
     package func configurationFolder(_ content: String, _ variable: String) throws(ClientFailure) -> String {
         guard let folder = self["XDG_CONFIG_HOME"] ?? self["HOME"].map({ $0 + "/.config" }) else {
             throw ClientFailure("set HOME or \(variable): one of them defines where \(content) kept")

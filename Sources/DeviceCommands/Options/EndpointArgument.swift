@@ -3,7 +3,7 @@ import DeviceClient
 import HTTPTypes
 import Sockets
 
-/// `http[s]://HOST:PORT`
+/// An argument `http[s]://HOST:PORT`.
 struct EndpointArgument: ArgumentValue, Hashable, Sendable {
     let endpoint: Endpoints.Endpoint
 
@@ -15,7 +15,7 @@ struct EndpointArgument: ArgumentValue, Hashable, Sendable {
     }
 }
 
-/// `http[s]://NAME`
+/// An argument `http[s]://NAME`.
 struct HostArgument: ArgumentValue, Hashable, Sendable {
     let endpoints: Endpoints
 
@@ -28,7 +28,7 @@ struct HostArgument: ArgumentValue, Hashable, Sendable {
 }
 
 extension Endpoints.Endpoint.Scheme {
-    /// The scheme of a URL and what follows it, without a final slash; `nil` for any other scheme.
+    /// Returns the scheme of a URL and the rest without a final slash; `nil` for any other scheme.
     fileprivate static func split(_ url: String) -> (Self, String)? {
         for scheme in [Self.http, .https] where url.hasPrefix("\(scheme.rawValue)://") {
             let rest = url.dropFirst(scheme.rawValue.count + 3)

@@ -1,7 +1,7 @@
 import CommandLineInterface
 import DeviceClient
 
-/// Where devices find the gateway, as a command line says it.
+/// The options for the gateway's endpoints for devices.
 package struct EndpointOptions: Sendable {
     var host: HostArgument?
     var auth: EndpointArgument?
@@ -10,7 +10,7 @@ package struct EndpointOptions: Sendable {
 
     package init() {}
 
-    /// - Parameter standard: what holds without these options, for the help.
+    /// - Parameter standard: the default of the options, for the help.
     package static func parameters(standard: String) -> [Parameter<Self>] {
         [
             .option(
@@ -25,7 +25,7 @@ package struct EndpointOptions: Sendable {
         ]
     }
 
-    /// What was said, over `standard`.
+    /// Returns the endpoints of the options, with the defaults of `standard`.
     package func endpoints(over standard: @autoclosure () throws -> Endpoints) rethrows -> Endpoints {
         var endpoints = try host?.endpoints ?? standard()
         if let auth { endpoints.auth = auth.endpoint }

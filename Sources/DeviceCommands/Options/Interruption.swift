@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// SIGINT and SIGTERM as the cancellation of what runs: it ends in order, and leaves what a later run needs.
+/// Converts SIGINT and SIGTERM into the cancellation of an operation, which then ends in order and can be resumed.
 package enum Interruption {
     /// Runs `body`; the first signal cancels it, the second one ends the process at once.
     package static func cancelling<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result {

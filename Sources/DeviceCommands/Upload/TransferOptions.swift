@@ -2,7 +2,7 @@ import Basics
 import CommandLineInterface
 import DeviceClient
 
-/// `KEY=TEMPLATE`
+/// An argument `KEY=TEMPLATE`.
 struct TagTemplateArgument: ArgumentValue, Hashable, Sendable {
     let key: String
     let template: TextTemplate
@@ -20,7 +20,7 @@ struct TagTemplateArgument: ArgumentValue, Hashable, Sendable {
     }
 }
 
-/// A pattern of file names.
+/// An argument with a pattern of file names.
 struct PatternArgument: ArgumentValue, Hashable, Sendable {
     let pattern: FilePattern
 
@@ -32,7 +32,7 @@ struct PatternArgument: ArgumentValue, Hashable, Sendable {
     }
 }
 
-/// Which files an upload takes, and how fast it sends them.
+/// The options for selecting the files of an upload, and for the rate.
 struct TransferOptions: Sendable {
     var include: [PatternArgument] = []
     var exclude: [PatternArgument] = []
@@ -72,7 +72,7 @@ struct TransferOptions: Sendable {
 
     var filter: FileFilter { FileFilter(include: include.map(\.pattern), exclude: exclude.map(\.pattern)) }
 
-    /// - Throws: where a key is given twice, here or among `tags`.
+    /// - Throws: if a key is given twice, here or in `tags`.
     func templates(beside tags: [String: String]) throws(ClientFailure) -> TagTemplates {
         var templates = TagTemplates()
         for tag in tagTemplates {

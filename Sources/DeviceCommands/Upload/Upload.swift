@@ -136,7 +136,7 @@ struct Upload: Command {
         }
     }
 
-    /// Prints which files would be uploaded, with their tags.
+    /// Prints the files that would be uploaded, with their tags.
     private func plan(
         _ folder: DeviceFolder, _ tags: [String: String], _ templates: TagTemplates,
         _ environment: CommandEnvironment, _ reporter: TransferReporter
@@ -159,7 +159,7 @@ struct Upload: Command {
         return .success
     }
 
-    /// Standard input goes through a file, so that an interrupted upload of it can be continued.
+    /// Uploads standard input through a file, so that an interrupted upload can be resumed.
     private func uploadInput(_ folder: DeviceFolder, _ batch: UploadBatch) async throws -> ExitCode {
         let spool = InputSpool(folder)
         let path = try await spool.receive(STDIN_FILENO, name: inputName ?? "")

@@ -5,7 +5,7 @@ import Foundation
 import HTTPClient
 import StoreClient
 
-/// Uploads files, several at once, and says what became of each and of all.
+/// Uploads files, several at once, and reports the result of each and of all.
 struct UploadBatch: Sendable {
     let uploader: Uploader
     let beginning: Uploader.Beginning
@@ -14,20 +14,20 @@ struct UploadBatch: Sendable {
     let options: TransferOptions
     let output: Output
 
-    /// Where reports go.
+    /// The destinations of reports.
     struct Output: Sendable {
         let reporter: TransferReporter
         let environment: CommandEnvironment
     }
 
-    /// What became of the files so far.
+    /// The results so far.
     struct Tally {
         var worst = ExitCode.success
         var uploaded = 0
         var bytes: Int64 = 0
         var skipped = 0
         var failed = 0
-        /// Nothing more is begun.
+        /// Whether no further upload is begun.
         var isOver = false
     }
 
@@ -39,7 +39,7 @@ struct UploadBatch: Sendable {
 
     private var reporter: TransferReporter { output.reporter }
 
-    /// - Parameter delivered: where files are looked up that are to be skipped.
+    /// - Parameter delivered: the record in which files are looked up that are to be skipped.
     func run(_ files: [UploadSelection.File], delivered: DeliveredFiles?) async -> ExitCode {
         let start = ContinuousClock.now
         reporter.expect(files: files.count, bytes: files.reduce(0) { $0 + $1.size })
@@ -53,7 +53,7 @@ struct UploadBatch: Sendable {
             for _ in 0..<min(Int(options.fileCount), files.count) { begin() }
             while let result = await group.next() {
                 tally.count(result)
-                // What holds for every file is not tried with each.
+                // An error that concerns all files ends the batch.
                 if tally.worst == .unreachable || Task.isCancelled { tally.isOver = true }
                 begin()
             }

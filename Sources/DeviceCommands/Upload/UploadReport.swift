@@ -4,7 +4,7 @@ import DeviceClient
 import HTTPClient
 
 extension TransferReporter {
-    /// Reports what happens to the file `key`.
+    /// Reports a notice of the file `key`.
     func report(_ notice: UploadNotice, of key: String) {
         switch notice {
         case .began(let state, let acknowledged):
@@ -41,7 +41,7 @@ extension TransferReporter {
         }
     }
 
-    /// Reports a file that arrived.
+    /// Reports a confirmed file.
     func report(_ outcome: Uploader.Outcome, of file: String, in elapsed: Duration) {
         end(file)
         event(
@@ -58,10 +58,10 @@ extension TransferReporter {
 }
 
 extension Duration {
-    /// `0:07`, begun seconds counted as whole ones.
+    /// The duration as `0:07`, rounded up to seconds.
     package var clock: String { ProgressLine.clock(Int64((self / .seconds(1)).rounded(.up))) }
 
-    /// For people.
+    /// The duration as a text for people.
     fileprivate var rounded: String {
         let seconds = nanoseconds / 1_000_000_000
         return seconds < 1 ? "less than a second" : seconds == 1 ? "a second" : "\(seconds) s"

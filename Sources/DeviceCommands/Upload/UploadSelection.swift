@@ -4,16 +4,16 @@ import DeviceClient
 import Foundation
 import HTTPClient
 
-/// The files that the arguments of `upload` mean: files, directories with everything below them, and patterns.
+/// The files of the arguments of `upload`: files, directories with all their content, and patterns.
 struct UploadSelection: Sendable {
     struct File: Sendable, Hashable {
-        /// The path that the person named, or one below the directory that the person named.
+        /// The path that was given, or one below the given directory.
         let path: String
-        /// The path below the directory that was named, or the name of a file that was named itself.
+        /// The path below the given directory, or the name of a file that was given itself.
         let relativePath: String
-        /// Bytes.
+        /// The size in bytes.
         let size: Int64
-        /// Nanoseconds since 1970.
+        /// The time of the last write, in nanoseconds since 1970.
         let modified: Int64
     }
 
@@ -26,7 +26,7 @@ struct UploadSelection: Sendable {
         for argument in arguments { try add(argument) }
     }
 
-    /// Files that need not be there any more.
+    /// Selects files that may not exist any more.
     init(exactly paths: [String]) {
         filter = FileFilter()
         for path in paths {
@@ -46,7 +46,7 @@ struct UploadSelection: Sendable {
             if status.st_mode & S_IFMT == S_IFDIR {
                 try add(directory: argument) { _ in true }
             } else {
-                // What cannot be uploaded says so when it is tried, beside the others.
+                // A file that cannot be uploaded is reported when it is tried, with the others.
                 insert(File(path: argument, relativePath: Path.name(of: argument), status))
             }
         } else if FilePattern.isPattern(argument) {
@@ -65,7 +65,7 @@ struct UploadSelection: Sendable {
         for file in found { insert(file) }
     }
 
-    /// The directories before the first name with a pattern are where the search begins.
+    /// Adds the files of a pattern. The search begins in the directory before the first name with a wildcard.
     private mutating func add(pattern argument: String) throws {
         let names = argument.split(separator: "/", omittingEmptySubsequences: true).map(String.init)
         let fixed = names.prefix { !FilePattern.isPattern($0) }

@@ -1,9 +1,9 @@
 import Basics
 
-/// Reads the words behind a command's name into the command.
+/// Parses the words after a command's name into the command.
 ///
-/// `--name VALUE` and `--name=VALUE` mean the same; `--` ends the options. A value that begins with `--` is written with
-/// the equals sign, so that a forgotten value is not taken from the next option.
+/// `--name VALUE` and `--name=VALUE` are equivalent; `--` ends the options. A value that begins with `--` needs the equals sign, so
+/// that a forgotten value is not taken from the next option.
 package struct ArgumentParser<Target> {
     private let parameters: [Parameter<Target>]
     private let path: [String]
@@ -12,7 +12,7 @@ package struct ArgumentParser<Target> {
     private var argumentCount = 0
     private var isPastOptions = false
 
-    /// - Parameter path: the words that named the command, for messages.
+    /// - Parameter path: the words of the command's name, for messages.
     package static func parse(
         _ words: some Collection<String>, into target: inout Target, parameters: [Parameter<Target>], path: [String]
     ) throws(UsageError) {

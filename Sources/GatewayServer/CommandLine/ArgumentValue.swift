@@ -5,7 +5,7 @@ import Sockets
 package struct ArgumentProblem: Error, Hashable {
     let predicate: String
 
-    /// The same for a sentence that begins with another name.
+    /// The message for a sentence that begins with another name.
     package var message: String { predicate }
 
     package init(_ predicate: String) { self.predicate = predicate }
@@ -46,7 +46,7 @@ extension Optional: ArgumentValue where Wrapped: ArgumentValue {
     }
 }
 
-/// One of a few words.
+/// A value that is one of a few words.
 package protocol ArgumentChoice: ArgumentValue, CaseIterable, RawRepresentable<String> {}
 
 extension ArgumentChoice {

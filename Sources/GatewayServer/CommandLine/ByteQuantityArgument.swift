@@ -1,6 +1,6 @@
 import Basics
 
-/// A number of bytes above 0: `1048576`, `500KB`, `1.5MiB`.
+/// An argument with a number of bytes above 0: `1048576`, `500KB`, `1.5MiB`.
 package struct ByteQuantityArgument: ArgumentValue, Hashable, Sendable {
     package let bytes: Int64
 

@@ -3,7 +3,7 @@ import Proto
 import Wire
 
 extension ClientFailure {
-    /// How a call ended at `server`.
+    /// The failure of a call to `server`.
     package init(_ status: GRPCStatus, of method: MethodDescriptor, at server: PeerAddress) {
         let detail = status.details.flatMap { try? ErrorDetail(decoding: $0) }?.code ?? ""
         let code = detail.isEmpty ? status.code.name : detail
@@ -15,7 +15,7 @@ extension ClientFailure {
                 "you are not signed in, or the session ended: run data-gateway login (\(said), \(code))"
             case .unimplemented:
                 "\(server) does not have \(method.name): check that the address is the right listener of the gateway (\(code))"
-            // Only a server that is not a gateway answers so.
+            // Only servers other than a gateway respond with this status.
             case .unknown: "\(server): \(said) (\(code))"
             default: "\(said) (\(code))"
             }

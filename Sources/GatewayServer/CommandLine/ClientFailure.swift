@@ -1,11 +1,11 @@
 import Wire
 
-/// Why a command did not do what it was asked for, as a sentence that a person can act on.
+/// The reason why a command failed, as a sentence that tells the user what to do.
 package struct ClientFailure: Error, Hashable {
     package let exitCode: ExitCode
-    /// Without a full stop.
+    /// The sentence, without a full stop.
     package let message: String
-    /// How the call ended, where a call was the reason.
+    /// The status of the failed call, if a call was the reason.
     package let status: StatusCode?
 
     package init(_ message: String, exitCode: ExitCode = .refused, status: StatusCode? = nil) {
@@ -14,6 +14,6 @@ package struct ClientFailure: Error, Hashable {
         self.status = status
     }
 
-    /// The reader of the output has closed it, as `head` does when it has what it wants.
+    /// The reader of the output has closed it, as `head` does when it has read enough.
     package static let readerLeft = ClientFailure("the program that reads the output has ended", exitCode: .success)
 }

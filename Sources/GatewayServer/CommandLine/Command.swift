@@ -1,4 +1,4 @@
-/// Something that `data-gateway` can be told to do: one type in one file, and one line in `Program.commands`.
+/// A command of `data-gateway`: one type in one file, and one line in `Program.commands`.
 ///
 /// A command is a value whose properties hold what the command line said; `parameters` ties them to their spelling:
 ///
@@ -15,16 +15,16 @@ package protocol Command: Sendable {
     static var name: String { get }
     /// An earlier name, which is accepted for one release and not shown; default: none.
     static var formerName: String? { get }
-    /// What it does: one line that begins with a verb, without a full stop.
+    /// The command's purpose: one line that begins with a verb, without a full stop.
     static var summary: String { get }
-    /// What else a person should know, a paragraph each; default: nothing.
+    /// Further paragraphs of the help; default: none.
     static var discussion: [String] { get }
-    /// Command lines that show how it is used, without the program's name; default: one with the required parameters.
+    /// Example command lines without the program's name; default: one with the required parameters.
     static var examples: [String] { get }
     /// Arguments in the order of the command line, options in the order of the help.
     static var parameters: [Parameter<Self>] { get }
 
-    /// Every property at its default.
+    /// A command with the default of every property.
     init()
 
     func run(in environment: CommandEnvironment) async -> ExitCode

@@ -1,7 +1,7 @@
 import Basics
 
 extension CommandEnvironment {
-    /// Prints what `command` answers, or why it does not.
+    /// Prints the reply of `command`, or its error.
     package func report(
         asJSON: Bool, as options: OutputOptions = OutputOptions(), _ command: () async throws -> Reply
     ) async -> ExitCode {
@@ -11,7 +11,7 @@ extension CommandEnvironment {
         }
     }
 
-    /// Says why `command` does not come to its end.
+    /// Runs `command`, and prints its error if it fails.
     package func attempt(asJSON: Bool = false, _ command: () async throws -> Void) async -> ExitCode {
         do {
             try await command()
@@ -25,7 +25,7 @@ extension CommandEnvironment {
         }
     }
 
-    /// Writes a failure to standard error: for people as a line, for programs as `{"error":{…}}`.
+    /// Writes an error to standard error: a line for people, or `{"error":{…}}` for programs.
     private func report(_ failure: ClientFailure, asJSON: Bool) {
         guard asJSON else { return errorOutput("data-gateway: \(TextLayout.printable(failure.message))") }
         let members = [

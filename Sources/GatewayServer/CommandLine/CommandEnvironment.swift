@@ -1,17 +1,17 @@
 import Basics
 import Foundation
 
-/// What a command finds around it beside its command line.
+/// The environment in which a command runs, apart from its command line.
 package struct CommandEnvironment: Sendable {
     package var variables: [String: String]
     package var clock: any WallClock
     /// Writes a line to standard output.
     package var output: @Sendable (String) throws(ClientFailure) -> Void
-    /// Writes a line to standard error, as far as that takes it.
+    /// Writes a line to standard error; errors are ignored.
     package var errorOutput: @Sendable (String) -> Void
-    /// Writes to the terminal that standard error is, without a line break; `nil` where it is none.
+    /// Writes to standard error without a line feed if it is a terminal; `nil` if it is not.
     package var terminal: (@Sendable (String) -> Void)? = nil
-    /// Columns of that terminal now; people change the size of a window.
+    /// The current number of columns of the terminal, which changes with its window.
     package var terminalWidth: @Sendable () -> Int = { standardWidth }
 
     /// The environment of this process.
@@ -31,10 +31,10 @@ package struct CommandEnvironment: Sendable {
             terminalWidth: { windowWidth(of: STDERR_FILENO) ?? standardWidth })
     }
 
-    /// Columns where nobody says.
+    /// The number of columns if it is unknown.
     private static let standardWidth = 80
 
-    /// Columns of the window that a descriptor leads to; `nil` where it is none, or has not said its size.
+    /// Returns the number of columns of a descriptor's terminal; `nil` if it is not a terminal, or has no size.
     private static func windowWidth(of descriptor: Int32) -> Int? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -43,7 +43,7 @@ package struct CommandEnvironment: Sendable {
 
     private static let terminalOutput: @Sendable (String) -> Void = { _ = write($0, to: STDERR_FILENO) }
 
-    /// - Returns: 0, or the `errno` of what went wrong.
+    /// - Returns: 0, or the `errno` of the failure.
     private static func write(_ text: String, to descriptor: Int32) -> Int32 {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -57,14 +57,14 @@ package struct CommandEnvironment: Sendable {
         return 0
     }
 
-    /// Set to the file of the authorities whose certificate the gateway must show (PEM), or to `system`: then, and only
-    /// then, commands speak TLS.
+    /// The environment variable with the PEM file of the authorities of the gateway's certificate, or `system`: commands use TLS
+    /// only if it is set.
     package static let authoritiesVariable = "DATA_GATEWAY_CA"
 
-    /// The file of the authorities whose certificates are taken; `nil` = those that the machine trusts.
+    /// The file of the authorities for servers' certificates; `nil` = the machine's trusted authorities.
     package var authorities: String? { self[Self.authoritiesVariable].flatMap { $0 == "system" ? nil : $0 } }
 
-    /// A variable that is set and not empty.
+    /// The value of a variable that is set and not empty.
     package subscript(_ name: String) -> String? {
         variables[name].flatMap { $0.isEmpty ? nil : $0 }
     }

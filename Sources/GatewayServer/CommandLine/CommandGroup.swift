@@ -1,9 +1,9 @@
-/// Commands that share their first words.
+/// A group of commands with the same first words.
 package struct CommandGroup: Sendable {
     package let name: String
     package let summary: String
     package let members: [CommandNode]
-    /// Titles of the help with the members that stand below each; empty = one list.
+    /// The titles of the help's sections with their members; empty = one list.
     let sections: [(title: String, names: [String])]
 
     package init(
@@ -15,7 +15,7 @@ package struct CommandGroup: Sendable {
         self.members = members
     }
 
-    /// Every command below, with the words that lead to it from here.
+    /// All commands of the group and its subgroups, with the words that follow the group's own path.
     var leaves: [(path: [String], command: any Command.Type)] {
         members.flatMap { member in
             switch member {
@@ -26,7 +26,7 @@ package struct CommandGroup: Sendable {
     }
 }
 
-/// A place in the tree of commands.
+/// A node in the tree of commands.
 package enum CommandNode: Sendable {
     case command(any Command.Type)
     indirect case group(CommandGroup)

@@ -1,18 +1,18 @@
 import Basics
 
-/// A program whose first words name a command: finds what a command line asks for, and does it.
+/// A program with commands: finds the command of a command line, and runs it.
 package struct CommandProgram: Sendable {
     private let commands: CommandGroup
 
     package init(_ commands: CommandGroup) { self.commands = commands }
 
-    /// What a command line asks for.
+    /// The request of a command line.
     package enum Request: Sendable {
         case print(String)
         case perform(any Command)
     }
 
-    /// - Parameter words: the command line without the program's own name.
+    /// - Parameter words: the command line without the program's name.
     package func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
         do {
             switch try request(words) {
@@ -27,7 +27,7 @@ package struct CommandProgram: Sendable {
         }
     }
 
-    /// What `words` ask for.
+    /// Returns the request of `words`.
     package func request(_ words: [String]) throws(UsageError) -> Request {
         if ["--version", "-v"].contains(words.first) { return .print("data-gateway \(ProgramVersion.current)") }
         let beforeHelp = words.prefix { $0 != "--help" && $0 != "-h" && $0 != "--" }
@@ -36,7 +36,7 @@ package struct CommandProgram: Sendable {
         return try find(wantsHelp ? beforeHelp : words[...], wantsHelp: wantsHelp)
     }
 
-    /// Walks down the tree as far as the words name something.
+    /// Finds the command or group that the words name.
     private func find(_ words: ArraySlice<String>, wantsHelp: Bool) throws(UsageError) -> Request {
         var group = commands
         var path: [String] = []

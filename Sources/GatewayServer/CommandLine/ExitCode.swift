@@ -1,10 +1,10 @@
-/// How a command ended, as scripts see it.
+/// The exit code of a command.
 package enum ExitCode: Int32, Sendable {
     case success = 0
-    /// The gateway said no, or something on this machine did.
+    /// The gateway refused the request, or an operation on this machine failed.
     case refused = 1
-    /// The command line itself is wrong.
+    /// The command line is wrong.
     case usage = 2
-    /// The gateway was not reached, did not answer in time, or has no room now: trying again later can help.
+    /// The gateway could not be reached, did not respond in time, or is overloaded: a later attempt can succeed.
     case unreachable = 3
 }

@@ -4,12 +4,12 @@ package enum HelpText {
     private static let helpOption = ParameterLabel(
         kind: .flag, name: "--help", placeholder: "", help: "Print this help")
 
-    /// A command's page.
+    /// Returns a command's page.
     package static func of<C: Command>(_ command: C.Type, path: [String]) -> String {
         let labels = command.parameters.map(\.label)
         let arguments = labels.filter { $0.kind == .argument }
         let options = labels.filter { $0.kind != .argument }
-        // Those that must be given are seen first.
+        // Required options are listed first.
         let sorted = options.filter(\.isRequired) + options.filter { !$0.isRequired } + [helpOption]
         var sections = ["\(command.summary).", usage(path, arguments: arguments, options: options)]
         sections += command.discussion.map { TextLayout.wrapped($0, width: width).joined(separator: "\n") }
@@ -21,7 +21,7 @@ package enum HelpText {
         return sections.joined(separator: "\n\n")
     }
 
-    /// The page of a group: every command below it.
+    /// Returns the page of a group: all its commands.
     package static func of(_ group: CommandGroup, path: [String]) -> String {
         let title = (["data-gateway"] + path).joined(separator: " ")
         var options = [(helpOption.spelling, helpOption.help)]
@@ -35,7 +35,7 @@ package enum HelpText {
         ].joined(separator: "\n\n")
     }
 
-    /// The commands below a group, section by section.
+    /// Returns the commands of a group, section by section.
     private static func commands(of group: CommandGroup) -> String {
         func rows(_ leaves: [(path: [String], command: any Command.Type)]) -> [(String, String)] {
             leaves.map { ($0.path.joined(separator: " "), $0.command.summary) }
@@ -63,7 +63,7 @@ package enum HelpText {
         return label.isRepeated ? "\(label.help) (may be repeated)" : label.help
     }
 
-    /// Names to the left, what they mean to the right of the longest.
+    /// Returns a section of two columns, names and their meanings.
     private static func section(_ title: String, _ rows: [(name: String, help: String)]) -> String {
         let column = 4 + (rows.map(\.name.count).max() ?? 0)
         let lines = rows.flatMap { row in

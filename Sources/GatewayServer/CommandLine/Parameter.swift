@@ -1,12 +1,12 @@
 /// An argument or an option of a command, and the property that it sets.
 package struct Parameter<Target> {
     package let label: ParameterLabel
-    /// Takes one value; a flag gets an empty one.
+    /// Sets the property from a value; a flag gets an empty one.
     let accept: (inout Target, String) throws(ArgumentProblem) -> Void
 
-    /// A value without a name.
+    /// A positional argument.
     ///
-    /// - Parameter isRequired: an argument that may be left out comes after those that may not.
+    /// - Parameter isRequired: optional arguments must follow required ones.
     package static func argument<Value: ArgumentValue>(
         _ placeholder: String, _ property: WritableKeyPath<Target, Value>, _ help: String, isRequired: Bool = true
     ) -> Parameter {
@@ -18,7 +18,7 @@ package struct Parameter<Target> {
         }
     }
 
-    /// Values without a name, as many as there are; nothing comes behind them.
+    /// Positional arguments, any number; no other argument follows.
     package static func arguments<Value: ArgumentValue>(
         _ placeholder: String, _ property: WritableKeyPath<Target, [Value]>, _ help: String, isRequired: Bool = true
     ) -> Parameter {
@@ -31,7 +31,7 @@ package struct Parameter<Target> {
         }
     }
 
-    /// `--name VALUE` or `--name=VALUE`, at most once.
+    /// An option `--name VALUE` or `--name=VALUE`, at most once.
     package static func option<Value: ArgumentValue>(
         _ name: String, _ placeholder: String, _ property: WritableKeyPath<Target, Value>, _ help: String,
         isRequired: Bool = false
@@ -56,7 +56,7 @@ package struct Parameter<Target> {
         }
     }
 
-    /// `--name` alone.
+    /// An option without a value, `--name`.
     package static func flag(_ name: String, _ property: WritableKeyPath<Target, Bool>, _ help: String) -> Parameter {
         Parameter(label: ParameterLabel(kind: .flag, name: name, placeholder: "", help: help)) { target, _ in
             target[keyPath: property] = true
@@ -70,7 +70,7 @@ package struct Parameter<Target> {
         return Parameter(label: label, accept: accept)
     }
 
-    /// The same for something that has a `Target`.
+    /// Returns the same parameter for a type that contains a `Target`.
     package func at<Whole>(_ part: WritableKeyPath<Whole, Target>) -> Parameter<Whole> {
         Parameter<Whole>(label: label) { [accept] (whole, text) throws(ArgumentProblem) in
             try accept(&whole[keyPath: part], text)

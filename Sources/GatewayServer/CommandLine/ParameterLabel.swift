@@ -1,4 +1,4 @@
-/// What people see of a parameter.
+/// The name and help of a parameter.
 package struct ParameterLabel: Sendable {
     package enum Kind: Sendable {
         case argument
@@ -7,11 +7,11 @@ package struct ParameterLabel: Sendable {
     }
 
     package let kind: Kind
-    /// `--site`, or the placeholder of an argument.
+    /// The name, e.g. `--site`, or the placeholder of an argument.
     package let name: String
     /// An earlier name, which is accepted and not shown.
     var formerName: String?
-    /// What stands for the value, e.g. `SITE_ID`; empty for a flag.
+    /// The placeholder of the value, e.g. `SITE_ID`; empty for a flag.
     let placeholder: String
     package let help: String
     var isRequired = false

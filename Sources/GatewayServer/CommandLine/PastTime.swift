@@ -1,6 +1,6 @@
 import Basics
 
-/// A time that people write as so long ago, or by the calendar.
+/// A time in the past, written as an age or as a date.
 package enum PastTime: ArgumentValue, Hashable {
     case ago(seconds: Int64)
     case at(UnixTime)

@@ -1,4 +1,4 @@
-/// `KEY=VALUE`; the value may hold further equals signs, and be empty.
+/// An argument `KEY=VALUE`; the value may contain further equals signs, and be empty.
 package struct TagArgument: ArgumentValue, Hashable, Sendable {
     package let key: String
     package let value: String
@@ -13,7 +13,7 @@ package struct TagArgument: ArgumentValue, Hashable, Sendable {
 }
 
 extension [TagArgument] {
-    /// - Throws: where a key is given twice, since one of the values would be lost.
+    /// - Throws: if a key is given twice, because one of the values would be lost.
     package func dictionary() throws(ClientFailure) -> [String: String] {
         var result: [String: String] = [:]
         for tag in self where result.updateValue(tag.value, forKey: tag.key) != nil {

@@ -1,8 +1,8 @@
-/// Text on a terminal.
+/// The layout of text for a terminal.
 package enum TextLayout {
     /// Breaks `text` at spaces into lines of at most `width` columns; a longer word has a line of its own.
     ///
-    /// - Parameter indentation: columns that every line but the first is moved to the right.
+    /// - Parameter indentation: columns by which every line but the first is indented.
     static func wrapped(_ text: String, width: Int, indentation: Int = 0) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -19,14 +19,15 @@ package enum TextLayout {
         return lines + [line]
     }
 
-    /// `1 object`, `2 objects`.
+    /// Returns e.g. `1 object`, `2 objects`.
     ///
-    /// - Parameter things: the plural, where that is not the singular with an s.
+    /// - Parameter things: the plural, if it is not the singular with an s.
     package static func count(_ number: some BinaryInteger, _ thing: String, _ things: String? = nil) -> String {
         "\(number) \(number == 1 ? thing : things ?? thing + "s")"
     }
 
-    /// Rows of equally many cells, each column as wide as its widest cell, two spaces between them.
+    /// Returns the rows as a table: all have the same number of cells, each column is as wide as its widest cell, and two spaces
+    /// separate columns.
     package static func table(_ rows: [[String]]) -> String {
         let rows = rows.map { $0.map(printable) }
         let widths = rows.reduce(into: [Int]()) { widths, row in
@@ -37,14 +38,15 @@ package enum TextLayout {
         }
         return rows.map { row in
             zip(row, widths).enumerated().map { column, cell in
-                // Nothing stands behind the last one.
+                // The last column is not padded.
                 let padding = column == row.count - 1 ? 0 : cell.1 - width(cell.0)
                 return cell.0 + String(repeating: " ", count: padding)
             }.joined(separator: "  ")
         }.joined(separator: "\n")
     }
 
-    /// `text` on one line, with nothing in it that could take hold of the terminal: names and messages come from others.
+    /// Returns `text` on one line without control characters, which could manipulate the terminal: names and messages come from
+    /// others.
     package static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: \.isUnprintable) else { return text }
         return text.unicodeScalars.map { scalar in
@@ -52,14 +54,14 @@ package enum TextLayout {
         }.joined()
     }
 
-    /// Columns that a terminal gives to `text`.
+    /// Returns the number of columns that a terminal uses for `text`.
     private static func width(_ text: String) -> Int {
         text.reduce(0) { $0 + ($1.unicodeScalars.contains(where: \.isWide) ? 2 : 1) }
     }
 }
 
 extension Unicode.Scalar {
-    /// The blocks of Unicode Standard Annex #11 that take two columns.
+    /// Whether the scalar is in a block of Unicode Standard Annex #11 that takes two columns.
     fileprivate var isWide: Bool {
         switch value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,

@@ -2,7 +2,7 @@
 package struct UsageError: Error, Hashable, CustomStringConvertible {
     /// One sentence without a full stop.
     package let message: String
-    /// The words of the command that was meant, as far as they are known.
+    /// The words of the intended command, as far as they are known.
     package let path: [String]
 
     package init(_ message: String, path: [String]) {

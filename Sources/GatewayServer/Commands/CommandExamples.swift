@@ -1,4 +1,4 @@
-// A command line for each command that has no examples beside it. Every one is parsed by a test.
+// An example for each command whose source file has none. A test parses all of them.
 
 extension ServeCommand { static let examples = ["serve --data-dir ./data"] }
 extension Login { static let examples = ["login --user admin --host https://gateway.example.com"] }

@@ -1,11 +1,11 @@
 import CommandLineInterface
 
-/// The words that can stand at each place of a command line, and the scripts that offer them in a shell.
+/// The possible words at each position of a command line, and the shell scripts that offer them.
 ///
-/// Each script looks up the words before the cursor that are not options, joined by spaces: the path of a group or of a
-/// command. Values of options are completed as files.
+/// Each script looks up the words before the cursor that are not options, joined by spaces: the path of a group or of a command.
+/// Values of options are completed as files.
 struct CompletionWords {
-    /// What may follow a path, with its help.
+    /// The possible words after a path, with their help.
     struct Place {
         let path: [String]
         let words: [(word: String, help: String)]
@@ -34,9 +34,9 @@ struct CompletionWords {
 
     private static let help = (word: "--help", help: "Print this help")
 
-    // MARK: scripts
+    // MARK: Scripts
 
-    /// `path) words;;` for each place.
+    /// The lines `path) words;;` for all positions.
     private var cases: String {
         places.map {
             "        \"\($0.path.joined(separator: " "))\") words=\"\($0.words.map(\.word).joined(separator: " "))\";;"
@@ -44,7 +44,7 @@ struct CompletionWords {
         .joined(separator: "\n")
     }
 
-    /// Shell code that sets `words` to what may follow the words before the cursor, in bash and zsh alike.
+    /// Shell code for bash and zsh that sets `words` to the possible words at the cursor.
     private var lookup: String {
         """
             local place="" words="" word

@@ -18,7 +18,7 @@ struct GatewayStatus: Command {
         """
     ]
     static let examples = ["status --ops 127.0.0.1:50090"]
-    /// Names the ops listener, where `--ops` does not.
+    /// The environment variable with the ops listener, if `--ops` is not given.
     private static let variable = "DATA_GATEWAY_OPS"
     private static let timeout = Duration.seconds(10)
 
@@ -84,7 +84,7 @@ struct GatewayStatus: Command {
     }
 }
 
-/// What is known of a gateway; `nil` = it could not be asked.
+/// The known state of a gateway; `nil` = it could not be queried.
 private struct GatewayState: Resource {
     static let columns = ["version", "is_serving"]
 
@@ -94,7 +94,7 @@ private struct GatewayState: Resource {
     private var numbers: [String: Int64] = [:]
     private var uploads: (count: Int64, bytes: Int64)?
     private var stored: (count: Int64, bytes: Int64)?
-    /// Why the rest is not known, a sentence each.
+    /// The reasons for missing values, a sentence each.
     var missing: [String] = []
 
     var isKnown: Bool { version != nil || stored != nil }

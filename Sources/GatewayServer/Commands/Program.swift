@@ -1,7 +1,7 @@
 import CommandLineInterface
 import DeviceCommands
 
-/// The program `data-gateway`: finds what a command line asks for, and does it.
+/// The program `data-gateway`: finds the command of a command line, and runs it.
 package enum Program {
     static let commands = CommandGroup(
         "data-gateway", "Receive files from devices, store them, and deliver them to users",
@@ -173,11 +173,11 @@ package enum Program {
 
     private static let program = CommandProgram(commands)
 
-    /// - Parameter words: the command line without the program's own name.
+    /// - Parameter words: the command line without the program's name.
     package static func run(_ words: [String], in environment: CommandEnvironment) async -> ExitCode {
         await program.run(words, in: environment)
     }
 
-    /// What `words` ask for.
+    /// Returns the request of `words`.
     static func request(_ words: [String]) throws(UsageError) -> CommandProgram.Request { try program.request(words) }
 }

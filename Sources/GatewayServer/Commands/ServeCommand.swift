@@ -32,7 +32,7 @@ struct ServeCommand: Command {
 }
 
 extension ServeOptions {
-    /// The parameters that say how the gateway is configured.
+    /// The parameters for the gateway's configuration.
     static var configurationParameters: [Parameter<Self>] {
         [.option("--config", "FILE", \.configurationPath, "The configuration file (JSON5)")]
             + ListenerName.allCases.map { listener in
@@ -44,7 +44,7 @@ extension ServeOptions {
 }
 
 extension ListenerName {
-    /// What can be had there, as the rest of a sentence that begins with "where".
+    /// The purpose of the listener, as the rest of a sentence that begins with "where".
     fileprivate var offer: String {
         switch self {
         case .auth: "that exchanges keys and passwords for tokens"

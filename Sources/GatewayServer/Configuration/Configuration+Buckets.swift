@@ -5,7 +5,7 @@ import Uploads
 extension Configuration {
     private static let mostBuckets = 100
 
-    /// `object_store.buckets`: buckets that are prefixes of the store's own one.
+    /// Reads `object_store.buckets`: buckets that are prefixes of the store's own bucket.
     static func buckets(
         _ reader: inout ConfigurationReader, stored: String
     ) throws(ConfigurationError) -> [StoreBucket] {
@@ -32,7 +32,7 @@ extension Configuration {
         return buckets
     }
 
-    /// `object_store.cors_origins`: whose scripts may use the store in a browser.
+    /// Reads `object_store.cors_origins`: the origins whose scripts may use the store in a browser.
     static func corsOrigins(_ reader: inout ConfigurationReader) throws(ConfigurationError) -> [String] {
         let key = "object_store.cors_origins"
         let origins = try reader.list(key, bounds: "`https://HOST[:PORT]`, `*`") ?? []

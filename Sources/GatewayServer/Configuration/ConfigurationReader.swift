@@ -60,7 +60,7 @@ struct ConfigurationReader {
         }
     }
 
-    // MARK: questions
+    // MARK: Reading
 
     /// - Parameter key: `section.name`.
     mutating func integer(
@@ -192,7 +192,7 @@ struct ConfigurationReader {
             variable: try text("\(section).secret_env", default: ""), log: log)
     }
 
-    // MARK: answers
+    // MARK: Values
 
     /// Returns the value of `key`, which is known from now on; `nil` if it is not set.
     ///

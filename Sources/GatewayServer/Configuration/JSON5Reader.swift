@@ -37,7 +37,7 @@ struct JSON5Reader {
         self.scalars = scalars
     }
 
-    // MARK: values
+    // MARK: Values
 
     private mutating func value() throws(JSON5Error) -> ConfigurationValue {
         try skipBlanks()
@@ -150,7 +150,7 @@ struct JSON5Reader {
         return Double(fraction).map { .number(isNegative ? -$0 : $0) }
     }
 
-    // MARK: strings
+    // MARK: Strings
 
     private mutating func string() throws(JSON5Error) -> String {
         let start = position
@@ -213,7 +213,7 @@ struct JSON5Reader {
         return unit
     }
 
-    // MARK: scalars
+    // MARK: Scalars
 
     private var peek: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 

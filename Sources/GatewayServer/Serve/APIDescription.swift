@@ -6,10 +6,10 @@ import Proto
 import RPC
 import Wire
 
-/// The description of a listener's calls over REST: the OpenAPI document, and the reference page.
+/// The description of a listener's REST calls: the OpenAPI document, and the reference page.
 final class APIDescription: Sendable {
     private let server: RPCServer
-    /// Made when somebody asks: most gateways never need them.
+    /// Made at the first request: most gateways never need them.
     private let made = Lock<(document: [UInt8], page: [UInt8])?>(nil)
 
     init(_ server: RPCServer) {

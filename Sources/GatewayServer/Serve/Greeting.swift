@@ -1,19 +1,19 @@
 import Foundation
 
-/// What a person reads who starts the gateway in a terminal, once every listener accepts.
+/// The text for a person who starts the gateway in a terminal, printed when every listener accepts connections.
 struct Greeting {
     let listeners: [(name: String, address: String)]
     let dataDirectory: String
-    /// Whether the web listener speaks TLS.
+    /// Whether the web listener uses TLS.
     let isSecure: Bool
 
-    /// Lines with their ends.
+    /// The lines with line feeds.
     var text: String {
         let password = dataDirectory + "/initial-admin-password"
         let isThere = FileManager.default.fileExists(atPath: password)
         var rows: [(String, String)] = []
         if let web = listeners.first(where: { $0.name == "web" }) {
-            // A listener of all addresses is reached at this machine's own.
+            // A listener on all addresses is reachable at the loopback address.
             let address = web.address.replacing("0.0.0.0:", with: "127.0.0.1:").replacing("[::]:", with: "[::1]:")
             rows.append(("console", "\(isSecure ? "https" : "http")://\(address)/"))
         }

@@ -125,7 +125,7 @@ package final class EventLoop: CallLoop, TaskExecutor, @unchecked Sendable {  //
         armTimer()
     }
 
-    // MARK: work
+    // MARK: Work
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

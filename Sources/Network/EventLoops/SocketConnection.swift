@@ -42,7 +42,7 @@ final class SocketConnection {
         return Unmanaged<SocketConnection>.fromOpaque(context).takeUnretainedValue()
     }
 
-    // MARK: reading
+    // MARK: Reading
 
     private func startReading() {
         uv_read_start(
@@ -72,7 +72,7 @@ final class SocketConnection {
         flushSoon()
     }
 
-    // MARK: writing
+    // MARK: Writing
 
     private func flushSoon() {
         guard !isFlushScheduled, !isClosing else { return }
@@ -148,7 +148,7 @@ final class SocketConnection {
         flushSoon()
     }
 
-    // MARK: the end
+    // MARK: End
 
     /// Begins the orderly end of the protocol.
     func shutDown() {

@@ -15,7 +15,7 @@ package final class HTTPConnection: Sendable {
         package var totalTimeout: Duration?
         /// The PEM file of authorities for the certificate of an `https` server; `nil` = those that the system trusts.
         package var authorities: String?
-        /// How fast bodies are sent, together with other connections; `nil` = as fast as the network is.
+        /// The common rate limit for sending bodies over several connections; `nil` = unlimited.
         package var sendLimit: SendLimit?
 
         package init(authorities: String? = nil, sendLimit: SendLimit? = nil) {

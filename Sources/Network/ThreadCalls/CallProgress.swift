@@ -18,7 +18,7 @@ final class CallProgress: Sendable {
     enum End {
         /// The response is complete.
         case complete
-        /// The response ends before it is complete, after the bytes that it already has.
+        /// The response ends incomplete, after the bytes that it already has.
         case brokenOff
         /// The response was aborted.
         case broken

@@ -23,7 +23,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         self.hasBody = hasBody
     }
 
-    // MARK: the request
+    // MARK: Request
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
         let piece = [UInt8](bytes)
@@ -51,7 +51,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         }
     }
 
-    /// A response that tells a length of its own has no body: it is one to HEAD.
+    /// Returns the complete response. One with its own content length has no body: it is a response to HEAD.
     private static func whole(_ status: Int, _ fields: HTTPFields, _ body: [UInt8]) -> HTTPResponse {
         guard body.isEmpty, let length = fields["content-length"].flatMap({ Int64($0) }) else {
             return HTTPResponse(status: status, fields: fields, body: .bytes(body))
@@ -63,7 +63,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
 
     func abandon() { close() }
 
-    // MARK: the response
+    // MARK: Response
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard wait(until: { !$0.body.isEmpty || $0.end != nil }) else { return nil }

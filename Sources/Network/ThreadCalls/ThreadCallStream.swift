@@ -32,7 +32,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     private var room = ThreadCallStream.window
     private var producedBytes: UInt64 = 0
     private var isResponseComplete = false
-    /// What is complete is not all that there should be.
+    /// Whether the response ends incomplete.
     private var breaksOff = false
     private var isReportScheduled = false
 
@@ -43,7 +43,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         self.progress = progress
     }
 
-    // MARK: the thread's side, carried to the loop
+    // MARK: For the thread
 
     /// - Parameter fields: the request's fields, including its method and path with HTTP/2's names.
     func open(_ fields: [(name: String, value: String)], hasBody: Bool) {
@@ -94,7 +94,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
     /// Cancels the call, because the client disconnected or wants no more.
     func cancel() { close() }
 
-    // MARK: the request
+    // MARK: Request
 
     private func pass(_ piece: [UInt8]) {
         piece.withUnsafeBytes { call?.receive($0) }
@@ -114,7 +114,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         if isRequestComplete, heldPieces.isEmpty { call?.receiveEnd() }
     }
 
-    // MARK: the response
+    // MARK: Response
 
     func send(_ part: ResponsePart) {
         guard let origin else { return }
@@ -174,7 +174,7 @@ final class ThreadCallStream: CallStream, @unchecked Sendable {  // state belong
         return ready
     }
 
-    // MARK: time
+    // MARK: Time
 
     private func startWatching() {
         var lifecycle = ConnectionLifecycle(server.limits.lifecycle, jitter: Double.random(in: 0...1), now: loop.now)

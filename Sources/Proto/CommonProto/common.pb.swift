@@ -4,14 +4,14 @@
 import GRPCWire
 import Protobuf
 
-/// What a failed call says beyond its status. `grpc-status-details-bin` decodes as this message and as a `google.rpc.Status`
-/// that has it among its `details`.
+/// The details of a failed call. The bytes of `grpc-status-details-bin` decode as this message, and as a `google.rpc.Status` that
+/// has it among its `details`.
 public struct ErrorDetail: Message {
     public static var fullName: String { "archebase.common.v1.ErrorDetail" }
 
-    /// Stable and for programs, e.g. `DATA_GATEWAY_UPLOAD_NOT_FOUND`.
+    /// A stable code for programs, e.g. `DATA_GATEWAY_UPLOAD_NOT_FOUND`.
     public var code: String = ""
-    /// For people: what was wrong with what they sent.
+    /// A text for people, which says what is wrong with their request.
     public var message: String = ""
     public var unknownFields = UnknownFields()
 

@@ -9,7 +9,7 @@ public struct Http: Message {
     public static var fullName: String { "google.api.Http" }
 
     public var rules: [HttpRule] = []
-    /// True = a variable of several segments keeps only `%2F` as an escape.
+    /// Whether variables of several segments keep only `%2F` as an escape.
     public var fullyDecodeReservedExpansion: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -47,7 +47,7 @@ public struct Http: Message {
     }
 }
 
-/// One HTTP request that calls a method: its method, its path template, and what is in its body.
+/// A rule for HTTP requests that call a method: HTTP method, path template and body.
 public struct HttpRule: Message {
     public static var fullName: String { "google.api.HttpRule" }
 
@@ -61,14 +61,14 @@ public struct HttpRule: Message {
         case custom(CustomHttpPattern)
     }
 
-    /// The method's full name; unset in an annotation, which stands at the method.
+    /// The method's full name; unset in an annotation of a method.
     public var selector: String = ""
     public var pattern: Pattern?
-    /// The request's field that the body is, `*` for all fields that are not in the path, or empty for no body.
+    /// The request's field that is sent as the body, `*` for all fields that are not in the path, or empty for no body.
     public var body: String = ""
-    /// Other requests that call the same method. They have none of their own.
+    /// Further rules for the same method. They must not have further rules themselves.
     public var additionalBindings: [HttpRule] = []
-    /// The response's field that the body is; empty = the whole response.
+    /// The response's field that is sent as the body; empty = the whole response.
     public var responseBody: String = ""
     public var unknownFields = UnknownFields()
 

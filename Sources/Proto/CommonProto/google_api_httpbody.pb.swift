@@ -4,7 +4,7 @@
 import GRPCWire
 import Protobuf
 
-/// Bytes with their media type, as they are in the body of an HTTP request or response.
+/// The bytes and the media type of an HTTP request's or response's body.
 public struct HttpBody: Message {
     public static var fullName: String { "google.api.HttpBody" }
 

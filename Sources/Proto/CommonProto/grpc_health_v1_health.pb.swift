@@ -7,13 +7,13 @@ import Protobuf
 public protocol HealthHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// The state of one service; NOT_FOUND for a name that is not served.
+    /// Returns the state of one service; NOT_FOUND for an unknown name.
     func check(_ request: HealthCheckRequest, context: Context) async throws -> HealthCheckResponse
 
-    /// The state of every service.
+    /// Returns the state of every service.
     func list(_ request: HealthListRequest, context: Context) async throws -> HealthListResponse
 
-    /// The state now, and again at every change.
+    /// Sends the current state, and each change.
     func watch(_ request: HealthCheckRequest, responses: ResponseWriter<HealthCheckResponse>, context: Context) async throws
 }
 
@@ -47,17 +47,17 @@ public struct HealthClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// The state of one service; NOT_FOUND for a name that is not served.
+    /// Returns the state of one service; NOT_FOUND for an unknown name.
     public func check(_ request: HealthCheckRequest, options: CallOptions = CallOptions()) async throws -> HealthCheckResponse {
         try await transport.unary(HealthMethods.check, request, options: options)
     }
 
-    /// The state of every service.
+    /// Returns the state of every service.
     public func list(_ request: HealthListRequest, options: CallOptions = CallOptions()) async throws -> HealthListResponse {
         try await transport.unary(HealthMethods.list, request, options: options)
     }
 
-    /// The state now, and again at every change.
+    /// Sends the current state, and each change.
     public func watch(_ request: HealthCheckRequest, options: CallOptions = CallOptions(), receive: @escaping @Sendable (HealthCheckResponse) async throws -> Void) async throws {
         try await transport.serverStreaming(HealthMethods.watch, request, options: options, receive: receive)
     }
@@ -66,7 +66,7 @@ public struct HealthClient<Transport: CallTransport>: Sendable {
 public struct HealthCheckRequest: Message {
     public static var fullName: String { "grpc.health.v1.HealthCheckRequest" }
 
-    /// A full name; empty asks about the server as a whole.
+    /// A service's full name; empty = the whole server.
     public var service: String = ""
     public var unknownFields = UnknownFields()
 
@@ -106,7 +106,7 @@ public struct HealthCheckResponse: Message {
         case unknown
         case serving
         case notServing
-        /// Watch only: the name is not served.
+        /// Only in Watch: the name is unknown.
         case serviceUnknown
         /// A number that has no name here.
         case unrecognized(Int32)

@@ -7,7 +7,7 @@ import Protobuf
 public protocol ServerReflectionHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// One reply for every request, in order.
+    /// Sends one response for every request, in order.
     func serverReflectionInfo(_ requests: RequestStream<ServerReflectionRequest>, responses: ResponseWriter<ServerReflectionResponse>, context: Context) async throws
 }
 
@@ -34,7 +34,7 @@ public struct ServerReflectionRequest: Message {
     public static var fullName: String { "grpc.reflection.v1.ServerReflectionRequest" }
 
     public enum MessageRequest: Sendable, Equatable {
-        /// A path as files import it.
+        /// A path as in import statements.
         case fileByFilename(String)
         /// The full name of a message, enum, service or method.
         case fileContainingSymbol(String)
@@ -157,7 +157,7 @@ public struct ServerReflectionResponse: Message {
     }
 
     public var validHost: String = ""
-    /// The request that this answers.
+    /// The request of this response.
     public var originalRequest: ServerReflectionRequest?
     public var messageResponse: MessageResponse?
     public var unknownFields = UnknownFields()
@@ -235,7 +235,7 @@ public struct ServerReflectionResponse: Message {
 public struct FileDescriptorResponse: Message {
     public static var fullName: String { "grpc.reflection.v1.FileDescriptorResponse" }
 
-    /// Serialized FileDescriptorProto messages: the file and what it imports.
+    /// Serialized FileDescriptorProto messages: the file and all that it imports.
     public var fileDescriptorProto: [[UInt8]] = []
     public var unknownFields = UnknownFields()
 

@@ -7,7 +7,7 @@ import Protobuf
 public protocol V1AlphaServerReflectionHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// One reply for every request, in order.
+    /// Sends one response for every request, in order.
     func serverReflectionInfo(_ requests: RequestStream<V1AlphaServerReflectionRequest>, responses: ResponseWriter<V1AlphaServerReflectionResponse>, context: Context) async throws
 }
 
@@ -34,7 +34,7 @@ public struct V1AlphaServerReflectionRequest: Message {
     public static var fullName: String { "grpc.reflection.v1alpha.ServerReflectionRequest" }
 
     public enum MessageRequest: Sendable, Equatable {
-        /// A path as files import it.
+        /// A path as in import statements.
         case fileByFilename(String)
         /// The full name of a message, enum, service or method.
         case fileContainingSymbol(String)
@@ -157,7 +157,7 @@ public struct V1AlphaServerReflectionResponse: Message {
     }
 
     public var validHost: String = ""
-    /// The request that this answers.
+    /// The request of this response.
     public var originalRequest: V1AlphaServerReflectionRequest?
     public var messageResponse: MessageResponse?
     public var unknownFields = UnknownFields()
@@ -235,7 +235,7 @@ public struct V1AlphaServerReflectionResponse: Message {
 public struct V1AlphaFileDescriptorResponse: Message {
     public static var fullName: String { "grpc.reflection.v1alpha.FileDescriptorResponse" }
 
-    /// Serialized FileDescriptorProto messages: the file and what it imports.
+    /// Serialized FileDescriptorProto messages: the file and all that it imports.
     public var fileDescriptorProto: [[UInt8]] = []
     public var unknownFields = UnknownFields()
 

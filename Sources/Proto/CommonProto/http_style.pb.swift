@@ -8,7 +8,7 @@ import Protobuf
 public struct HTTPStyle: Message {
     public static var fullName: String { "archebase.http.v1.HTTPStyle" }
 
-    /// The JSON of a failure.
+    /// The JSON of an error.
     public enum Errors: ProtobufEnum {
         /// {"error":{"code":404,"message":…,"status":"NOT_FOUND","details":[…]}} (AIP-193).
         case status
@@ -49,7 +49,7 @@ public struct HTTPStyle: Message {
         }
     }
 
-    /// What is written of fields that are not set.
+    /// The JSON of fields that are not set.
     public enum Unset: ProtobufEnum {
         case omitted
         /// false, 0, "", [] and {}.
@@ -83,15 +83,15 @@ public struct HTTPStyle: Message {
 
     public var errors: HTTPStyle.Errors = HTTPStyle.Errors(rawValue: 0)
     public var unset: HTTPStyle.Unset = HTTPStyle.Unset(rawValue: 0)
-    /// The names of fields are those of the file, in place of lowerCamelCase.
+    /// Whether fields have the names of the .proto file instead of lowerCamelCase.
     public var protoNames: Bool = false
-    /// Members and parameters that the request does not have are ignored, in place of an error.
+    /// Whether unknown members and parameters are ignored instead of refused.
     public var ignoresUnknown: Bool = false
-    /// application/x-www-form-urlencoded and multipart/form-data are accepted.
+    /// Whether application/x-www-form-urlencoded and multipart/form-data are accepted.
     public var takesForms: Bool = false
-    /// A body that begins with `{` is JSON, whatever its content type is.
+    /// Whether a body that begins with `{` is JSON independent of its content type.
     public var sniffsJson: Bool = false
-    /// The HTTP status of every failure but 401; 0 = that of the error's code.
+    /// The HTTP status of every error except 401; 0 = the status of the error's code.
     public var failureStatus: Int32 = 0
     public var unknownFields = UnknownFields()
 

@@ -8,8 +8,8 @@ import Protobuf
 public protocol AuditServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// The lines of the caller's organization, oldest first; an admin of SYSTEM who acts for no other sees
-    /// all.
+    /// Lists the lines of the caller's organization, oldest first; for an admin of SYSTEM who acts for no other organization, the
+    /// lines of all.
     func listAuditLines(_ request: ListAuditLinesRequest, context: Context) async throws -> ListAuditLinesResponse
 }
 
@@ -35,8 +35,8 @@ public struct AuditServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// The lines of the caller's organization, oldest first; an admin of SYSTEM who acts for no other sees
-    /// all.
+    /// Lists the lines of the caller's organization, oldest first; for an admin of SYSTEM who acts for no other organization, the
+    /// lines of all.
     public func listAuditLines(_ request: ListAuditLinesRequest, options: CallOptions = CallOptions()) async throws -> ListAuditLinesResponse {
         try await transport.unary(AuditServiceMethods.listAuditLines, request, options: options)
     }
@@ -45,12 +45,12 @@ public struct AuditServiceClient<Transport: CallTransport>: Sendable {
 public struct ListAuditLinesRequest: Message {
     public static var fullName: String { "archebase.auth.v1.ListAuditLinesRequest" }
 
-    /// Only lines from then on; missing = all that are kept.
+    /// Only lines from this time; unset = all stored lines.
     public var since: Timestamp?
     /// 0 means 50, above 1000 means 1000.
     public var pageSize: Int32 = 0
     public var pageToken: String = ""
-    /// From the last line back, for whoever looks at the log instead of following it.
+    /// Lists backwards from the last line, to show the log instead of following it.
     public var newestFirst: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -102,8 +102,8 @@ public struct ListAuditLinesResponse: Message {
     public static var fullName: String { "archebase.auth.v1.ListAuditLinesResponse" }
 
     public var lines: [AuditLine] = []
-    /// Always there. A page with fewer lines than were asked for is the end for now, and this is where the log goes on
-    /// when there is more. With newest_first: empty behind the oldest line.
+    /// Never empty without newest_first. A page with fewer lines than requested is the current end, and this token continues with
+    /// later lines. With newest_first: empty after the oldest line.
     public var nextPageToken: String = ""
     public var unknownFields = UnknownFields()
 
@@ -144,24 +144,24 @@ public struct ListAuditLinesResponse: Message {
 public struct AuditLine: Message {
     public static var fullName: String { "archebase.auth.v1.AuditLine" }
 
-    /// Rises from line to line.
+    /// Increases from line to line.
     public var lineID: Int64 = 0
     public var at: Timestamp?
     /// E.g. `user:system/admin`, `device:260427-000001`, `site:4`, `gateway`, `nobody`.
     public var actor: String = ""
-    /// Which one it is about; empty where it is none.
+    /// The affected organization; empty = none.
     public var organization: String = ""
-    /// The method's name.
+    /// The name of the called method.
     public var action: String = ""
     /// E.g. `sites/4`.
     public var target: String = ""
-    /// The caller's address, or its neighbourhood where lines of many are one.
+    /// The caller's address, or its network if several lines were combined.
     public var peer: String = ""
-    /// `OK`, or the code of the refusal.
+    /// `OK`, or the code of the error.
     public var result: String = ""
-    /// How many of the same kind the line stands for.
+    /// The number of equal actions that the line combines.
     public var count: Int64 = 0
-    /// The ids of what the line is about, where that is several: those of the files of a RequestDownload, whose `target` is `files` then.
+    /// The ids of the affected objects if there are several: the files of a RequestDownload, whose `target` is `files`.
     public var ids: [String] = []
     public var unknownFields = UnknownFields()
 

@@ -5,17 +5,17 @@ import CommonProto
 import GRPCWire
 import Protobuf
 
-/// How devices, sites and people get access tokens.
+/// The issue of access tokens to devices, sites and people.
 public protocol AuthServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// An API key's credential for an access token.
+    /// Exchanges an API key's credential for an access token.
     func exchangeCredential(_ request: ExchangeCredentialRequest, context: Context) async throws -> ExchangeCredentialResponse
 
-    /// A user name and password for an access token and a refresh token.
+    /// Exchanges a user name and password for an access token and a refresh token.
     func login(_ request: LoginRequest, context: Context) async throws -> LoginResponse
 
-    /// A refresh token for new tokens; the old one is used up.
+    /// Exchanges a refresh token for new tokens; the old one becomes invalid.
     func refreshToken(_ request: RefreshTokenRequest, context: Context) async throws -> RefreshTokenResponse
 }
 
@@ -42,33 +42,33 @@ public enum AuthServiceMethods {
     ]
 }
 
-/// How devices, sites and people get access tokens.
+/// The issue of access tokens to devices, sites and people.
 public struct AuthServiceClient<Transport: CallTransport>: Sendable {
     public let transport: Transport
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// An API key's credential for an access token.
+    /// Exchanges an API key's credential for an access token.
     public func exchangeCredential(_ request: ExchangeCredentialRequest, options: CallOptions = CallOptions()) async throws -> ExchangeCredentialResponse {
         try await transport.unary(AuthServiceMethods.exchangeCredential, request, options: options)
     }
 
-    /// A user name and password for an access token and a refresh token.
+    /// Exchanges a user name and password for an access token and a refresh token.
     public func login(_ request: LoginRequest, options: CallOptions = CallOptions()) async throws -> LoginResponse {
         try await transport.unary(AuthServiceMethods.login, request, options: options)
     }
 
-    /// A refresh token for new tokens; the old one is used up.
+    /// Exchanges a refresh token for new tokens; the old one becomes invalid.
     public func refreshToken(_ request: RefreshTokenRequest, options: CallOptions = CallOptions()) async throws -> RefreshTokenResponse {
         try await transport.unary(AuthServiceMethods.refreshToken, request, options: options)
     }
 }
 
-/// How service accounts of the SYSTEM organization get access tokens.
+/// The issue of access tokens to service accounts of the SYSTEM organization.
 public protocol SystemAuthServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// A service account's credential for an access token.
+    /// Exchanges a service account's credential for an access token.
     func exchangeSystemCredential(_ request: ExchangeSystemCredentialRequest, context: Context) async throws -> ExchangeSystemCredentialResponse
 }
 
@@ -89,13 +89,13 @@ public enum SystemAuthServiceMethods {
     ]
 }
 
-/// How service accounts of the SYSTEM organization get access tokens.
+/// The issue of access tokens to service accounts of the SYSTEM organization.
 public struct SystemAuthServiceClient<Transport: CallTransport>: Sendable {
     public let transport: Transport
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// A service account's credential for an access token.
+    /// Exchanges a service account's credential for an access token.
     public func exchangeSystemCredential(_ request: ExchangeSystemCredentialRequest, options: CallOptions = CallOptions()) async throws -> ExchangeSystemCredentialResponse {
         try await transport.unary(SystemAuthServiceMethods.exchangeSystemCredential, request, options: options)
     }
@@ -121,7 +121,7 @@ public protocol AdminAuthServiceHandler: Sendable {
 
     func createSiteApiKey(_ request: CreateSiteApiKeyRequest, context: Context) async throws -> CreateSiteApiKeyResponse
 
-    /// The key of one device; `mutation_mode` says whether it may exist already.
+    /// Creates or replaces the key of one device, as `mutation_mode` allows.
     func createOrRotateDeviceApiKey(_ request: CreateOrRotateDeviceApiKeyRequest, context: Context) async throws -> CreateOrRotateDeviceApiKeyResponse
 
     func getApiKey(_ request: GetApiKeyRequest, context: Context) async throws -> GetApiKeyResponse
@@ -134,7 +134,7 @@ public protocol AdminAuthServiceHandler: Sendable {
 
     func disableApiKey(_ request: DisableApiKeyRequest, context: Context) async throws -> DisableApiKeyResponse
 
-    /// A new secret for the same key id; the old one stops at once.
+    /// Issues a new secret for the same key id; the old one becomes invalid at once.
     func rotateApiKeySecret(_ request: RotateApiKeySecretRequest, context: Context) async throws -> RotateApiKeySecretResponse
 
     func deleteApiKey(_ request: DeleteApiKeyRequest, context: Context) async throws -> DeleteApiKeyResponse
@@ -265,7 +265,7 @@ public struct AdminAuthServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(AdminAuthServiceMethods.createSiteApiKey, request, options: options)
     }
 
-    /// The key of one device; `mutation_mode` says whether it may exist already.
+    /// Creates or replaces the key of one device, as `mutation_mode` allows.
     public func createOrRotateDeviceApiKey(_ request: CreateOrRotateDeviceApiKeyRequest, options: CallOptions = CallOptions()) async throws -> CreateOrRotateDeviceApiKeyResponse {
         try await transport.unary(AdminAuthServiceMethods.createOrRotateDeviceApiKey, request, options: options)
     }
@@ -290,7 +290,7 @@ public struct AdminAuthServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(AdminAuthServiceMethods.disableApiKey, request, options: options)
     }
 
-    /// A new secret for the same key id; the old one stops at once.
+    /// Issues a new secret for the same key id; the old one becomes invalid at once.
     public func rotateApiKeySecret(_ request: RotateApiKeySecretRequest, options: CallOptions = CallOptions()) async throws -> RotateApiKeySecretResponse {
         try await transport.unary(AdminAuthServiceMethods.rotateApiKeySecret, request, options: options)
     }
@@ -391,7 +391,7 @@ public struct UserAuthServiceClient<Transport: CallTransport>: Sendable {
     }
 }
 
-/// SYSTEM is the operators' own organization, of which there is one.
+/// SYSTEM is the operators' own organization, of which there is only one.
 public enum OrganizationKind: ProtobufEnum {
     case unspecified
     case business
@@ -421,7 +421,7 @@ public enum OrganizationKind: ProtobufEnum {
     }
 }
 
-/// Who the key stands for.
+/// The kind of owner of an API key.
 public enum ApiKeyOwnerKind: ProtobufEnum {
     case unspecified
     case site
@@ -451,7 +451,7 @@ public enum ApiKeyOwnerKind: ProtobufEnum {
     }
 }
 
-/// What CreateOrRotateDeviceApiKey may do; unspecified allows both.
+/// The permitted effect of CreateOrRotateDeviceApiKey; unspecified = both.
 public enum DeviceApiKeyMutationMode: ProtobufEnum {
     case unspecified
     case createOnly
@@ -481,7 +481,7 @@ public enum DeviceApiKeyMutationMode: ProtobufEnum {
     }
 }
 
-/// The detail codes of this package, as numbers. They travel as text, in ErrorDetail.code.
+/// The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
 public enum AuthErrorCode: ProtobufEnum {
     case unspecified
     case invalidCredential
@@ -564,7 +564,7 @@ public struct ExchangeCredentialResponse: Message {
     public var expiresAtUnix: Int64 = 0
     /// Always `Bearer`.
     public var tokenType: String = ""
-    /// Never set: deployed clients have another type there.
+    /// Never set: deployed clients have another type in this field.
     public var principal: ApiKeyPrincipal?
     public var unknownFields = UnknownFields()
 
@@ -925,7 +925,7 @@ public struct User: Message {
 
     public var organization: String = ""
     public var userName: String = ""
-    /// `admin`, `operator`, `user` or `service`.
+    /// `admin`, `operator`, `viewer` or `service`.
     public var role: String = ""
     public var lastLoginAt: Timestamp?
     public var createdAt: Timestamp?
@@ -1057,7 +1057,7 @@ public struct Organization: Message {
     }
 }
 
-/// A place where devices work.
+/// A place with devices.
 public struct Site: Message {
     public static var fullName: String { "archebase.auth.v1.Site" }
 
@@ -1118,7 +1118,7 @@ public struct Site: Message {
     }
 }
 
-/// Whom an API key stands for: a site, or a device of it.
+/// The owner of an API key: a site, or a device of it.
 public struct ApiKeyPrincipal: Message {
     public static var fullName: String { "archebase.auth.v1.ApiKeyPrincipal" }
 
@@ -1192,7 +1192,7 @@ public struct ApiKey: Message {
     public var keyName: String = ""
     /// 1 = enabled, 2 = disabled.
     public var status: Int32 = 0
-    /// When the key stops; not set means never.
+    /// The expiry time; unset = never.
     public var expiredAt: Timestamp?
     public var lastUsedAt: Timestamp?
     public var principal: ApiKeyPrincipal?
@@ -1742,7 +1742,7 @@ public struct CreateSiteApiKeyRequest: Message {
     public var keyName: String = ""
     /// 0 and 1 = enabled, 2 = disabled.
     public var status: Int32 = 0
-    /// Not set means never.
+    /// Unset = never.
     public var expiredAt: Timestamp?
     public var unknownFields = UnknownFields()
 
@@ -1794,7 +1794,7 @@ public struct CreateSiteApiKeyResponse: Message {
     public static var fullName: String { "archebase.auth.v1.CreateSiteApiKeyResponse" }
 
     public var apiKey: ApiKey?
-    /// Shown this once, and not kept.
+    /// Returned only here, and not stored.
     public var credential: String = ""
     public var unknownFields = UnknownFields()
 
@@ -1895,7 +1895,7 @@ public struct CreateOrRotateDeviceApiKeyResponse: Message {
     public static var fullName: String { "archebase.auth.v1.CreateOrRotateDeviceApiKeyResponse" }
 
     public var apiKey: ApiKey?
-    /// Shown this once, and not kept.
+    /// Returned only here, and not stored.
     public var credential: String = ""
     public var unknownFields = UnknownFields()
 
@@ -2232,7 +2232,7 @@ public struct UpdateApiKeyRequest: Message {
     public var keyName: String?
     public var status: Int32?
     public var expiredAt: Timestamp?
-    /// Makes the key one that never expires.
+    /// Removes the expiry time.
     public var clearExpiredAt: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -2359,7 +2359,7 @@ public struct RotateApiKeySecretResponse: Message {
     public static var fullName: String { "archebase.auth.v1.RotateApiKeySecretResponse" }
 
     public var apiKey: ApiKey?
-    /// Shown this once, and not kept.
+    /// Returned only here, and not stored.
     public var credential: String = ""
     public var unknownFields = UnknownFields()
 

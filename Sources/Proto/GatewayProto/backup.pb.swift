@@ -8,7 +8,7 @@ import Protobuf
 public protocol BackupServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Streams one archive. A second backup at the same time is FAILED_PRECONDITION.
+    /// Streams an archive. A second concurrent backup fails with FAILED_PRECONDITION.
     func backup(_ request: BackupRequest, responses: ResponseWriter<BackupChunk>, context: Context) async throws
 }
 
@@ -34,7 +34,7 @@ public struct BackupServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Streams one archive. A second backup at the same time is FAILED_PRECONDITION.
+    /// Streams an archive. A second concurrent backup fails with FAILED_PRECONDITION.
     public func backup(_ request: BackupRequest, options: CallOptions = CallOptions(), receive: @escaping @Sendable (BackupChunk) async throws -> Void) async throws {
         try await transport.serverStreaming(BackupServiceMethods.backup, request, options: options, receive: receive)
     }
@@ -43,7 +43,7 @@ public struct BackupServiceClient<Transport: CallTransport>: Sendable {
 public struct BackupRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.BackupRequest" }
 
-    /// Leaves the objects' data out; such an archive is restored over the store that it was taken from.
+    /// Excludes the objects' data; such an archive can only be restored over the store from which it was made.
     public var withoutObjects: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -79,9 +79,9 @@ public struct BackupRequest: Message {
 public struct BackupChunk: Message {
     public static var fullName: String { "archebase.data_gateway.v1.BackupChunk" }
 
-    /// The archive's next bytes.
+    /// The next bytes of the archive.
     public var data: [UInt8] = []
-    /// In the last message only: without it the archive is not whole.
+    /// Only in the last message: an archive without it is incomplete.
     public var summary: BackupSummary?
     public var unknownFields = UnknownFields()
 
@@ -122,16 +122,16 @@ public struct BackupChunk: Message {
 public struct BackupSummary: Message {
     public static var fullName: String { "archebase.data_gateway.v1.BackupSummary" }
 
-    /// Listed in the archive.
+    /// The number of objects listed in the archive.
     public var objects: Int64 = 0
-    /// Of the objects' data.
+    /// The size of the objects' data.
     public var bytes: Int64 = 0
-    /// Listed, but the store has no data of that size: their number.
+    /// The number of listed objects of which the store has no data of that size.
     public var missingObjects: Int64 = 0
-    /// The store's data is not what was stored, or cannot be read: their number. In the archive is what could be read, and
-    /// zeros in place of the rest; a restore leaves them out.
+    /// The number of objects whose data differs from its checksum, or cannot be read. The archive has the readable bytes, and zeros
+    /// for the others; a restore leaves these objects out.
     public var damagedObjects: Int64 = 0
-    /// The file ids of the first 100 of them.
+    /// The file ids of the first 100 damaged objects.
     public var damagedFileIDs: [String] = []
     public var unknownFields = UnknownFields()
 

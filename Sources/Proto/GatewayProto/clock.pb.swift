@@ -8,11 +8,12 @@ import Protobuf
 public protocol ClockServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Whether the clock is confirmed. Where it stepped by more than a day, nothing is deleted for its age until it is.
+    /// Returns the clock and whether it is confirmed. After a step of more than a day, no object is deleted because of its age until
+    /// the clock is confirmed.
     func getClock(_ request: GetClockRequest, context: Context) async throws -> GetClockResponse
 
-    /// Confirms the clock as it is: what is old enough by it is deleted from now on. A clock that is confirmed already
-    /// stays so.
+    /// Confirms the current time: from now on, objects are deleted by their age again. Has no effect on a clock that is already
+    /// confirmed.
     func confirmClock(_ request: ConfirmClockRequest, context: Context) async throws -> ConfirmClockResponse
 }
 
@@ -41,13 +42,14 @@ public struct ClockServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Whether the clock is confirmed. Where it stepped by more than a day, nothing is deleted for its age until it is.
+    /// Returns the clock and whether it is confirmed. After a step of more than a day, no object is deleted because of its age until
+    /// the clock is confirmed.
     public func getClock(_ request: GetClockRequest, options: CallOptions = CallOptions()) async throws -> GetClockResponse {
         try await transport.unary(ClockServiceMethods.getClock, request, options: options)
     }
 
-    /// Confirms the clock as it is: what is old enough by it is deleted from now on. A clock that is confirmed already
-    /// stays so.
+    /// Confirms the current time: from now on, objects are deleted by their age again. Has no effect on a clock that is already
+    /// confirmed.
     public func confirmClock(_ request: ConfirmClockRequest, options: CallOptions = CallOptions()) async throws -> ConfirmClockResponse {
         try await transport.unary(ClockServiceMethods.confirmClock, request, options: options)
     }
@@ -78,13 +80,13 @@ public struct GetClockRequest: Message {
 public struct GetClockResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetClockResponse" }
 
-    /// What the gateway's clock shows.
+    /// The current time of the gateway's clock.
     public var now: Timestamp?
     public var isConfirmed: Bool = false
-    /// How far the clock is from where it was when it was last confirmed, in seconds: above 0 it is ahead. 0 where it is
+    /// The difference to the expected time since the last confirmation, in seconds: above 0, the clock is ahead. 0 if the clock is
     /// confirmed.
     public var stepSeconds: Int64 = 0
-    /// After so many seconds the clock is confirmed without a call, unless it steps again. 0 where it is.
+    /// The time in seconds after which the clock is confirmed without a call, unless it steps again. 0 if it is confirmed.
     public var remainingSeconds: Int64 = 0
     public var unknownFields = UnknownFields()
 
@@ -135,7 +137,7 @@ public struct GetClockResponse: Message {
 public struct ConfirmClockRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.ConfirmClockRequest" }
 
-    /// As GetClock has it. Where the clock has stepped since, the call is FAILED_PRECONDITION and nothing changes.
+    /// The value from GetClock. If the clock has stepped since, the call fails with FAILED_PRECONDITION and changes nothing.
     public var stepSeconds: Int64 = 0
     public var unknownFields = UnknownFields()
 

@@ -12,16 +12,16 @@ public protocol DataGatewayServiceHandler: Sendable {
     /// Begins an upload, or restarts one under a new upload id.
     func createLogicalUpload(_ request: CreateLogicalUploadRequest, context: Context) async throws -> CreateLogicalUploadResponse
 
-    /// What a client that was interrupted has to do next.
+    /// Returns the next action for a client that was interrupted.
     func getUploadRecovery(_ request: GetUploadRecoveryRequest, context: Context) async throws -> GetUploadRecoveryResponse
 
-    /// Fresh credentials for the same object key.
+    /// Issues new credentials for the same object key.
     func reissueUploadCredentials(_ request: ReissueUploadCredentialsRequest, context: Context) async throws -> ReissueUploadCredentialsResponse
 
-    /// Gives an upload up for good. Idempotent.
+    /// Aborts an upload permanently. Idempotent.
     func abortUpload(_ request: AbortUploadRequest, context: Context) async throws -> AbortUploadResponse
 
-    /// Compares what the client sent with what is stored, and publishes the object. Idempotent.
+    /// Compares the client's values with the stored object, and publishes it. Idempotent.
     func completeUpload(_ request: CompleteUploadRequest, context: Context) async throws -> CompleteUploadResponse
 }
 
@@ -65,22 +65,22 @@ public struct DataGatewayServiceClient<Transport: CallTransport>: Sendable {
         try await transport.unary(DataGatewayServiceMethods.createLogicalUpload, request, options: options)
     }
 
-    /// What a client that was interrupted has to do next.
+    /// Returns the next action for a client that was interrupted.
     public func getUploadRecovery(_ request: GetUploadRecoveryRequest, options: CallOptions = CallOptions()) async throws -> GetUploadRecoveryResponse {
         try await transport.unary(DataGatewayServiceMethods.getUploadRecovery, request, options: options)
     }
 
-    /// Fresh credentials for the same object key.
+    /// Issues new credentials for the same object key.
     public func reissueUploadCredentials(_ request: ReissueUploadCredentialsRequest, options: CallOptions = CallOptions()) async throws -> ReissueUploadCredentialsResponse {
         try await transport.unary(DataGatewayServiceMethods.reissueUploadCredentials, request, options: options)
     }
 
-    /// Gives an upload up for good. Idempotent.
+    /// Aborts an upload permanently. Idempotent.
     public func abortUpload(_ request: AbortUploadRequest, options: CallOptions = CallOptions()) async throws -> AbortUploadResponse {
         try await transport.unary(DataGatewayServiceMethods.abortUpload, request, options: options)
     }
 
-    /// Compares what the client sent with what is stored, and publishes the object. Idempotent.
+    /// Compares the client's values with the stored object, and publishes it. Idempotent.
     public func completeUpload(_ request: CompleteUploadRequest, options: CallOptions = CallOptions()) async throws -> CompleteUploadResponse {
         try await transport.unary(DataGatewayServiceMethods.completeUpload, request, options: options)
     }
@@ -90,10 +90,10 @@ public struct DataGatewayServiceClient<Transport: CallTransport>: Sendable {
 public protocol DataGatewayObjectServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// The verified objects that the caller may see, newest first.
+    /// Lists the verified objects that the caller may see, newest first.
     func listObjects(_ request: ListObjectsRequest, context: Context) async throws -> ListObjectsResponse
 
-    /// A presigned GET for every file, in the order of the request.
+    /// Returns a presigned GET for every file, in the order of the request.
     func requestDownload(_ request: RequestDownloadRequest, context: Context) async throws -> RequestDownloadResponse
 }
 
@@ -123,12 +123,12 @@ public struct DataGatewayObjectServiceClient<Transport: CallTransport>: Sendable
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// The verified objects that the caller may see, newest first.
+    /// Lists the verified objects that the caller may see, newest first.
     public func listObjects(_ request: ListObjectsRequest, options: CallOptions = CallOptions()) async throws -> ListObjectsResponse {
         try await transport.unary(DataGatewayObjectServiceMethods.listObjects, request, options: options)
     }
 
-    /// A presigned GET for every file, in the order of the request.
+    /// Returns a presigned GET for every file, in the order of the request.
     public func requestDownload(_ request: RequestDownloadRequest, options: CallOptions = CallOptions()) async throws -> RequestDownloadResponse {
         try await transport.unary(DataGatewayObjectServiceMethods.requestDownload, request, options: options)
     }
@@ -196,14 +196,14 @@ public struct DataGatewayCopyServiceClient<Transport: CallTransport>: Sendable {
     }
 }
 
-/// How a device gets its key. No authorization: the device has none yet.
+/// The initialization of devices, which issues their keys. The calls have no authorization, because the device has no key yet.
 public protocol DeviceInitServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// The first key of a registered device; works once.
+    /// Issues the first key of a registered device; succeeds only once.
     func initDevice(_ request: InitDeviceRequest, context: Context) async throws -> InitDeviceResponse
 
-    /// A new key for an initialized device; the old one stops.
+    /// Issues a new key for an initialized device; the old key becomes invalid.
     func reinitDevice(_ request: ReinitDeviceRequest, context: Context) async throws -> InitDeviceResponse
 }
 
@@ -227,18 +227,18 @@ public enum DeviceInitServiceMethods {
     ]
 }
 
-/// How a device gets its key. No authorization: the device has none yet.
+/// The initialization of devices, which issues their keys. The calls have no authorization, because the device has no key yet.
 public struct DeviceInitServiceClient<Transport: CallTransport>: Sendable {
     public let transport: Transport
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// The first key of a registered device; works once.
+    /// Issues the first key of a registered device; succeeds only once.
     public func initDevice(_ request: InitDeviceRequest, options: CallOptions = CallOptions()) async throws -> InitDeviceResponse {
         try await transport.unary(DeviceInitServiceMethods.initDevice, request, options: options)
     }
 
-    /// A new key for an initialized device; the old one stops.
+    /// Issues a new key for an initialized device; the old key becomes invalid.
     public func reinitDevice(_ request: ReinitDeviceRequest, options: CallOptions = CallOptions()) async throws -> InitDeviceResponse {
         try await transport.unary(DeviceInitServiceMethods.reinitDevice, request, options: options)
     }
@@ -288,7 +288,7 @@ public struct InternalStorageServiceClient<Transport: CallTransport>: Sendable {
     }
 }
 
-/// What the client does next.
+/// The next action of the client.
 public enum UploadRecoveryAction: ProtobufEnum {
     case unspecified
     case `continue`
@@ -324,7 +324,7 @@ public enum UploadRecoveryAction: ProtobufEnum {
     }
 }
 
-/// Where an upload stands, over all its attempts.
+/// The state of an upload, over all its attempts.
 public enum LogicalUploadStatus: ProtobufEnum {
     case unspecified
     case active
@@ -401,7 +401,7 @@ public enum DataObjectStatus: ProtobufEnum {
     }
 }
 
-/// Where a copy job stands.
+/// The state of a copy job.
 public enum CopyJobStatus: ProtobufEnum {
     case unspecified
     case queued
@@ -519,7 +519,7 @@ public enum PresignAccessMode: ProtobufEnum {
     }
 }
 
-/// The detail codes of this package, as numbers. They travel as text, in ErrorDetail.code.
+/// The detail codes of this package, as numbers. They are sent as text, in ErrorDetail.code.
 public enum DataGatewayErrorCode: ProtobufEnum {
     case unspecified
     case unauthenticated
@@ -666,7 +666,7 @@ public struct ReinitDeviceRequest: Message {
 public struct InitDeviceResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.InitDeviceResponse" }
 
-    /// The credential for ExchangeCredential; shown this once.
+    /// The credential for ExchangeCredential; returned only here.
     public var apiKey: String = ""
     public var tags: [String: String] = [:]
     public var unknownFields = UnknownFields()
@@ -705,7 +705,7 @@ public struct InitDeviceResponse: Message {
     }
 }
 
-/// Temporary credentials that reach exactly one object key.
+/// Temporary credentials for exactly one object key.
 public struct UploadCredentials: Message {
     public static var fullName: String { "archebase.data_gateway.v1.UploadCredentials" }
 
@@ -801,7 +801,7 @@ public struct CreateLogicalUploadRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.CreateLogicalUploadRequest" }
 
     public var clientHints: [String: String] = [:]
-    /// The upload id that this attempt replaces; empty begins a new upload.
+    /// The upload id that this attempt replaces; empty = a new upload.
     public var restartFromUploadID: String = ""
     public var unknownFields = UnknownFields()
 
@@ -842,9 +842,9 @@ public struct CreateLogicalUploadRequest: Message {
 public struct CreateLogicalUploadResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.CreateLogicalUploadResponse" }
 
-    /// Names the upload for life: letters, digits and hyphens.
+    /// The permanent id of the upload: letters, digits and hyphens.
     public var logicalUploadID: String = ""
-    /// Names this attempt.
+    /// The id of this attempt.
     public var uploadID: String = ""
     public var credentials: UploadCredentials?
     public var unknownFields = UnknownFields()
@@ -934,13 +934,13 @@ public struct GetUploadRecoveryResponse: Message {
     public var objectKey: String = ""
     public var canRefreshCredentials: Bool = false
     public var restartAllowed: Bool = false
-    /// Why it ended, if it did.
+    /// The reason why the upload ended; empty if it has not.
     public var terminalReason: String = ""
     public var credentialRefreshCount: Int32 = 0
     public var sessionExpireAtUnix: Int64 = 0
     public var nextAction: UploadRecoveryAction = UploadRecoveryAction(rawValue: 0)
     public var completedPartCount: Int32 = 0
-    /// As HEAD gives it, quotes included, once the object is whole.
+    /// The ETag of HEAD, including quotation marks, if the object is complete.
     public var ossObjectEtag: String = ""
     public var unknownFields = UnknownFields()
 
@@ -1208,10 +1208,10 @@ public struct CompleteUploadRequest: Message {
     public var uploadID: String = ""
     public var fileSize: Int64 = 0
     public var rawTags: [String: String] = [:]
-    /// 0 for an object that was put whole.
+    /// 0 for an object that was sent by a single PutObject.
     public var completedPartCount: Int32 = 0
     public var ossObjectEtag: String = ""
-    /// 0 from clients that do not know it.
+    /// 0 from clients without this field.
     public var partSizeBytes: Int64 = 0
     public var unknownFields = UnknownFields()
 
@@ -1272,7 +1272,7 @@ public struct CompleteUploadRequest: Message {
 public struct CompleteUploadResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.CompleteUploadResponse" }
 
-    /// The object's id, as ListObjects has it.
+    /// The object's id, as in ListObjects.
     public var fileID: String = ""
     public var unknownFields = UnknownFields()
 
@@ -1310,9 +1310,9 @@ public struct ListObjectsRequest: Message {
 
     /// 0 means 50; at most 1000.
     public var pageSize: Int32 = 0
-    /// From the reply before, with the same filter.
+    /// The token from the previous page, with the same filter.
     public var pageToken: String = ""
-    /// Terms such as `status:verified`, all of which hold.
+    /// Terms such as `status:verified`; an object must match all of them.
     public var filter: String = ""
     /// `created`, `size` or `name`, and ` desc` for the largest first; empty = newest first, by the time of verification.
     public var orderBy: String = ""
@@ -1374,20 +1374,20 @@ public struct DataObject: Message {
     public var uploadedAtUnix: Int64 = 0
     public var verifiedAtUnix: Int64 = 0
     public var etag: String = ""
-    /// The file's name, fit for every file system; a device and a time where the client told none.
+    /// The file's name, valid in every file system; made from the device and a time if the client sent none.
     public var name: String = ""
-    /// A media type, e.g. `video/mp4`; `application/octet-stream` where nothing is known.
+    /// A media type, e.g. `video/mp4`; `application/octet-stream` if unknown.
     public var contentType: String = ""
     /// Empty = uploaded by the site itself.
     public var deviceID: String = ""
     public var siteID: Int64 = 0
     public var tags: [String: String] = [:]
-    /// CRC-64/XZ of the bytes, as a decimal number; empty where it is not known.
+    /// CRC-64/XZ of the bytes, as a decimal number; empty if unknown.
     public var crc64Ecma: String = ""
-    /// The time that the content covers, where the client told it.
+    /// The time range of the content, if the client sent it.
     public var recordedFrom: Timestamp?
     public var recordedTo: Timestamp?
-    /// When it was moved to the trash; unset = it was not.
+    /// The time at which the object was moved to the trash; unset = it is not in the trash.
     public var trashedAt: Timestamp?
     public var unknownFields = UnknownFields()
 
@@ -1581,9 +1581,9 @@ public struct DownloadObjectLocation: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DownloadObjectLocation" }
 
     public var fileID: String = ""
-    /// The answer names the file in its Content-Disposition.
+    /// The response to it has the file's name in Content-Disposition.
     public var read: PresignedOperation?
-    /// The file's name and what can be compared with a file that is there already, as DataObject has them.
+    /// The file's name, size and checksum, as in DataObject, for comparison with an existing file.
     public var name: String = ""
     public var sizeBytes: Int64 = 0
     public var crc64Ecma: String = ""
@@ -1642,9 +1642,9 @@ public struct RequestDownloadResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.RequestDownloadResponse" }
 
     public var files: [DownloadObjectLocation] = []
-    /// One expiry for all, in seconds since 1970.
+    /// The common expiry time, in seconds since 1970.
     public var expiresAtUnix: Int64 = 0
-    /// From this size on, clients do well to fetch ranges.
+    /// The size from which clients should fetch ranges.
     public var largeFileThresholdBytes: Int64 = 0
     public var rangePartSizeBytes: Int64 = 0
     public var unknownFields = UnknownFields()
@@ -1698,7 +1698,7 @@ public struct CreateCopyJobRequest: Message {
 
     public var fileIDs: [String] = []
     public var destination: CopyDestination?
-    /// The same key gives the same job.
+    /// Calls with the same key create one job.
     public var idempotencyKey: String = ""
     public var unknownFields = UnknownFields()
 
@@ -1747,7 +1747,7 @@ public struct CopyDestination: Message {
     public var bucket: String = ""
     public var endpoint: String = ""
     public var region: String = ""
-    /// `{file_id}` is replaced; empty means `{file_id}`.
+    /// `{file_id}` is replaced; empty = `{file_id}`.
     public var keyTemplate: String = ""
     public var accountID: String = ""
     public var kmsKeyID: String = ""
@@ -2332,7 +2332,7 @@ public struct StorageObject: Message {
     }
 }
 
-/// A request that carries its authorization in itself.
+/// A request whose URL or fields contain its authorization.
 public struct PresignedOperation: Message {
     public static var fullName: String { "archebase.data_gateway.v1.PresignedOperation" }
 
@@ -2485,7 +2485,7 @@ public struct ReadObjectRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.ReadObjectRequest" }
 
     public var object: StorageObject?
-    /// A longer object is refused.
+    /// A larger object is refused.
     public var maxBytes: Int64 = 0
     public var allowedContentTypes: [String] = []
     public var unknownFields = UnknownFields()

@@ -5,7 +5,7 @@ import CommonProto
 import GRPCWire
 import Protobuf
 
-/// Suites and devices. Replies are the resource itself.
+/// Suites and devices. Most responses are the resource itself.
 public protocol DeviceManagementServiceHandler: Sendable {
     associatedtype Context: Sendable
 
@@ -17,7 +17,7 @@ public protocol DeviceManagementServiceHandler: Sendable {
 
     func deleteDeviceSuite(_ request: DeleteDeviceSuiteRequest, context: Context) async throws -> DeleteDeviceSuiteResponse
 
-    /// Makes a device known, so that it can be initialized.
+    /// Registers a device, so that it can be initialized.
     func registerDevice(_ request: RegisterDeviceRequest, context: Context) async throws -> Device
 
     func getDevice(_ request: GetDeviceRequest, context: Context) async throws -> Device
@@ -28,17 +28,17 @@ public protocol DeviceManagementServiceHandler: Sendable {
 
     func enableDevice(_ request: EnableDeviceRequest, context: Context) async throws -> Device
 
-    /// Stops the device's key on its next call.
+    /// Disables a device: its key becomes invalid with its next call.
     func disableDevice(_ request: DisableDeviceRequest, context: Context) async throws -> Device
 
     func addDeviceToSuite(_ request: AddDeviceToSuiteRequest, context: Context) async throws -> Device
 
-    /// Unbinds the device; stops its key on its next call.
+    /// Removes the device from its suite: its key becomes invalid with its next call.
     func removeDeviceFromSuite(_ request: RemoveDeviceFromSuiteRequest, context: Context) async throws -> Device
 
     func deleteDevice(_ request: DeleteDeviceRequest, context: Context) async throws -> Empty
 
-    /// With the reinit policy `window`: lets the device replace a key that is in use, for some minutes.
+    /// Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
     func allowReinit(_ request: AllowReinitRequest, context: Context) async throws -> Device
 }
 
@@ -98,7 +98,7 @@ public enum DeviceManagementServiceMethods {
     ]
 }
 
-/// Suites and devices. Replies are the resource itself.
+/// Suites and devices. Most responses are the resource itself.
 public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable {
     public let transport: Transport
 
@@ -120,7 +120,7 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(DeviceManagementServiceMethods.deleteDeviceSuite, request, options: options)
     }
 
-    /// Makes a device known, so that it can be initialized.
+    /// Registers a device, so that it can be initialized.
     public func registerDevice(_ request: RegisterDeviceRequest, options: CallOptions = CallOptions()) async throws -> Device {
         try await transport.unary(DeviceManagementServiceMethods.registerDevice, request, options: options)
     }
@@ -141,7 +141,7 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(DeviceManagementServiceMethods.enableDevice, request, options: options)
     }
 
-    /// Stops the device's key on its next call.
+    /// Disables a device: its key becomes invalid with its next call.
     public func disableDevice(_ request: DisableDeviceRequest, options: CallOptions = CallOptions()) async throws -> Device {
         try await transport.unary(DeviceManagementServiceMethods.disableDevice, request, options: options)
     }
@@ -150,7 +150,7 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(DeviceManagementServiceMethods.addDeviceToSuite, request, options: options)
     }
 
-    /// Unbinds the device; stops its key on its next call.
+    /// Removes the device from its suite: its key becomes invalid with its next call.
     public func removeDeviceFromSuite(_ request: RemoveDeviceFromSuiteRequest, options: CallOptions = CallOptions()) async throws -> Device {
         try await transport.unary(DeviceManagementServiceMethods.removeDeviceFromSuite, request, options: options)
     }
@@ -159,7 +159,7 @@ public struct DeviceManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(DeviceManagementServiceMethods.deleteDevice, request, options: options)
     }
 
-    /// With the reinit policy `window`: lets the device replace a key that is in use, for some minutes.
+    /// Permits a device to replace a key in use for some minutes, under the reinit policy `window`.
     public func allowReinit(_ request: AllowReinitRequest, options: CallOptions = CallOptions()) async throws -> Device {
         try await transport.unary(DeviceManagementServiceMethods.allowReinit, request, options: options)
     }
@@ -197,7 +197,7 @@ public enum DeviceStatus: ProtobufEnum {
     }
 }
 
-/// Devices of one site that work together.
+/// A group of devices at one site.
 public struct DeviceSuite: Message {
     public static var fullName: String { "archebase.meta.v1.DeviceSuite" }
 
@@ -273,7 +273,7 @@ public struct Device: Message {
     public var deviceID: String = ""
     public var displayName: String = ""
     public var description: String = ""
-    /// The suite's name; empty = unbound.
+    /// The suite's name; empty = none.
     public var suite: String = ""
     public var tags: [String: String] = [:]
     public var status: DeviceStatus = DeviceStatus(rawValue: 0)
@@ -610,7 +610,7 @@ public struct DeleteDeviceSuiteResponse: Message {
 public struct RegisterDeviceRequest: Message {
     public static var fullName: String { "archebase.meta.v1.RegisterDeviceRequest" }
 
-    /// Empty = assigned: today's date and six random digits.
+    /// Empty = generated: today's date and six random digits.
     public var deviceID: String = ""
     public var displayName: String = ""
     public var description: String = ""
@@ -809,7 +809,7 @@ public struct UpdateDeviceRequest: Message {
     public var displayName: String?
     public var description: String?
     public var tags: [String: String] = [:]
-    /// Makes `tags` the whole set; else they are merged in.
+    /// Replaces all tags by `tags`; otherwise `tags` are merged into them.
     public var replaceTags: Bool = false
     public var unknownFields = UnknownFields()
 

@@ -8,10 +8,10 @@ import Protobuf
 public protocol EventServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Deliveries that the gateway gave up, oldest event first; an admin of SYSTEM who acts for no other organization sees all.
+    /// Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
     func listDeadLetters(_ request: ListDeadLettersRequest, context: Context) async throws -> ListDeadLettersResponse
 
-    /// Tries a dead letter again, from the beginning.
+    /// Queues a dead letter for delivery again, with all attempts.
     func redeliverEvent(_ request: RedeliverEventRequest, context: Context) async throws -> RedeliverEventResponse
 }
 
@@ -40,12 +40,12 @@ public struct EventServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Deliveries that the gateway gave up, oldest event first; an admin of SYSTEM who acts for no other organization sees all.
+    /// Lists deliveries that the gateway gave up, oldest event first; for an admin of SYSTEM who acts for no other organization, all.
     public func listDeadLetters(_ request: ListDeadLettersRequest, options: CallOptions = CallOptions()) async throws -> ListDeadLettersResponse {
         try await transport.unary(EventServiceMethods.listDeadLetters, request, options: options)
     }
 
-    /// Tries a dead letter again, from the beginning.
+    /// Queues a dead letter for delivery again, with all attempts.
     public func redeliverEvent(_ request: RedeliverEventRequest, options: CallOptions = CallOptions()) async throws -> RedeliverEventResponse {
         try await transport.unary(EventServiceMethods.redeliverEvent, request, options: options)
     }
@@ -54,7 +54,7 @@ public struct EventServiceClient<Transport: CallTransport>: Sendable {
 public struct ListDeadLettersRequest: Message {
     public static var fullName: String { "archebase.events.v1.ListDeadLettersRequest" }
 
-    /// Only this webhook's; empty = all.
+    /// Only dead letters of this webhook; empty = all.
     public var webhook: String = ""
     /// 0 means 50, above 1000 means 1000.
     public var pageSize: Int32 = 0
@@ -141,12 +141,12 @@ public struct ListDeadLettersResponse: Message {
     }
 }
 
-/// One event that one webhook did not take.
+/// An event that could not be delivered to one webhook.
 public struct DeadLetter: Message {
     public static var fullName: String { "archebase.events.v1.DeadLetter" }
 
     public var eventID: String = ""
-    /// By its name in the configuration.
+    /// The webhook's name in the configuration.
     public var webhook: String = ""
     /// E.g. `object.verified`.
     public var type: String = ""
@@ -155,10 +155,10 @@ public struct DeadLetter: Message {
     public var organization: String = ""
     public var occurredAt: Timestamp?
     public var attempts: Int32 = 0
-    /// When the gateway gave up.
+    /// The time at which the gateway gave up the delivery.
     public var givenUpAt: Timestamp?
     public var lastError: String = ""
-    /// The body that was sent, JSON.
+    /// The body of the requests, JSON.
     public var payload: String = ""
     public var unknownFields = UnknownFields()
 
@@ -240,7 +240,7 @@ public struct RedeliverEventRequest: Message {
     public static var fullName: String { "archebase.events.v1.RedeliverEventRequest" }
 
     public var eventID: String = ""
-    /// Empty = every webhook whose dead letter it is.
+    /// Empty = all webhooks to which the event could not be delivered.
     public var webhook: String = ""
     public var unknownFields = UnknownFields()
 
@@ -281,7 +281,7 @@ public struct RedeliverEventRequest: Message {
 public struct RedeliverEventResponse: Message {
     public static var fullName: String { "archebase.events.v1.RedeliverEventResponse" }
 
-    /// To which it will be sent.
+    /// The webhooks to which the event will be sent.
     public var webhooks: [String] = []
     public var unknownFields = UnknownFields()
 

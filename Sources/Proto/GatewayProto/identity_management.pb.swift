@@ -8,10 +8,10 @@ import Protobuf
 public protocol IdentityManagementServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Gives a service account a new system credential. The one it had ends, and so do the tokens that were issued for it.
+    /// Issues a new system credential to a service account. The old credential and the tokens issued for it become invalid.
     func issueSystemCredential(_ request: IssueSystemCredentialRequest, context: Context) async throws -> IssueSystemCredentialResponse
 
-    /// Has a new key sign access tokens. The older ones verify while a token that they signed can live.
+    /// Replaces the key that signs access tokens. Older keys verify tokens until the last token that they signed has expired.
     func rotateSigningKey(_ request: RotateSigningKeyRequest, context: Context) async throws -> RotateSigningKeyResponse
 }
 
@@ -40,12 +40,12 @@ public struct IdentityManagementServiceClient<Transport: CallTransport>: Sendabl
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Gives a service account a new system credential. The one it had ends, and so do the tokens that were issued for it.
+    /// Issues a new system credential to a service account. The old credential and the tokens issued for it become invalid.
     public func issueSystemCredential(_ request: IssueSystemCredentialRequest, options: CallOptions = CallOptions()) async throws -> IssueSystemCredentialResponse {
         try await transport.unary(IdentityManagementServiceMethods.issueSystemCredential, request, options: options)
     }
 
-    /// Has a new key sign access tokens. The older ones verify while a token that they signed can live.
+    /// Replaces the key that signs access tokens. Older keys verify tokens until the last token that they signed has expired.
     public func rotateSigningKey(_ request: RotateSigningKeyRequest, options: CallOptions = CallOptions()) async throws -> RotateSigningKeyResponse {
         try await transport.unary(IdentityManagementServiceMethods.rotateSigningKey, request, options: options)
     }
@@ -90,7 +90,7 @@ public struct IssueSystemCredentialResponse: Message {
     public static var fullName: String { "archebase.auth.v1.IssueSystemCredentialResponse" }
 
     public var userName: String = ""
-    /// Shown this once.
+    /// Returned only here.
     public var credential: String = ""
     public var unknownFields = UnknownFields()
 
@@ -153,9 +153,9 @@ public struct RotateSigningKeyRequest: Message {
 public struct RotateSigningKeyResponse: Message {
     public static var fullName: String { "archebase.auth.v1.RotateSigningKeyResponse" }
 
-    /// The `kid` of the key that signs from now on.
+    /// The `kid` of the new signing key.
     public var keyID: String = ""
-    /// Those of the keys that go on verifying.
+    /// The ids of the older keys that still verify tokens.
     public var olderKeyIDs: [String] = []
     public var unknownFields = UnknownFields()
 

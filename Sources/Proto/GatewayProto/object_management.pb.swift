@@ -11,7 +11,7 @@ public protocol ObjectManagementServiceHandler: Sendable {
     /// Moves an object to the trash, or deletes it if the organization keeps no trash.
     func deleteObject(_ request: DeleteObjectRequest, context: Context) async throws -> DeleteObjectResponse
 
-    /// Returns an object from the trash to the lists.
+    /// Moves an object from the trash back to the lists.
     func restoreObject(_ request: RestoreObjectRequest, context: Context) async throws -> RestoreObjectResponse
 
     /// Deletes an object in the trash permanently.
@@ -29,26 +29,26 @@ public protocol ObjectManagementServiceHandler: Sendable {
 
     func getObjectOperation(_ request: GetObjectOperationRequest, context: Context) async throws -> GetObjectOperationResponse
 
-    /// Newest first.
+    /// Lists the organization's operations, newest first.
     func listObjectOperations(_ request: ListObjectOperationsRequest, context: Context) async throws -> ListObjectOperationsResponse
 
-    /// What the operation did remains.
+    /// Cancels an operation. Objects that it has deleted stay deleted.
     func cancelObjectOperation(_ request: CancelObjectOperationRequest, context: Context) async throws -> CancelObjectOperationResponse
 
     func setRetention(_ request: SetRetentionRequest, context: Context) async throws -> SetRetentionResponse
 
     func getRetention(_ request: GetRetentionRequest, context: Context) async throws -> GetRetentionResponse
 
-    /// Objects whose bytes no longer match what was verified.
+    /// Lists objects whose bytes differ from their verified checksum.
     func listBadObjects(_ request: ListBadObjectsRequest, context: Context) async throws -> ListBadObjectsResponse
 
-    /// One object with all that is known of it, good or bad.
+    /// Returns one object with all its details, in any state.
     func getObject(_ request: GetObjectRequest, context: Context) async throws -> ObjectDetails
 
-    /// What is stored, and what came and went on each of the last days.
+    /// Returns the stored amount, and the changes of each of the last days.
     func getStatistics(_ request: GetStatisticsRequest, context: Context) async throws -> GetStatisticsResponse
 
-    /// How many objects match a filter, and by which values of device, site, day and tags they can be narrowed down.
+    /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
     func getObjectFacets(_ request: GetObjectFacetsRequest, context: Context) async throws -> GetObjectFacetsResponse
 }
 
@@ -124,7 +124,7 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(ObjectManagementServiceMethods.deleteObject, request, options: options)
     }
 
-    /// Returns an object from the trash to the lists.
+    /// Moves an object from the trash back to the lists.
     public func restoreObject(_ request: RestoreObjectRequest, options: CallOptions = CallOptions()) async throws -> RestoreObjectResponse {
         try await transport.unary(ObjectManagementServiceMethods.restoreObject, request, options: options)
     }
@@ -156,12 +156,12 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(ObjectManagementServiceMethods.getObjectOperation, request, options: options)
     }
 
-    /// Newest first.
+    /// Lists the organization's operations, newest first.
     public func listObjectOperations(_ request: ListObjectOperationsRequest, options: CallOptions = CallOptions()) async throws -> ListObjectOperationsResponse {
         try await transport.unary(ObjectManagementServiceMethods.listObjectOperations, request, options: options)
     }
 
-    /// What the operation did remains.
+    /// Cancels an operation. Objects that it has deleted stay deleted.
     public func cancelObjectOperation(_ request: CancelObjectOperationRequest, options: CallOptions = CallOptions()) async throws -> CancelObjectOperationResponse {
         try await transport.unary(ObjectManagementServiceMethods.cancelObjectOperation, request, options: options)
     }
@@ -174,22 +174,22 @@ public struct ObjectManagementServiceClient<Transport: CallTransport>: Sendable 
         try await transport.unary(ObjectManagementServiceMethods.getRetention, request, options: options)
     }
 
-    /// Objects whose bytes no longer match what was verified.
+    /// Lists objects whose bytes differ from their verified checksum.
     public func listBadObjects(_ request: ListBadObjectsRequest, options: CallOptions = CallOptions()) async throws -> ListBadObjectsResponse {
         try await transport.unary(ObjectManagementServiceMethods.listBadObjects, request, options: options)
     }
 
-    /// One object with all that is known of it, good or bad.
+    /// Returns one object with all its details, in any state.
     public func getObject(_ request: GetObjectRequest, options: CallOptions = CallOptions()) async throws -> ObjectDetails {
         try await transport.unary(ObjectManagementServiceMethods.getObject, request, options: options)
     }
 
-    /// What is stored, and what came and went on each of the last days.
+    /// Returns the stored amount, and the changes of each of the last days.
     public func getStatistics(_ request: GetStatisticsRequest, options: CallOptions = CallOptions()) async throws -> GetStatisticsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getStatistics, request, options: options)
     }
 
-    /// How many objects match a filter, and by which values of device, site, day and tags they can be narrowed down.
+    /// Returns the number of objects that match a filter, and the values of device, site, day and tags that narrow it.
     public func getObjectFacets(_ request: GetObjectFacetsRequest, options: CallOptions = CallOptions()) async throws -> GetObjectFacetsResponse {
         try await transport.unary(ObjectManagementServiceMethods.getObjectFacets, request, options: options)
     }
@@ -307,7 +307,7 @@ public struct DeleteObjectResponse: Message {
 public struct RestoreObjectRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.RestoreObjectRequest" }
 
-    /// As in DeleteObject.
+    /// The same as in DeleteObject.
     public var fileID: String = ""
     public var unknownFields = UnknownFields()
 
@@ -379,7 +379,7 @@ public struct PurgeObjectRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.PurgeObjectRequest" }
 
     public var fileID: String = ""
-    /// Empty = the reason for which the object was moved to the trash.
+    /// Empty = the reason with which the object was moved to the trash.
     public var reason: String = ""
     public var unknownFields = UnknownFields()
 
@@ -442,9 +442,9 @@ public struct PurgeObjectResponse: Message {
 public struct SetTrashSettingsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.SetTrashSettingsRequest" }
 
-    /// How long objects stay in the trash; 0 = they are deleted at once.
+    /// The number of days that objects stay in the trash; 0 = they are deleted at once.
     public var days: Int32 = 0
-    /// Only counts what the next sweep would delete.
+    /// Only counts the objects that the next sweep would delete.
     public var dryRun: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -555,7 +555,7 @@ public struct GetTrashSettingsResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetTrashSettingsResponse" }
 
     public var days: Int32 = 0
-    /// What is in the trash.
+    /// The number and size of the objects in the trash.
     public var trashedObjects: Int64 = 0
     public var trashedBytes: Int64 = 0
     public var unknownFields = UnknownFields()
@@ -603,7 +603,7 @@ public struct UpdateObjectRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.UpdateObjectRequest" }
 
     public var fileID: String = ""
-    /// Added to the object's tags, or instead of them with `replace_tags`.
+    /// Tags to add to the object's tags, or to replace them with (`replace_tags`).
     public var tags: [String: String] = [:]
     public var replaceTags: Bool = false
     /// Keys of tags to remove; keys that the object does not have are ignored.
@@ -692,10 +692,11 @@ public struct UpdateObjectResponse: Message {
 public struct DeleteObjectsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DeleteObjectsRequest" }
 
-    /// As in ListObjects, not empty and without `trashed`. Ages count to this call; objects that are completed later stay.
+    /// A filter as in ListObjects, not empty and without `trashed`. Ages are those at the time of this call; objects completed later
+    /// are not deleted.
     public var filter: String = ""
     public var reason: String = ""
-    /// Only counts what would be deleted.
+    /// Only counts the objects that would be deleted.
     public var dryRun: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -743,9 +744,9 @@ public struct DeleteObjectsResponse: Message {
 
     public var matchingObjects: Int64 = 0
     public var matchingBytes: Int64 = 0
-    /// True = more objects than these may match: to count them all would take too long.
+    /// Whether more objects may match, because counting all would take too long.
     public var isLowerBound: Bool = false
-    /// Unset after a dry run.
+    /// Unset with `dry_run`.
     public var operation: ObjectOperation?
     public var unknownFields = UnknownFields()
 
@@ -800,14 +801,14 @@ public struct ObjectOperation: Message {
     public var status: ObjectOperationStatus = ObjectOperationStatus(rawValue: 0)
     public var filter: String = ""
     public var reason: String = ""
-    /// As the audit log names them.
+    /// The actor, as in the audit log.
     public var createdBy: String = ""
     public var createdAt: Timestamp?
     public var finishedAt: Timestamp?
-    /// So far.
+    /// The counts so far.
     public var deletedObjects: Int64 = 0
     public var deletedBytes: Int64 = 0
-    /// How much of the organization's objects was looked at.
+    /// The examined part of the organization's objects, in percent.
     public var progressPercent: Int32 = 0
     public var unknownFields = UnknownFields()
 
@@ -1110,9 +1111,9 @@ public struct CancelObjectOperationResponse: Message {
 public struct RetentionRule: Message {
     public static var fullName: String { "archebase.data_gateway.v1.RetentionRule" }
 
-    /// As in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
+    /// A filter as in ListObjects, without `trashed` and `age`: for example a tag, a device or a site.
     public var filter: String = ""
-    /// 0 = keep.
+    /// 0 = keep the objects.
     public var days: Int32 = 0
     public var unknownFields = UnknownFields()
 
@@ -1153,13 +1154,13 @@ public struct RetentionRule: Message {
 public struct SetRetentionRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.SetRetentionRequest" }
 
-    /// For objects that no rule matches; 0 = keep.
+    /// For objects that match no rule; 0 = keep them.
     public var days: Int32 = 0
-    /// Only counts what would go.
+    /// Only counts the objects that would be deleted.
     public var dryRun: Bool = false
-    /// The first rule that matches an object decides. Only with `replace_rules`.
+    /// The first rule that an object matches applies. Used only with `replace_rules`.
     public var rules: [RetentionRule] = []
-    /// False = the rules remain as they are.
+    /// False = the rules are not changed.
     public var replaceRules: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -1214,7 +1215,7 @@ public struct SetRetentionResponse: Message {
     public var affectedObjects: Int64 = 0
     public var affectedBytes: Int64 = 0
     public var rules: [RetentionRule] = []
-    /// True = more objects than these may be affected: to count them all would take too long.
+    /// Whether more objects may be affected, because counting all would take too long.
     public var isLowerBound: Bool = false
     public var unknownFields = UnknownFields()
 
@@ -1458,10 +1459,10 @@ public struct ObjectDetails: Message {
     /// The organization's name.
     public var organization: String = ""
     public var uploadID: String = ""
-    /// Where the object store has it.
+    /// The object's place in the object store.
     public var bucket: String = ""
     public var objectKey: String = ""
-    /// Of an object in the trash: who moved it there, as the audit log names them, why, and when it will be deleted.
+    /// For an object in the trash: the actor as in the audit log, the reason, and the time of its permanent deletion.
     public var trashedBy: String = ""
     public var trashReason: String = ""
     public var purgeAt: Timestamp?
@@ -1585,10 +1586,10 @@ public struct GetStatisticsRequest: Message {
 public struct GetStatisticsResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetStatisticsResponse" }
 
-    /// Verified objects, and their bytes, now.
+    /// The current number and size of verified objects.
     public var storedObjects: Int64 = 0
     public var storedBytes: Int64 = 0
-    /// Today, by UTC, and the days before it, oldest first; also those on which nothing happened.
+    /// Today, by UTC, and the days before it, oldest first, including days without changes.
     public var days: [DailyStatistics] = []
     public var unknownFields = UnknownFields()
 
@@ -1634,7 +1635,7 @@ public struct GetStatisticsResponse: Message {
 public struct GetObjectFacetsRequest: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetObjectFacetsRequest" }
 
-    /// As in ListObjects; empty = all objects.
+    /// A filter as in ListObjects; empty = all objects.
     public var filter: String = ""
     public var unknownFields = UnknownFields()
 
@@ -1670,11 +1671,11 @@ public struct GetObjectFacetsRequest: Message {
 public struct GetObjectFacetsResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.GetObjectFacetsResponse" }
 
-    /// How many objects match; with a filter at most 10000.
+    /// The number of objects that match; with a filter at most 10000.
     public var count: Int64 = 0
-    /// False = more than `count` may match, and the facets are those of the objects that were counted.
+    /// False = more than `count` may match, and the facets are those of the counted objects.
     public var isExact: Bool = false
-    /// Device, site and day, then the 20 tags that most objects have.
+    /// Device, site and day, then the 20 most frequent tags.
     public var facets: [ObjectFacet] = []
     public var unknownFields = UnknownFields()
 
@@ -1720,9 +1721,9 @@ public struct GetObjectFacetsResponse: Message {
 public struct ObjectFacet: Message {
     public static var fullName: String { "archebase.data_gateway.v1.ObjectFacet" }
 
-    /// What a term of a filter begins with: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
+    /// The beginning of a filter's term: `device`, `site`, `created` (days by UTC), or `raw_tags.KEY`.
     public var name: String = ""
-    /// The 20 values with most objects; of days the latest.
+    /// The 20 most frequent values; for days, the latest.
     public var values: [ObjectFacetValue] = []
     public var unknownFields = UnknownFields()
 
@@ -1804,17 +1805,17 @@ public struct ObjectFacetValue: Message {
 public struct DailyStatistics: Message {
     public static var fullName: String { "archebase.data_gateway.v1.DailyStatistics" }
 
-    /// `2026-01-31`.
+    /// The date, e.g. `2026-01-31`.
     public var date: String = ""
-    /// At the day's end.
+    /// The number and size at the end of the day.
     public var storedObjects: Int64 = 0
     public var storedBytes: Int64 = 0
-    /// Verified that day.
+    /// The number and size of objects verified on that day.
     public var arrivedObjects: Int64 = 0
     public var arrivedBytes: Int64 = 0
     public var deletedObjects: Int64 = 0
     public var deletedBytes: Int64 = 0
-    /// Files that RequestDownload handed out URLs for, and their sizes.
+    /// The number and size of files for which RequestDownload issued URLs.
     public var requestedObjects: Int64 = 0
     public var requestedBytes: Int64 = 0
     public var unknownFields = UnknownFields()

@@ -8,7 +8,7 @@ import Protobuf
 public protocol SessionServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Revokes the refresh token and all that descend from the same login.
+    /// Revokes the refresh token and all tokens of the same sign-in.
     func logout(_ request: LogoutRequest, context: Context) async throws -> LogoutResponse
 }
 
@@ -34,7 +34,7 @@ public struct SessionServiceClient<Transport: CallTransport>: Sendable {
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Revokes the refresh token and all that descend from the same login.
+    /// Revokes the refresh token and all tokens of the same sign-in.
     public func logout(_ request: LogoutRequest, options: CallOptions = CallOptions()) async throws -> LogoutResponse {
         try await transport.unary(SessionServiceMethods.logout, request, options: options)
     }

@@ -8,8 +8,8 @@ import Protobuf
 public protocol UploadManagementServiceHandler: Sendable {
     associatedtype Context: Sendable
 
-    /// Those of the caller's organization that were neither completed nor given up nor swept, the latest begun first. An admin
-    /// of SYSTEM who acts for no other sees all.
+    /// Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other
+    /// organization, all.
     func listUploads(_ request: ListUploadsRequest, context: Context) async throws -> ListUploadsResponse
 }
 
@@ -35,8 +35,8 @@ public struct UploadManagementServiceClient<Transport: CallTransport>: Sendable 
 
     public init(_ transport: Transport) { self.transport = transport }
 
-    /// Those of the caller's organization that were neither completed nor given up nor swept, the latest begun first. An admin
-    /// of SYSTEM who acts for no other sees all.
+    /// Lists the unfinished uploads of the caller's organization, newest first; for an admin of SYSTEM who acts for no other
+    /// organization, all.
     public func listUploads(_ request: ListUploadsRequest, options: CallOptions = CallOptions()) async throws -> ListUploadsResponse {
         try await transport.unary(UploadManagementServiceMethods.listUploads, request, options: options)
     }
@@ -87,7 +87,7 @@ public struct ListUploadsRequest: Message {
 public struct ListUploadsResponse: Message {
     public static var fullName: String { "archebase.data_gateway.v1.ListUploadsResponse" }
 
-    /// A page may come back short, even empty, with a next token.
+    /// A page may be short or empty and still have a next token.
     public var uploads: [UploadUnderWay] = []
     public var nextPageToken: String = ""
     public var unknownFields = UnknownFields()
@@ -131,23 +131,23 @@ public struct UploadUnderWay: Message {
 
     public var logicalUploadID: String = ""
     public var uploadID: String = ""
-    /// Empty = of the site itself.
+    /// Empty = uploaded by the site itself.
     public var deviceID: String = ""
     public var siteID: Int64 = 0
-    /// Of parts that were acknowledged, or of the whole object.
+    /// The size of the acknowledged parts, or of the complete object.
     public var storedBytes: Int64 = 0
-    /// Parts that were acknowledged.
+    /// The number of acknowledged parts.
     public var partCount: Int32 = 0
-    /// The part size that the client was told.
+    /// The part size in the upload's credentials.
     public var partSizeBytes: Int64 = 0
-    /// All bytes are there, and CompleteUpload has not been called yet.
+    /// Whether all bytes are stored; CompleteUpload has not been called yet.
     public var isWhole: Bool = false
     public var createdAt: Timestamp?
-    /// When the upload is swept, if nothing more comes.
+    /// The time at which the upload is removed if nothing more is received.
     public var sessionEndsAt: Timestamp?
-    /// What the client called the file when it began; empty = it has not said so yet.
+    /// The file name that the client sent when it began; empty = none.
     public var fileName: String = ""
-    /// The size that the client told when it began, in bytes; 0 = it has not said so yet.
+    /// The file size that the client sent when it began, in bytes; 0 = none.
     public var fileSizeBytes: Int64 = 0
     public var unknownFields = UnknownFields()
 

@@ -6,10 +6,10 @@ public enum ProtoFiles {
     public static let all: [FileDescriptor] =
         CommonProtoFiles.all + [.googleProtobufDescriptorProto] + GatewayProtoFiles.all
 
-    /// The HTTP requests that call methods of all services.
+    /// The HTTP requests that call the methods of all services.
     public static let routes: [HTTPRoute] = CommonProtoFiles.routes + GatewayProtoFiles.routes
 
-    /// The comments of all files but protobuf's own: on each line a full name, a tab and the text.
+    /// The comments of all files except protobuf's own: on each line a full name, a tab and the text.
     public static let comments = CommonProtoFiles.comments + "\n" + GatewayProtoFiles.comments
 
     /// Every message type.

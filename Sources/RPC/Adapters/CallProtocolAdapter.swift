@@ -1,9 +1,9 @@
-/// The protocol in which one call travels: gRPC, gRPC-Web or Connect. It cuts messages out of the request's body and writes
-/// the response; everything else that a call is subject to happens in ``ServerCall``, which does not know which it is.
+/// The protocol of one call: gRPC, gRPC-Web or Connect. It extracts messages from the request's body and writes the response;
+/// everything else happens in ``ServerCall``, which does not depend on the protocol.
 ///
-/// Does no IO: bytes and values in, bytes and values out. Chosen once, when the request's header section has come.
+/// Does no IO: bytes and values in, bytes and values out. Selected once, when the request's header section was received.
 struct CallProtocolAdapter {
-    /// How the messages themselves are written.
+    /// The encoding of the messages themselves.
     var codec = MessageCodec.proto
     let request: RequestDecoder
     let response: any ResponseEncoder

@@ -1,7 +1,7 @@
 import Wire
 
-/// Connect's streams: messages behind prefixes, the status in the last of them; HTTP's is always 200 (Connect protocol,
-/// "Streaming-Request" and "Streaming-Response").
+/// Connect's streaming responses: messages with prefixes, the last of which carries the status; the HTTP status is always 200
+/// (Connect protocol, "Streaming-Request" and "Streaming-Response").
 final class ConnectStreamEncoder: ResponseEncoder {
     private let response: FramedWebResponse
 

@@ -1,6 +1,6 @@
 import Wire
 
-/// Connect's unary calls: the body is the message, the status is HTTP's, a failure is JSON whatever the codec (Connect
+/// Connect's unary responses: the body is the message, the status is the HTTP status, and an error is JSON with any codec (Connect
 /// protocol, "Unary-Request" and "Unary-Response").
 final class ConnectUnaryEncoder: ResponseEncoder {
     private let form: WebResponseForm
@@ -14,7 +14,7 @@ final class ConnectUnaryEncoder: ResponseEncoder {
         _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
     ) throws(RPCError) -> ResponsePart {
         message = try form.message(frame)
-        // Trailers go as header fields, before the message.
+        // Trailers are sent as header fields, before the message.
         return ResponsePart()
     }
 

@@ -1,13 +1,13 @@
 import Wire
 
-/// Which web pages of other origins may call (Fetch standard, "CORS protocol").
+/// The web pages of other origins that may call (Fetch standard, "CORS protocol").
 ///
-/// Without credentials in the standard's sense: callers show tokens in the Authorization field, never cookies, so that a
-/// page that is let in can do nothing that its user's token was not given to it for.
+/// Without credentials in the standard's sense: callers send tokens in the Authorization field, never cookies. So an allowed page
+/// can do nothing for which it was not given a user's token.
 package struct CrossOrigin: Sendable {
-    /// Origins as browsers send them, `https://app.example`; a `*` lets all in.
+    /// Origins as browsers send them, `https://app.example`; `*` allows all.
     package var origins: Set<String>
-    /// How long a browser may remember a preflight's answer, in seconds.
+    /// The time for which a browser may cache the response to a preflight, in seconds.
     package var maxAge: Int
 
     package init(origins: Set<String>, maxAge: Int = 7200) {
@@ -15,7 +15,7 @@ package struct CrossOrigin: Sendable {
         self.maxAge = maxAge
     }
 
-    /// What the adapters and the handlers read.
+    /// The request fields that the adapters and the handlers read.
     private static let requestFields = [
         "authorization", "content-type", "content-encoding", "connect-protocol-version", "connect-timeout-ms",
         "connect-content-encoding", "connect-accept-encoding", "grpc-timeout", "grpc-encoding", "grpc-accept-encoding",
@@ -31,7 +31,7 @@ package struct CrossOrigin: Sendable {
         origins.contains(origin) || origins.contains("*")
     }
 
-    /// Fields of a response, also of one that refuses: they let the page read it.
+    /// Returns the fields, also of an error response, that let the page read the response.
     func fields(origin: String?) -> ResponseSection.Fields {
         guard let origin, allows(origin) else { return ResponseSection.fields([("vary", "origin")]) }
         return ResponseSection.fields([
@@ -40,14 +40,14 @@ package struct CrossOrigin: Sendable {
         ])
     }
 
-    /// The answer to a browser's question before a call; `nil` where it gets none.
+    /// Returns the response to a preflight request; `nil` if the origin is not allowed.
     func preflight(origin: String?) -> ResponsePart? {
         preflightFields(origin: origin, methods: "GET, POST").map {
             ResponsePart(head: .made(status: 204, $0), end: .body)
         }
     }
 
-    /// The fields of that answer.
+    /// Returns the fields of the response to a preflight request.
     ///
     /// - Parameter methods: the HTTP methods that a page may use.
     func preflightFields(origin: String?, methods: String) -> ResponseSection.Fields? {

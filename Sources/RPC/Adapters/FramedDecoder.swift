@@ -1,6 +1,6 @@
 import Wire
 
-/// Takes messages that lie behind prefixes: gRPC's, and those of Connect's streams and of gRPC-Web.
+/// Extracts messages with prefixes: those of gRPC, of gRPC-Web and of Connect's streams.
 struct FramedDecoder {
     private var deframer: MessageDeframer
 

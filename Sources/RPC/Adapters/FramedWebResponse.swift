@@ -1,9 +1,9 @@
 import Wire
 
-/// The parts of web responses whose messages lie behind prefixes, as gRPC's do.
+/// The parts of web responses whose messages have prefixes, as in gRPC.
 struct FramedWebResponse {
     private let form: WebResponseForm
-    /// The field that says how messages are compressed.
+    /// The name of the field that states the compression of messages.
     private let encodingField: String
 
     init(_ form: WebResponseForm, encodingField: String) {
@@ -11,7 +11,7 @@ struct FramedWebResponse {
         self.encodingField = encodingField
     }
 
-    /// The header section, the first time.
+    /// Returns the header section, at the first call; then `nil`.
     func firstHead(_ context: CallContext, _ state: inout ResponseState) -> ResponseSection? {
         if state.hasBegun { return nil }
         state.hasBegun = true
@@ -19,14 +19,14 @@ struct FramedWebResponse {
         return form.head(state.announced.map { [(encodingField, $0.rawValue)] } ?? [], context.leadingMetadata)
     }
 
-    /// A part of the response with a method's message.
+    /// Returns the part of the response that has a method's message.
     ///
-    /// - Parameter frame: the message behind the room for gRPC's prefix.
+    /// - Parameter frame: the message, after the space for gRPC's prefix.
     func part(
         _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
     ) throws(RPCError) -> ResponsePart {
         var framed = [UInt8](repeating: 0, count: MessagePrefix.byteCount) + (try form.message(frame))
-        // Not before: a message without a form in the client's encoding is told after the same header section.
+        // After the conversion: a message that cannot be converted is reported after the same header section.
         let head = firstHead(context, &state)
         if context.compressesResponses, let announced = state.announced {
             framed = announced.compressing(frame: framed)
@@ -38,9 +38,9 @@ struct FramedWebResponse {
 }
 
 extension MessageEncoding {
-    /// The same message compressed, behind its prefix.
+    /// Returns the compressed message with its prefix.
     ///
-    /// - Parameter frame: the message behind the room for a prefix.
+    /// - Parameter frame: the message, after the space for a prefix.
     func compressing(frame: [UInt8]) -> [UInt8] {
         let message = frame.withUnsafeBytes {
             compress(UnsafeRawBufferPointer(rebasing: $0[MessagePrefix.byteCount...]))

@@ -1,9 +1,9 @@
 import Wire
 
-/// gRPC: messages behind prefixes, the status in trailers (gRPC over HTTP/2, "Responses"). Has no state of its own, so that
-/// all calls share the few there are.
+/// gRPC's responses: messages with prefixes, the status in trailers (gRPC over HTTP/2, "Responses"). Stateless, so that all calls
+/// share a few instances.
 final class GRPCEncoder: ResponseEncoder, Sendable {
-    /// What the client takes; `nil` = no compression.
+    /// The encoding that the client accepts; `nil` = no compression.
     private let accepted: MessageEncoding?
 
     private init(_ accepted: MessageEncoding?) {
@@ -14,7 +14,7 @@ final class GRPCEncoder: ResponseEncoder, Sendable {
     private static let gzip = GRPCEncoder(.gzip)
     private static let deflate = GRPCEncoder(.deflate)
 
-    /// - Parameter encoding: what the client takes; `nil` = no compression.
+    /// - Parameter encoding: accepted by the client; `nil` = no compression.
     static func accepting(_ encoding: MessageEncoding?) -> GRPCEncoder {
         switch encoding {
         case nil: plain
@@ -47,7 +47,7 @@ final class GRPCEncoder: ResponseEncoder, Sendable {
             return ResponsePart(end: .trailers(GRPCSections.trailers(error, context.trailingMetadata)))
         }
         guard context.responseMetadata.isEmpty, !context.announcesRequestID else {
-            // In a Trailers-Only response they would arrive as trailers.
+            // In a Trailers-Only response they would be received as trailers.
             return ResponsePart(
                 head: GRPCSections.ok(nil, context),
                 end: .trailers(GRPCSections.trailers(error, context.trailingMetadata)))

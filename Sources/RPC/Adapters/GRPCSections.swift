@@ -3,7 +3,7 @@ import Wire
 
 /// The header and trailer sections of gRPC's responses (gRPC over HTTP/2, "Responses").
 enum GRPCSections {
-    /// - Parameter encoding: how messages may be compressed; `nil` = none will be.
+    /// - Parameter encoding: the possible compression of messages; `nil` = none.
     static func ok(_ encoding: MessageEncoding?, _ context: CallContext) -> ResponseSection {
         guard context.responseMetadata.isEmpty else {
             let announcement = encoding.map { [("grpc-encoding", Array($0.rawValue.utf8))] } ?? []
@@ -35,17 +35,17 @@ enum GRPCSections {
 
     private static let plainTrailers = ResponseSection.permanent(PermanentSection([("grpc-status", "0")], status: nil))
 
-    /// A refusal on the level of HTTP, for peers that do not speak gRPC.
+    /// Returns the header section of an HTTP error, for clients that do not use gRPC.
     static func http(_ status: Int) -> ResponseSection {
         .made(status: status, [("content-length", [0x30])])
     }
 
-    /// The status in trailers.
+    /// Returns the trailer section with the status.
     static func trailers(_ error: RPCError, _ metadata: Metadata) -> ResponseSection {
         .made(status: nil, fields(error) + fields(metadata))
     }
 
-    /// The status in a response that has no body (Trailers-Only).
+    /// Returns the only section of a response without a body (Trailers-Only).
     static func trailersOnly(_ error: RPCError, _ metadata: Metadata = Metadata()) -> ResponseSection {
         .made(status: 200, contentType + fields(error) + fields(metadata))
     }
@@ -54,14 +54,14 @@ enum GRPCSections {
         metadata.pairs.map { ($0.name, Array($0.value.utf8)) }
     }
 
-    /// A failed call's status.
+    /// Returns the fields for a failed call's status.
     static func fields(_ error: RPCError) -> ResponseSection.Fields {
         var fields: ResponseSection.Fields = [
             ("grpc-status", Array("\(error.status.rawValue)".utf8)),
             ("grpc-message", PercentEncoding.encode(error.sentMessage)),
         ]
         if let details = error.richStatus {
-            // Binary metadata goes unpadded (gRPC over HTTP/2, "Custom-Metadata").
+            // Binary metadata is sent without padding (gRPC over HTTP/2, "Custom-Metadata").
             let text = Base64.encode(details).utf8.filter { $0 != UInt8(ascii: "=") }
             fields.append(("grpc-status-details-bin", text))
         }

@@ -1,7 +1,7 @@
 import Wire
 
-/// gRPC-Web, for clients that cannot read trailers: they come as the last message, and all of it in base64 where the
-/// client reads text only (gRPC-Web, "Protocol differences vs gRPC over HTTP2").
+/// gRPC-Web's responses, for clients that cannot read trailers: the last message has the trailers, and for clients that read only
+/// text the whole body is base64 (gRPC-Web, "Protocol differences vs gRPC over HTTP2").
 final class GRPCWebEncoder: ResponseEncoder {
     private let isText: Bool
     private let response: FramedWebResponse

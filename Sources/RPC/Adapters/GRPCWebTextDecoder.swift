@@ -1,6 +1,6 @@
 import Wire
 
-/// Takes the messages of gRPC-Web whose body is base64.
+/// Extracts the messages of a gRPC-Web request whose body is base64.
 struct GRPCWebTextDecoder {
     private var text = Base64Stream()
     private var frames: FramedDecoder

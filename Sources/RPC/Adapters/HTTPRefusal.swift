@@ -1,6 +1,6 @@
 import Wire
 
-/// Why a request is no call at all, in HTTP's terms.
+/// The HTTP error for a request that is not a call.
 struct HTTPRefusal: Error {
     let status: Int
     let reason: RefusedRequest.Reason
@@ -25,7 +25,7 @@ struct HTTPRefusal: Error {
             fields: [("allow", allowed)])
     }
 
-    /// - Parameter offered: the media types that the method takes.
+    /// - Parameter offered: the media types that the method accepts.
     static func contentType(offered: [String]) -> HTTPRefusal {
         let list = offered.joined(separator: ", ")
         return HTTPRefusal(
@@ -34,7 +34,7 @@ struct HTTPRefusal: Error {
     }
 
     func reply(_ crossOrigin: ResponseSection.Fields) -> ResponsePart {
-        // What clients make of the status where there is no JSON (Connect protocol, "HTTP to Error Code").
+        // The status that clients derive from the HTTP status without JSON (Connect protocol, "HTTP to Error Code").
         let error = RPCError(bare: status == 404 ? .unimplemented : .unknown, message)
         return ConnectUnaryEncoder.failure(error, status: status, ResponseSection.fields(fields) + crossOrigin)
     }

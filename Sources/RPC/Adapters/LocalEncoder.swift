@@ -1,13 +1,13 @@
 import Basics
 import Wire
 
-/// Writes the response to a caller within the process: messages behind prefixes, and the error as it is.
+/// Writes the response to a caller within the process: messages with prefixes, and the unchanged error.
 package final class LocalEncoder: ResponseEncoder, Sendable {
     private let error = Lock<RPCError?>(nil)
 
     package init() {}
 
-    /// Why the call failed; to be asked when the response is complete.
+    /// The error of the failed call; valid when the response is complete.
     package var failure: RPCError? { error.withLock { $0 } }
 
     package func message(_ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState) -> ResponsePart {

@@ -1,14 +1,14 @@
 import Wire
 
-/// How the messages of a call are written.
+/// The encoding of a call's messages.
 enum MessageCodec {
     case proto
-    /// Mapped by the schema, between the full names of the method's messages.
+    /// Converted by the schema; `input` and `output` are the full names of the method's messages.
     case json(JSONMapping, input: String, output: String)
-    /// Made out of the request's path, query and body; responses are the encoder's matter.
+    /// Built from the request's path, query and body; the encoder converts the responses.
     case rest(RESTRequestReader)
 
-    /// A client's message in the encoding that methods read; `nil` where it is in that already.
+    /// Returns a client's message in the protobuf encoding, which methods read; `nil` if it already has that encoding.
     func decode(_ message: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8]? {
         guard case .json(let mapping, let input, _) = self else {
             guard case .rest(let reader) = self else { return nil }
@@ -22,7 +22,7 @@ enum MessageCodec {
         }
     }
 
-    /// A method's message in the client's encoding.
+    /// Returns a method's message in the client's encoding.
     func encode(_ message: ArraySlice<UInt8>) throws(RPCError) -> [UInt8] {
         guard case .json(let mapping, _, let output) = self else { return Array(message) }
         do {
@@ -34,7 +34,7 @@ enum MessageCodec {
 }
 
 extension JSONError {
-    /// For the person who wrote the JSON.
+    /// The message for the author of the JSON.
     var explanation: String {
         let what =
             switch reason {

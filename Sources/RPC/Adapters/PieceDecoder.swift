@@ -1,4 +1,4 @@
-/// Takes a request whose body is a stream of bytes: each piece that comes is a message.
+/// Decodes a request whose body is a stream of bytes: each received piece is a message.
 struct PieceDecoder {
     private let limit: Int
     private var hasDelivered = false
@@ -18,7 +18,7 @@ struct PieceDecoder {
         }
     }
 
-    /// Where no byte came, the fields beside the body are a message nevertheless.
+    /// Handles the end of the body. If the body is empty, the fields outside of it are still one message.
     mutating func receiveEnd(deliver: RequestDecoder.Deliver) {
         if !hasDelivered { deliver(UnsafeRawBufferPointer(start: nil, count: 0), false) }
         hasDelivered = true

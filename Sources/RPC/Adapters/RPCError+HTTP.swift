@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension RPCError {
-    /// A failed call's response over HTTP/1.1, as Connect has it for unary calls.
+    /// The error as a response over HTTP/1.1, in the form of Connect's unary calls.
     package var httpResponse: HTTPResponse {
         let part = ConnectUnaryEncoder.failure(self, status: status.httpStatus, [])
         var fields = HTTPFields()

@@ -1,4 +1,4 @@
-/// Cuts messages out of a request's body, in one of the ways in which they can lie there.
+/// Extracts messages from a request's body in one of the possible framings.
 enum RequestDecoder {
     case framed(FramedDecoder)
     case framedText(GRPCWebTextDecoder)
@@ -7,7 +7,7 @@ enum RequestDecoder {
 
     typealias Deliver = (_ message: UnsafeRawBufferPointer, _ isCompressed: Bool) -> Void
 
-    /// Bytes that came and are no whole message yet.
+    /// Bytes received of an incomplete message.
     var heldBytes: Int {
         switch self {
         case .framed(let decoder): decoder.heldBytes
@@ -17,7 +17,7 @@ enum RequestDecoder {
         }
     }
 
-    /// - Parameter deliver: takes each message that is whole now; its bytes are valid during the call only.
+    /// - Parameter deliver: called with each message that is complete; its bytes are valid during the call only.
     mutating func receive(_ data: UnsafeRawBufferPointer, deliver: Deliver) throws(RPCError) {
         switch consume self {
         case .framed(var decoder):
@@ -35,7 +35,7 @@ enum RequestDecoder {
         }
     }
 
-    /// The client sends no more.
+    /// Handles the end of the request.
     mutating func receiveEnd(deliver: Deliver) throws(RPCError) {
         switch self {
         case .framed(let decoder): try decoder.receiveEnd()

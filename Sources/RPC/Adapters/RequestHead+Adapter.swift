@@ -1,21 +1,21 @@
 import Wire
 
-/// A request that is a call. Moved, not copied: that is for every call.
+/// A request that is a call. Moved rather than copied, because it is made for every call.
 struct AdaptedCall: ~Copyable {
     let method: any Method
     let adapter: CallProtocolAdapter
-    /// What is wrong with the header section, which the client is told as a call's failure.
+    /// The error of the header section, sent to the client as the call's error.
     let fault: RPCError?
 }
 
-/// A request that is no call: the whole response to it, and what the log says; `nil` = nothing.
+/// A request that is not a call: the complete response to it, and the reason for the log; `nil` = not logged.
 struct RequestRefusal: Error {
     let response: ResponsePart
     let reason: RefusedRequest.Reason?
 }
 
 extension RequestHead {
-    /// Finds the method of a request, and the adapter of the protocol in which it travels.
+    /// Finds the method of a request, and the adapter of the request's protocol.
     mutating func adapt(for server: RPCServer) throws(RequestRefusal) -> AdaptedCall {
         isGRPC ? try adaptGRPC(for: server) : try adaptWeb(for: server)
     }
@@ -49,7 +49,7 @@ extension RequestHead {
             : .malformedCall("the request must have the field te: trailers; check whether a proxy removes trailers")
     }
 
-    /// What is wrong with a field of gRPC's, which gRPC-Web has, too.
+    /// The error of a field that gRPC and gRPC-Web have in common.
     private var fieldFault: RPCError? {
         switch fault {
         case .badTimeout: .invalidRequest("grpc-timeout must be 1 to 8 digits and one of n, u, m, S, M, H")
@@ -81,7 +81,7 @@ extension RequestHead {
             return try adaptCall(path: parts.first ?? "", query: query, server, crossOrigin)
         } catch {
             var response = error.reply(crossOrigin)
-            // RFC 9110, section 9.3.2.
+            // A response to HEAD has no body (RFC 9110, section 9.3.2).
             if httpMethod == "HEAD" { response.body = [] }
             throw RequestRefusal(response: response, reason: error.reason)
         }
@@ -143,7 +143,7 @@ extension RequestHead {
             connectFault = readConnect("compression", query.compression)
             message = query.message
         } catch {
-            // What gRPC's own fields say does not count.
+            // Errors of gRPC's own fields do not count.
             fault = .none
             connectFault = .invalidRequest(error.rawValue)
         }
@@ -157,11 +157,11 @@ extension RequestHead {
     }
 
     /// - Parameters:
-    ///   - field: what says how the request is compressed, for the message.
-    ///   - name: its value; `nil` or empty = not.
-    /// - Returns: what is wrong with the fields.
+    ///   - field: the name of the field with the request's compression, for the error message.
+    ///   - name: the field's value; `nil` or empty = no compression.
+    /// - Returns: the error of the fields, if any.
     private mutating func readConnect(_ field: String, _ name: String?) -> RPCError? {
-        // What gRPC's own fields say does not count.
+        // The values of gRPC's own fields do not count.
         (timeout, encoding, fault) = (nil, nil, .none)
         if let version = metadata["connect-protocol-version"], version != "1" {
             return .invalidRequest("connect-protocol-version must be 1")
@@ -186,7 +186,7 @@ extension RequestHead {
 }
 
 extension WebContentType.Shape {
-    /// Whether calls of that kind can come so.
+    /// Whether calls of that kind can have this content type.
     fileprivate func carries(_ kind: CallKind) -> Bool {
         switch self {
         case .connectUnary: kind == .unary
@@ -197,7 +197,7 @@ extension WebContentType.Shape {
 }
 
 extension MessageCodec {
-    /// `nil` where the server has no schema for JSON.
+    /// `nil` if the server has no schema for JSON.
     fileprivate init?(_ codec: WebContentType.Codec, _ method: any Method, _ json: JSONMapping?) {
         switch codec {
         case .proto:

@@ -2,24 +2,26 @@ import Wire
 
 /// Writes a call's response in its protocol.
 package protocol ResponseEncoder: AnyObject {
+    /// Encodes a message.
+    ///
     /// - Parameters:
-    ///   - frame: a message behind the room for gRPC's prefix, which is filled in.
-    ///   - state: the call's own.
+    ///   - frame: the message, after the space for gRPC's prefix, which is filled in.
+    ///   - state: the state of the call's response.
     func message(
         _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
     ) throws(RPCError) -> ResponsePart
 
-    /// The end of a call that succeeded.
+    /// Returns the end of a successful call.
     func success(_ context: CallContext, _ state: inout ResponseState) -> ResponsePart
 
-    /// The end of a call that failed.
+    /// Returns the end of a failed call.
     func failure(_ error: RPCError, _ context: CallContext, _ state: inout ResponseState) -> ResponsePart
 }
 
-/// How far a response has come.
+/// The progress of a response.
 package struct ResponseState: Sendable {
-    /// The header section was sent.
+    /// Whether the header section was sent.
     var hasBegun = false
-    /// How messages can be compressed: what the header section announced.
+    /// The compression of messages that the header section announced.
     var announced: MessageEncoding?
 }

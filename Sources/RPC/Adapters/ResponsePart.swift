@@ -1,19 +1,19 @@
-/// A part of a response, as it goes to the client.
+/// A part of a response to be sent to the client.
 package struct ResponsePart: Sendable {
     package enum End: Sendable {
         /// Another part follows.
         case none
         /// The header section is all of the response.
         case head
-        /// Nothing follows the body, and the client may go on with its request.
+        /// Nothing follows the body, and the client may continue its request.
         case body
-        /// The response breaks off behind the body, and the client is to see that it is not whole.
+        /// The response ends incomplete after the body, which the client must notice.
         case broken
         /// These fields follow the body.
         case trailers(ResponseSection)
     }
 
-    /// The header section; `nil` where it was sent before.
+    /// The header section; `nil` if it was sent before.
     package var head: ResponseSection?
     package var body: [UInt8]
     package var end: End
@@ -24,7 +24,7 @@ package struct ResponsePart: Sendable {
         self.end = end
     }
 
-    /// Whether nothing follows.
+    /// Whether the response ends with this part.
     package var isLast: Bool {
         if case .none = end { false } else { true }
     }

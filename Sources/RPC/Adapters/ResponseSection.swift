@@ -5,12 +5,12 @@ import Wire
 package enum ResponseSection: Sendable {
     package typealias Fields = [(name: String, value: [UInt8])]
 
-    /// - status: HTTP's; `nil` in a trailer section.
+    /// - status: the HTTP status; `nil` in a trailer section.
     case made(status: Int?, Fields)
-    /// - requestID: of the request, where its client is told; the section's last field.
+    /// - requestID: the request's id if it is sent to the client; the section's last field.
     case permanent(PermanentSection, requestID: RequestID? = nil)
 
-    /// The field that tells a client the id of its request.
+    /// Returns the field that reports the request's id to the client.
     static func field(_ requestID: RequestID) -> (name: String, value: [UInt8]) {
         (RequestID.field.description, requestID.withBytes(Array.init))
     }
@@ -29,7 +29,7 @@ package enum ResponseSection: Sendable {
         }
     }
 
-    /// The section as HTTP/2 has it: the status is a field there (RFC 9113, section 8.3.2).
+    /// The section in HTTP/2's form, in which the status is a field (RFC 9113, section 8.3.2).
     var block: HeaderBlock {
         if case .permanent(let section, nil) = self { return section.block }
         return HeaderBlock((status.map { [(":status", Array("\($0)".utf8))] } ?? []) + fields)
@@ -40,11 +40,11 @@ package enum ResponseSection: Sendable {
     }
 }
 
-/// A section that is sent again and again: made once, and never freed.
+/// A section that is sent repeatedly: made once, and never freed.
 package final class PermanentSection: Sendable {
     fileprivate let status: Int?
     fileprivate let fields: ResponseSection.Fields
-    /// The section for HTTP/2, without a request's id.
+    /// The section for HTTP/2, without a request id.
     let block: HeaderBlock
 
     init(_ fields: [(name: String, value: String)], status: Int?) {

@@ -1,22 +1,22 @@
 import Wire
 
-/// What the responses of Connect and of gRPC-Web have in common.
+/// The common properties of Connect's and gRPC-Web's responses.
 struct WebResponseForm {
-    /// The request's, too.
+    /// The content type, which is the request's.
     var type: WebContentType
     var codec: MessageCodec
-    /// How responses may be compressed; `nil` = not.
+    /// The compression of responses that the client accepts; `nil` = none.
     var accepted: MessageEncoding?
-    /// Fields of every response: what lets a page of another origin read it.
+    /// Fields of every response that let a page of another origin read it.
     var crossOrigin: ResponseSection.Fields = []
 
-    /// The header section of a response that is no HTTP error.
+    /// Returns the header section of a response that is not an HTTP error.
     func head(_ more: [(name: String, value: String)], _ metadata: Metadata) -> ResponseSection {
         .made(
             status: 200, ResponseSection.fields([("content-type", type.name)] + more + metadata.pairs) + crossOrigin)
     }
 
-    /// A method's message, which stands behind the room for gRPC's prefix, in the client's encoding.
+    /// Returns a method's message in the client's encoding; `frame` has space for gRPC's prefix before the message.
     func message(_ frame: [UInt8]) throws(RPCError) -> [UInt8] {
         try codec.encode(frame[MessagePrefix.byteCount...])
     }

@@ -1,4 +1,4 @@
-/// Takes a request whose body is one message.
+/// Decodes a request whose body is one message.
 struct WholeBodyDecoder {
     private let limit: Int
     private let isCompressed: Bool
@@ -6,8 +6,8 @@ struct WholeBodyDecoder {
 
     /// - Parameters:
     ///   - limit: the largest message, in bytes.
-    ///   - isCompressed: whether the message is, as the header section says.
-    ///   - body: what is there already: the message of a GET.
+    ///   - isCompressed: whether the message is compressed, as the header section says.
+    ///   - body: bytes already known: the message of a GET.
     init(limit: Int, isCompressed: Bool, body: [UInt8] = []) {
         self.limit = limit
         self.isCompressed = isCompressed
@@ -23,11 +23,11 @@ struct WholeBodyDecoder {
         body.append(contentsOf: data)
     }
 
-    /// The body once its message was taken.
+    /// The decoder without the body, after its message was delivered.
     var emptied: WholeBodyDecoder { WholeBodyDecoder(limit: limit, isCompressed: isCompressed) }
 
     func receiveEnd(deliver: RequestDecoder.Deliver) {
-        // A body that is empty is no compressed one.
+        // An empty body is not a compressed one.
         body.withUnsafeBytes { deliver($0, isCompressed && !$0.isEmpty) }
     }
 }

@@ -1,9 +1,9 @@
 import Basics
 import Wire
 
-/// One call at the client: gathers the reply's messages, and the status at its end.
+/// One call of a client: collects the response messages, and the status at its end.
 ///
-/// Sendable although it has state: that is touched on its connection's loop only, where its reader runs too.
+/// Sendable although it is mutable: its state is used on its connection's loop only, where its reader runs too.
 final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to its loop
     private weak var connection: ClientConnection?
     private let inbox = MessageInbox<[UInt8]>()
@@ -21,7 +21,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
         self.connection = connection
     }
 
-    // MARK: what arrives
+    // MARK: Received data
 
     override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         switch String(decoding: name, as: UTF8.self) {
@@ -58,7 +58,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
 
     override func closed(code reset: UInt32) {
         timer?.cancel()
-        // What was never read counts against the connection's window, which other calls need.
+        // Unread bytes count against the connection's window, which other calls need.
         if unconsumed > 0 { consume(unconsumed) }
         unconsumed = 0
         let status = failure ?? finalStatus(reset)
@@ -88,7 +88,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
         unconsumed = 0
     }
 
-    // MARK: for the caller
+    // MARK: For the caller
 
     func watch(deadline: UInt64, on loop: any CallLoop) {
         timer = loop.schedule(at: deadline) { [weak self] in
@@ -98,7 +98,7 @@ final class ClientCall: HTTP2Stream, @unchecked Sendable {  // state belongs to 
 
     func cancel() { breakOff(GRPCStatus(.cancelled, "the call was canceled")) }
 
-    /// The next message, `nil` after the last; throws the status where it is not OK.
+    /// Returns the next message, `nil` after the last; throws the status if it is not OK.
     func next() async throws -> [UInt8]? {
         let message = try await inbox.next()
         openWindow()

@@ -1,7 +1,7 @@
 import Wire
 
 extension ClientConnection {
-    /// One message there, one back. To be called on the connection's loop.
+    /// Makes a call with one request and one response message. Must be called on the connection's loop.
     package func unary<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions
     ) async throws -> Output {
@@ -10,7 +10,7 @@ extension ClientConnection {
             guard let reply = try await call.next() else {
                 throw GRPCStatus(.internalError, "the server answered OK without a message")
             }
-            // The status comes behind the message, and decides.
+            // The status follows the message, and decides.
             guard try await call.next() == nil else {
                 throw GRPCStatus(.internalError, "the server sent more than one message")
             }
@@ -20,7 +20,7 @@ extension ClientConnection {
         }
     }
 
-    /// One message there, any number back. To be called on the connection's loop.
+    /// Makes a call with one request message and any number of response messages. Must be called on the connection's loop.
     package func serverStreaming<Input: Message, Output: Message>(
         _ method: MethodDescriptor, _ request: Input, options: CallOptions,
         receive: @escaping @Sendable (Output) async throws -> Void

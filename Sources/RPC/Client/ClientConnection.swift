@@ -1,8 +1,8 @@
 import Wire
 
-/// The client's side of one connection.
+/// The client side of a connection.
 package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
-    /// The largest reply message taken, in bytes.
+    /// The largest response message, in bytes.
     static let maxMessageSize = 64 * 1024 * 1024
 
     let loop: any CallLoop
@@ -11,10 +11,10 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
     package var onOutput: () -> Void = {}
     private var session: HTTP2Session?
     private var isClosing = false
-    /// Why the connection is lost, where that is known.
+    /// The reason for the loss of the connection, if known.
     private(set) var failure: ConnectionError?
 
-    /// - Parameter authority: what `:authority` says, `HOST:PORT`.
+    /// - Parameter authority: the value of `:authority`, `HOST:PORT`.
     package init(loop: any CallLoop, authority: String, isSecure: Bool = false) {
         self.loop = loop
         self.authority = authority
@@ -64,7 +64,7 @@ package final class ClientConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package func receivedGoAway() { isClosing = true }
 
-    /// Begins a call with one request message; its outcome comes through the call.
+    /// Starts a call with one request message; its outcome is read from the call.
     func start(_ call: ClientCall, _ method: MethodDescriptor, message: [UInt8], options: CallOptions) {
         var headers: [(name: String, value: [UInt8])] = [
             (":method", Array("POST".utf8)), (":scheme", Array(scheme.utf8)), (":path", Array(method.path.utf8)),

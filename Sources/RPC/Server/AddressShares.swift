@@ -1,9 +1,9 @@
 import Basics
 import HTTPTypes
 
-/// The addresses that have connections or calls at a listener, each with what it holds there.
+/// The client addresses with connections or calls at a listener, each with its usage.
 ///
-/// What addresses count as one is `AddressRange.countedAsOne`'s to say.
+/// `AddressRange.countedAsOne` defines which addresses count as one.
 final class AddressShares: Sendable {
     /// Sendable: the reference is read and replaced under the table's lock only.
     private struct Entry: @unchecked Sendable {  // under the lock
@@ -12,7 +12,7 @@ final class AddressShares: Sendable {
 
     private let entries = Lock<[String: Entry]>([:])
 
-    /// The share of `host`'s address: the same object for as long as anybody keeps it.
+    /// Returns the share of `host`'s address: the same object as long as it is referenced.
     func share(of host: String) -> AddressShare {
         let address = AddressRange.countedAsOne(host)
         return entries.withLock { entries in
@@ -23,7 +23,7 @@ final class AddressShares: Sendable {
         }
     }
 
-    /// Removes the entry of a share that nobody keeps, unless another has taken its place.
+    /// Removes the entry of a share that is no longer referenced, unless it was replaced.
     fileprivate func forget(_ address: String) {
         entries.withLock { entries in
             if let entry = entries[address], entry.share == nil { entries[address] = nil }
@@ -31,15 +31,15 @@ final class AddressShares: Sendable {
     }
 }
 
-/// The share of a listener that one address holds, over all its connections and loops.
+/// One address's usage of a listener, over all its connections and loops.
 final class AddressShare: Sendable {
-    /// Calls whose handler runs, without those that wait.
+    /// Running handlers, without those of waiting methods.
     let handlers = BoundedCount()
-    /// Calls of methods that wait.
+    /// Calls of waiting methods.
     let waitingCalls = BoundedCount()
     /// Bytes of request messages that calls hold.
     let requestBytes = BoundedCount()
-    /// Bytes of answers that wait to be sent.
+    /// Bytes of responses that wait to be sent.
     let responseBytes = BoundedCount()
     private let address: String
     private let shares: AddressShares

@@ -3,50 +3,48 @@ import Crypto
 import HTTPTypes
 import Wire
 
-/// What a handler knows about its call beside the message.
+/// The properties of a call that its handler can read and set, apart from the messages.
 ///
-/// Sendable although some properties can be set: interceptors do so before the handler is started, the call and its
-/// handler while that runs, all on the call's loop.
+/// Sendable although some properties can be set: interceptors do so before the handler is started, the call and its handler while
+/// it runs, all on the call's loop.
 package final class CallContext: @unchecked Sendable {  // state belongs to the call's loop
     package let method: MethodDescriptor
-    /// The client's header fields, without those that gRPC itself uses and `user-agent`.
+    /// The client's header fields, without those of gRPC itself and `user-agent`.
     package let metadata: Metadata
-    /// Where the call came from: the socket's address, or what ``TrustedProxies`` made of it.
+    /// The origin of the call: the socket's address, or the one that ``TrustedProxies`` found.
     package internal(set) var peer: PeerAddress
-    /// The subject of the certificate by which the client proved itself to the listener; `nil` = it showed none.
+    /// The subject of the client's certificate in the TLS handshake; `nil` = it had none.
     package let clientCertificate: String?
-    /// When its header section had come, in nanoseconds of the monotonic clock.
+    /// The time at which the header section was complete, in nanoseconds of the monotonic clock.
     package let startedAt: UInt64
-    /// When the client gives up, in nanoseconds of the monotonic clock; `nil` = never.
+    /// The client's deadline, in nanoseconds of the monotonic clock; `nil` = none.
     package let deadline: UInt64?
-    /// Which step of the client's trace the call is; `nil` where it told none.
+    /// The call's position in the client's trace; `nil` if the client sent none.
     package let trace: TraceContext?
-    /// Names the call in the log and to its client: the client's own `x-request-id`, where that is well-formed.
+    /// The id of the call in the log and for its client: the client's `x-request-id` if that is well-formed.
     package let requestID: RequestID
-    /// Whether the response tells its client the request's id, in `x-request-id`.
+    /// Whether the response contains the request's id, in `x-request-id`.
     package var announcesRequestID = false
-    /// Whether the handler may wait for what happens later; where it may not, it answers with what is there.
+    /// Whether the handler may wait for later events; if not, it responds with what is available.
     package internal(set) var mayWait = true
-    /// What it has moved; whole when the call has ended.
+    /// The amount of data received and sent; complete when the call has ended.
     package internal(set) var traffic = CallTraffic()
-    /// The caller's identity, found out by an interceptor and read through an extension of the module that knows the
-    /// type.
+    /// The caller's identity, determined by an interceptor and read through an extension in the module that knows its type.
     package var identity: (any CallerIdentity)?
-    /// On whose behalf the handler works; `nil` = nobody's that is known.
+    /// The account for which the handler works; `nil` = unknown.
     package var workOwner: WorkOwner?
-    /// Header fields of the response besides the protocol's own. They leave with its first message: what is added after
-    /// that is not sent.
+    /// Additional header fields of the response. They are sent with its first message: fields added later are not sent.
     package var responseMetadata = Metadata()
-    /// Fields that follow the last message, beside the status, also where the call fails.
+    /// Additional fields after the last message, with the status, also if the call fails.
     package var trailingMetadata = Metadata()
-    /// Whether messages that are sent from now on are compressed, where the client takes that.
+    /// Whether messages sent from now on are compressed, if the client accepts that.
     package var compressesResponses = false
-    /// Whether `compressesResponses` may become true after the first message has left: the response's header section,
-    /// which leaves with it, has to say so (gRPC over HTTP/2, "Message-Encoding").
+    /// Whether `compressesResponses` may become true after the first message was sent: the response's header section, which is sent
+    /// with it, must announce that (gRPC over HTTP/2, "Message-Encoding").
     package var mayCompressLater = false
-    /// Whether the message that the handler took last came compressed.
+    /// Whether the message that the handler received last was compressed.
     package internal(set) var requestWasCompressed = false
-    /// The server's, whose lines say nothing of the call.
+    /// The server's log, whose lines do not name the call.
     private let serverLog: Logger
 
     package init(
@@ -68,7 +66,7 @@ package final class CallContext: @unchecked Sendable {  // state belongs to the 
 }
 
 extension CallContext {
-    /// The log for what happens in the call: each line names the request, the method and the caller.
+    /// The log of the call: each line names the request, the method and the caller.
     package var log: Logger {
         serverLog.scoped { [self] line in
             describeRequest(in: &line)
@@ -76,7 +74,7 @@ extension CallContext {
         }
     }
 
-    /// Adds the fields that name the call.
+    /// Adds the fields that identify the call.
     package func describeRequest(in line: inout LogLine) {
         line.add("request_id") { requestID.write(to: &$0) }
         line.add("method", method.path)
@@ -84,25 +82,25 @@ extension CallContext {
 }
 
 extension CallContext {
-    /// The request's id, where the response tells it.
+    /// The request's id if the response contains it.
     var announcedID: RequestID? { announcesRequestID ? requestID : nil }
 
-    /// All fields of the response's header section besides the protocol's own.
+    /// All additional fields of the response's header section.
     var leadingMetadata: Metadata {
         guard let announcedID else { return responseMetadata }
         return Metadata([(RequestID.field.description, announcedID.description)] + responseMetadata.pairs)
     }
 }
 
-/// The caller that an interceptor found out.
+/// The caller that an interceptor identified.
 package protocol CallerIdentity: Sendable {
     /// Adds the fields that name the caller.
     func describe(in line: inout LogLine)
 }
 
 extension PeerAddress {
-    /// Writes the address into a line of the log: as ``description``, or the host alone if the port is unknown (0), as it is
-    /// behind a proxy and for calls over HTTP/1.1.
+    /// Writes the address into a log line: as ``description``, or only the host if the port is unknown (0), for example behind a
+    /// proxy and for calls over HTTP/1.1.
     package func write(to line: inout LogLine) {
         guard port != 0 else { return line.append(host) }
         if isBracketed { line.append("[") }
@@ -112,14 +110,14 @@ extension PeerAddress {
     }
 }
 
-/// What a call moved, and how long it took.
+/// The amount of data of a call, and its duration.
 package struct CallTraffic: Sendable, Hashable {
-    /// Messages that came and went.
+    /// The numbers of messages in both directions.
     package var messagesReceived = 0
     package var messagesSent = 0
-    /// Bytes of the bodies, as they are on the wire.
+    /// The sizes of the bodies as transmitted, in bytes.
     package var bytesReceived = 0
     package var bytesSent = 0
-    /// From the header section's end to the status, in nanoseconds.
+    /// The time from the end of the header section to the status, in nanoseconds.
     package var duration: UInt64 = 0
 }

@@ -1,27 +1,26 @@
 import HTTPTypes
 
-/// Where calls come from: a connection of a client, by whatever protocol, and what it holds of its listener's limits.
-/// Confined to its loop.
+/// The origin of calls: a client's connection, with any protocol, and its usage of its listener's limits. Confined to its loop.
 package final class CallOrigin {
     let server: RPCServer
     let loop: any CallLoop
-    /// What the handlers of its calls run in.
+    /// The tasks that run the handlers of its calls.
     let tasks: HandlerTasks
     let peer: PeerAddress
-    /// The share of the listener that the peer's address holds.
+    /// The usage of the listener by the client's address.
     let address: AddressShare
-    /// Whether a call may take as long as it likes; not where it holds a thread meanwhile.
+    /// Whether a call may wait for later events; `false` if it occupies a thread meanwhile.
     let mayWait: Bool
-    /// The subject of the certificate that the client proved to have; `nil` = none.
+    /// The subject of the client's certificate in the TLS handshake; `nil` = none.
     var clientCertificate: String?
-    /// Handlers that have not ended, also those whose stream was reset: a client cannot have more of them at once by
-    /// resetting its streams (CVE-2023-44487).
+    /// Running handlers, also those whose stream was reset: a client cannot have more of them at once by resetting its streams
+    /// (CVE-2023-44487).
     var handlers = 0
-    /// Calls under way whose method waits.
+    /// Calls in progress of waiting methods.
     var waitingCalls = 0
-    /// Bytes of answers that wait to be sent.
+    /// Bytes of responses that wait to be sent.
     private(set) var queuedBytes = 0
-    /// Calls whose handlers start when fewer bytes of answers wait.
+    /// Calls whose handlers start when fewer bytes of responses are waiting.
     private var delayed: [ServerCall] = []
     private var isGone = false
     private let metrics: ServerMetrics
@@ -36,16 +35,16 @@ package final class CallOrigin {
         address = server.addresses.share(of: peer.host)
     }
 
-    /// The client is gone: every call that is still to start finds itself over, and gives back what it holds.
+    /// Reports that the client is disconnected: calls that were to start end at once, and release what they hold.
     package func gone() {
         isGone = true
         startDelayed()
     }
 
-    /// Whether the call's handler may begin. If not, it is run again when enough of the answers before it have been sent.
+    /// Whether the call's handler may begin. If not, it is run again when enough of the earlier responses were sent.
     ///
-    /// Asked when the loop comes to the call, not when the call arrives: a client may send many in one piece, before the
-    /// first of them has an answer.
+    /// Checked when the loop handles the call, not when the call arrives: a client may send many in one packet, before the first
+    /// has a response.
     func mayBegin(_ call: ServerCall) -> Bool {
         guard !isGone, queuedBytes >= server.limits.maxResponseBytesPerConnection else { return true }
         server.metrics.limitReached("response_bytes_per_connection")
@@ -53,10 +52,10 @@ package final class CallOrigin {
         return false
     }
 
-    /// Calls had to wait for room for their answers.
+    /// Whether calls had to wait for space for their responses.
     var hasDelayed: Bool { !delayed.isEmpty }
 
-    /// Starts those calls, where there is room now.
+    /// Starts those calls if there is space now.
     func startDelayed() {
         guard isGone || queuedBytes < server.limits.maxResponseBytesPerConnection else { return }
         let calls = delayed
@@ -64,9 +63,9 @@ package final class CallOrigin {
         for call in calls { tasks.run(call) }
     }
 
-    /// Counts bytes of answers that wait, or wait no longer.
+    /// Updates the bytes of waiting responses.
     ///
-    /// - Parameter call: the call that they answer; `nil` = the request was none.
+    /// - Parameter call: the call of the response; `nil` = the request was not a call.
     package func responseBytesChanged(by change: Int, of call: ServerCall?) {
         queuedBytes += change
         if let call { _ = call.address.responseBytes.add(change) } else { _ = address.responseBytes.add(change) }

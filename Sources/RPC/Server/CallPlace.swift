@@ -1,13 +1,13 @@
-/// The part of its listener's limits that a call holds from the start of its handler to its end.
+/// A call's usage of its listener's limits from the start of its handler to its end.
 ///
-/// A call that waits takes no place among the handlers: those who wait cost little, and would else keep out those who do
-/// not. They have small limits of their own.
+/// A call of a waiting method does not count as a handler: waiting calls cost little, and would otherwise displace the others. They
+/// have small limits of their own.
 struct CallPlace {
-    /// A limit that left no room.
+    /// A reached limit.
     struct Refusal: Error {
         /// The limit's name for metrics.
         let limit: String
-        /// The sentence for the client.
+        /// The error message for the client.
         let message: String
     }
 
@@ -15,7 +15,7 @@ struct CallPlace {
 
     /// Counts one more call.
     ///
-    /// - Parameter waits: whether its method is one that waits.
+    /// - Parameter waits: whether its method is a waiting one.
     init(waits: Bool, at origin: CallOrigin, of address: AddressShare) throws(Refusal) {
         self.waits = waits
         if waits {
@@ -25,7 +25,7 @@ struct CallPlace {
         }
     }
 
-    /// Gives the place back, on the loop of `origin`; both are those that it was taken of.
+    /// Uncounts the call, on the loop of `origin`; both arguments are those of `init`.
     func leave(_ origin: CallOrigin, _ address: AddressShare) {
         let metrics = origin.server.metrics
         if waits {

@@ -1,49 +1,49 @@
 import Basics
 
-/// How long a server's connection may do what. All times in nanoseconds.
+/// The limits on the times and the rate of a server's connection.
 package struct LifecycleLimits: Sendable {
-    /// Until the client's preface and SETTINGS are there.
+    /// The time until the client's preface and SETTINGS are received.
     package var handshake = Duration.seconds(10)
-    /// From the first to the last frame of a header section, and from a socket that takes no bytes to one that does; also
-    /// the stretch over which `minimumRate` counts.
+    /// The time from the first to the last frame of a header section, and the time for which a socket may accept no bytes; also the
+    /// period over which `minimumRate` is measured.
     package var stall = Duration.seconds(30)
-    /// What a client has to take of answers that wait for it all the time, bytes a second; 0 = any byte will do.
+    /// The rate at which a client must receive responses that wait for it all the time, in bytes per second; 0 = any.
     package var minimumRate = 1024
-    /// Without a call; 0 = for ever.
+    /// The time without a call; 0 = unlimited.
     package var idle = Duration.minutes(30)
-    /// Without a byte from the client, before it is asked whether it is there (gRFC A8).
+    /// The time without a byte from the client before a keepalive PING is sent (gRFC A8).
     package var keepaliveInterval = Duration.minutes(2)
-    /// For its answer.
+    /// The time for the acknowledgement of the PING.
     package var keepaliveTimeout = Duration.seconds(20)
-    /// Until the client is told to connect anew (gRFC A9); each connection's own is up to a tenth more or less. 0 = never.
+    /// The time until the client is told to reconnect (gRFC A9); each connection's own differs by up to a tenth. 0 = unlimited.
     package var age = Duration.zero
-    /// For calls under way after that.
+    /// The time for calls in progress after that.
     package var ageGrace = Duration.minutes(5)
 
     package init() {}
 }
 
-/// When a connection is to be asked for a sign of life, ended in order, or broken off. Pure: time comes in.
+/// Decides when a connection gets a keepalive PING, is ended in order, or is aborted. A pure function of the passed times.
 package struct ConnectionLifecycle: Sendable {
     package enum Action: Sendable, Equatable {
         case none
-        /// Ask whether the client is there.
+        /// Send a keepalive PING.
         case ping
-        /// Take no new call, let those under way end.
+        /// Accept no new call, let those in progress end.
         case shutDown(String)
-        /// Close now; the name is for metrics.
+        /// Close the connection at once; the value is the limit's name for metrics.
         case abort(String)
     }
 
     private enum State: Sendable {
         case handshaking(since: UInt64)
         case open
-        /// A PING is under way.
+        /// A PING is not acknowledged yet.
         case pinged(at: UInt64)
         case shuttingDown(deadline: UInt64)
     }
 
-    /// The limits in the unit of the loop's clock.
+    /// The limits on the loop's clock.
     private struct Nanoseconds: Sendable {
         let handshake: UInt64
         let stall: UInt64
@@ -71,11 +71,12 @@ package struct ConnectionLifecycle: Sendable {
     private var lastReceived: UInt64
     private var idleSince: UInt64?
     private var stalledSince: UInt64?
-    /// Since when answers wait without a pause, at most one stretch ago, and what had been sent then.
+    /// The time since which responses are waiting without interruption, at most one period ago, and the number of bytes sent by
+    /// then.
     private var waiting: (since: UInt64, sent: UInt64)?
     private var isSlowReader = false
 
-    /// - Parameter jitter: 0 to 1, drawn for each connection, so that those that came together do not leave together.
+    /// - Parameter jitter: 0 to 1, drawn for each connection, so that connections opened together are not ended together.
     package init(_ limits: LifecycleLimits, jitter: Double, now: UInt64) {
         self.limits = Nanoseconds(limits)
         minimumRate = limits.minimumRate
@@ -87,7 +88,7 @@ package struct ConnectionLifecycle: Sendable {
         idleSince = now
     }
 
-    /// How often `tick` is to be called, in nanoseconds.
+    /// The interval for calls of `tick`, in nanoseconds.
     package var tickInterval: UInt64 {
         let bounds = [
             limits.handshake, limits.stall, limits.keepaliveInterval, limits.keepaliveTimeout, limits.idle, limits.age,
@@ -101,24 +102,24 @@ package struct ConnectionLifecycle: Sendable {
         if case .pinged = state { state = .open }
     }
 
-    /// The first frames came, and were right.
+    /// Reports that the first frames were received and are valid.
     package mutating func handshakeCompleted() {
         if case .handshaking = state { state = .open }
     }
 
-    /// - Parameter streams: how many are open.
+    /// - Parameter streams: the number of open streams.
     package mutating func streamsChanged(_ streams: Int, at now: UInt64) {
         if streams > 0 { idleSince = nil } else if idleSince == nil { idleSince = now }
     }
 
-    /// Something waits: a header section for its end, or our bytes for room in the socket or in a flow-control window.
+    /// Reports whether a header section is incomplete, or our bytes wait for the socket or for a flow-control window.
     mutating func stalled(_ isStalled: Bool, at now: UInt64) {
         if !isStalled { stalledSince = nil } else if stalledSince == nil { stalledSince = now }
     }
 
-    /// Answers wait for the client.
+    /// Reports that responses are waiting for the client.
     ///
-    /// - Parameter sent: bytes of answers so far.
+    /// - Parameter sent: the number of response bytes sent so far.
     package mutating func answersWait(sent: UInt64, at now: UInt64) {
         guard let waiting else { return self.waiting = (now, sent) }
         let elapsed = now - waiting.since
@@ -127,10 +128,10 @@ package struct ConnectionLifecycle: Sendable {
         if Double(sent - waiting.sent) < least { isSlowReader = true } else { self.waiting = (now, sent) }
     }
 
-    /// All answers have been sent, be it for a moment.
+    /// Reports that all responses are sent, even if only for a moment.
     package mutating func answersAreSent() { waiting = nil }
 
-    /// The end was begun by us.
+    /// Reports that the server began the end.
     mutating func shutDown(at now: UInt64) {
         if case .shuttingDown = state { return }
         state = .shuttingDown(deadline: now + limits.ageGrace)

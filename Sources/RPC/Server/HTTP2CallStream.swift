@@ -1,26 +1,26 @@
 import Crypto
 import Wire
 
-/// A call's stream of an HTTP/2 connection: gathers the header section, hands the body to the call, and sends the response
-/// as flow control allows.
+/// A call's stream of an HTTP/2 connection: collects the header section, passes the body to the call, and sends the response as
+/// flow control allows.
 final class HTTP2CallStream: HTTP2Stream, CallStream {
-    /// Bytes of the request that may come after the end of the response, before the stream is broken off.
+    /// The number of request bytes accepted after the end of the response, before the stream is reset.
     private static let longestLingering = 16 << 20
 
-    /// Owns the session that owns this stream, until the stream is closed.
+    /// A strong reference to the owner of the session until the stream is closed.
     private let connection: ServerConnection
     private let origin: CallOrigin
     private let server: RPCServer
     private var head = RequestHead()
     private var isHeadComplete = false
-    /// `nil` until the header section has come, and where the request is no call.
+    /// The call; `nil` until the header section is complete, and if the request is not a call.
     private(set) var call: ServerCall?
     private var unconsumed = 0
-    /// While true, bytes that arrive do not open the window again: the handler is behind.
+    /// Whether received bytes do not open the window again, because the handler is slower than the client.
     private var holdsWindow = false
-    /// Bytes of the request that came after the end of the response.
+    /// The number of request bytes received after the end of the response.
     private var lingered = 0
-    /// The response breaks off when what was written has left.
+    /// Whether the stream is reset when the written bytes were sent.
     private var breaksOff = false
 
     init(connection: ServerConnection) {
@@ -29,7 +29,7 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
         server = connection.server
     }
 
-    // MARK: what arrives
+    // MARK: Received data
 
     override func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {
         guard !isHeadComplete else { return }
@@ -59,7 +59,7 @@ final class HTTP2CallStream: HTTP2Stream, CallStream {
     override func drained() { breaksOff ? reset(.internalError) : call?.drained() }
 
     override func closed(code: UInt32) {
-        // What was never read counts against the connection's window, which the other streams need.
+        // Unread bytes count against the connection's window, which the other streams need.
         consumeArrived()
         call?.broken()
     }

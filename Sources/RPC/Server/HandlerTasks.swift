@@ -1,20 +1,20 @@
-/// The tasks that the handlers of a loop's calls run in.
+/// The tasks that run the handlers of a loop's calls.
 ///
-/// A task for each call would cost more than the rest of a short one. So calls stand in line, and a task takes one after
-/// the other. Only a handler that waits for something keeps its task: by then another was woken for the calls behind it.
+/// A new task for each call would cost more than the rest of a short call. So calls are queued, and a task runs one after the
+/// other. Only a handler that suspends keeps its task; another task was then woken for the calls in the queue.
 ///
-/// Sendable although it has state: that is touched on the loop only.
+/// Sendable although it is mutable: its state is used on the loop only.
 package final class HandlerTasks: @unchecked Sendable {  // state belongs to its loop
-    /// Tasks that are kept without a call.
+    /// The largest number of tasks kept without a call.
     static let maxParked = 64
 
     /// The executor of the loop, which owns this.
     private unowned let executor: any TaskExecutor
-    /// Calls in line: the first ones last in `front`, the others behind them in `back`.
+    /// The queue: the first calls are in `front`, in reverse order, the others in `back`.
     private var front: [ServerCall] = []
     private var back: [ServerCall] = []
     private var parked: [HandlerTask] = []
-    /// A task is on its way to the line.
+    /// Whether a task was woken that has not yet taken a call.
     private var isWaking = false
     private var hasEnded = false
 
@@ -23,13 +23,13 @@ package final class HandlerTasks: @unchecked Sendable {  // state belongs to its
         self.executor = executor
     }
 
-    /// Runs the call's handler, when the loop comes to it.
+    /// Runs the call's handler in a later turn of the loop.
     func run(_ call: ServerCall) {
         back.append(call)
         wakeOne()
     }
 
-    /// Lets the tasks without a call end. To be called on the loop, when no call will come any more.
+    /// Ends the tasks without a call. Must be called on the loop, after the last call.
     package func end() {
         hasEnded = true
         while let task = parked.popLast() { task.wake(false) }
@@ -41,7 +41,7 @@ package final class HandlerTasks: @unchecked Sendable {  // state belongs to its
         if let task = parked.popLast() { task.wake(true) } else { HandlerTask.start(for: self, on: executor) }
     }
 
-    // MARK: what the tasks use
+    // MARK: For the tasks
 
     fileprivate func arrived() { isWaking = false }
 
@@ -70,9 +70,9 @@ package final class HandlerTasks: @unchecked Sendable {  // state belongs to its
     }
 }
 
-/// One of them.
+/// A task that runs handlers.
 ///
-/// Sendable although it has state: that is touched on the loop only.
+/// Sendable although it is mutable: its state is used on the loop only.
 final class HandlerTask: @unchecked Sendable {  // state belongs to its loop
     private let tasks: HandlerTasks
     private var task: Task<Void, Never>?
@@ -88,18 +88,18 @@ final class HandlerTask: @unchecked Sendable {  // state belongs to its loop
         fresh.task = Task.detached(executorPreference: executor) { await fresh.work() }
     }
 
-    /// Cancels the handler that runs in it. That cannot be taken back, so it is the task's last.
+    /// Cancels the running handler. A cancellation cannot be undone, so it is the task's last handler.
     func cancel() {
         isCancelled = true
         task?.cancel()
     }
 
     fileprivate func wake(_ hasWork: Bool) {
-        // It may run, and sleep again, within `resume`.
+        // The task may run, and suspend again, within `resume`.
         sleep.take()?.resume(returning: hasWork)
     }
 
-    /// It and what it calls stay on the loop anyway, and need not look for their executor at each step.
+    /// Runs handlers. The function and its callees stay on the loop, and need not determine their executor at each step.
     nonisolated(nonsending) private func work() async {
         repeat {
             tasks.arrived()

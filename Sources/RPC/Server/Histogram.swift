@@ -1,6 +1,6 @@
-/// How long things took, counted in Prometheus' way: by upper bounds, each bucket for itself.
+/// A histogram of durations with Prometheus' upper bounds; each bucket is counted separately.
 package struct Histogram: Sendable, Hashable {
-    /// Upper bounds in seconds, as they are written: those of Prometheus' clients, and one below for what is answered from
+    /// Upper bounds in seconds, as they are written: the defaults of Prometheus' clients, and a smaller one for responses from
     /// memory.
     package static let bounds = [
         "0.001", "0.005", "0.01", "0.025", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "10",
@@ -10,9 +10,9 @@ package struct Histogram: Sendable, Hashable {
         1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
 
-    /// How many took no longer than the bound of the same place, and longer than the one before; the last has no bound.
+    /// The numbers of durations within the bound of the same index and above the previous one; the last bucket has no bound.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
-    /// Nanoseconds, in all.
+    /// The sum of the durations, in nanoseconds.
     package private(set) var sum: UInt64 = 0
 
     package init() {}
@@ -20,7 +20,7 @@ package struct Histogram: Sendable, Hashable {
     package var count: Int { counts.reduce(0, +) }
 
     package mutating func add(nanoseconds duration: UInt64) {
-        // Not by `firstIndex`: a debug build would allocate for it, and the test that counts runs there.
+        // Not by `firstIndex`: a debug build would allocate memory for it, and the test that counts allocations uses such a build.
         var place = 0
         while place < Self.nanoseconds.count, duration > Self.nanoseconds[place] { place += 1 }
         counts[place] += 1

@@ -2,12 +2,12 @@ import Basics
 import Synchronization
 import Wire
 
-/// What a listener counts of one method's calls; read at any time, by any thread.
+/// The counters of one method's calls at a listener; read at any time, by any thread.
 package final class MethodMetrics: Sendable {
-    /// A copy of all counts.
+    /// A copy of all counters.
     package struct Snapshot: Sendable {
         package var started = 0
-        /// Calls that ended, by the number of their status.
+        /// The number of ended calls by the number of their status.
         package var ended = [Int](repeating: 0, count: StatusCode.allCases.count)
         package var messagesReceived = 0
         package var messagesSent = 0

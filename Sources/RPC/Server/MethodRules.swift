@@ -1,11 +1,11 @@
 import Basics
 
-/// How calls of one method are treated beside the others of its listener.
+/// The limits for calls of one method.
 package struct MethodRules: Sendable, Hashable {
-    /// Whether its handler spends its time waiting for what happens later, or for the client: such calls are counted
-    /// apart, and end when they have lasted as long as ``WaitingLimits`` lets them.
+    /// Whether its handler spends its time waiting for later events, or for the client: such calls are counted separately, and
+    /// their duration is limited by ``WaitingLimits``.
     package var waits: Bool
-    /// The largest request message, in bytes, also after decompression; `nil` = the listener's.
+    /// The largest request message, in bytes, also after decompression; `nil` = the listener's limit.
     package var maximumRequest: Int?
 
     package init(waits: Bool = false, maximumRequest: Int? = nil) {
@@ -14,15 +14,15 @@ package struct MethodRules: Sendable, Hashable {
     }
 }
 
-/// How many calls of methods that wait there may be at a listener, and for how long.
+/// The limits on the number and duration of calls of waiting methods at a listener.
 package struct WaitingLimits: Sendable {
-    /// The limit for one connection.
+    /// The largest number for one connection.
     package var perConnection = 4
-    /// The limit for one address, over all its connections.
+    /// The largest number for one address, over all its connections.
     package var perAddress = 16
-    /// The limit for all clients together.
+    /// The largest number for all clients together.
     package var perListener = 256
-    /// From the start of the call to its orderly end; who still wants to wait calls again.
+    /// The duration of a call until its orderly end; the client may call again.
     package var lifetime = Duration.minutes(10)
 
     package init() {}

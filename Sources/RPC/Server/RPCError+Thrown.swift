@@ -1,7 +1,8 @@
 import Wire
 
 extension RPCError {
-    /// What a client is told of an error that ended a call of that method. This is the one table from errors to statuses.
+    /// Makes the error that a client receives for an error thrown in a call of that method. This is the only mapping of errors to
+    /// statuses.
     init(_ error: any Error, of method: MethodDescriptor, policy: ErrorPolicy) {
         if let error = error as? RPCError {
             self = error
@@ -19,7 +20,7 @@ extension RPCError {
 }
 
 extension MessageDeframer.Failure {
-    /// RESOURCE_EXHAUSTED is what gRPC's specification names for a message over the limit: clients must not retry it.
+    /// gRPC specifies RESOURCE_EXHAUSTED for a message above the limit: clients must not retry it.
     var rpcError: RPCError {
         switch self {
         case .tooLong(let claimed, let limit):

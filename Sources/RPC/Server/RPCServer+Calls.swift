@@ -1,7 +1,7 @@
 extension RPCServer {
-    /// Opens the call that a request is, when its header section has come, or refuses the request.
+    /// Starts the call of a request whose header section is complete, or refuses the request.
     ///
-    /// - Returns: what the request's body is for; `nil` where the response is complete.
+    /// - Returns: the receiver of the request's body; `nil` if the response is complete.
     package func open(
         _ head: inout RequestHead, from origin: CallOrigin, on stream: any CallStream
     ) -> ServerCall? {
@@ -15,9 +15,9 @@ extension RPCServer {
         }
     }
 
-    /// The same for a caller within the process: the request is one message as methods take it.
+    /// Starts a call of a caller within the process: the request is one message in the protobuf encoding.
     ///
-    /// - Parameter encoder: writes the response, and takes the error.
+    /// - Parameter encoder: writes the response, and receives the error.
     package func open(
         _ head: inout RequestHead, for encoder: LocalEncoder, from origin: CallOrigin, on stream: any CallStream
     ) -> ServerCall? {
@@ -50,10 +50,10 @@ extension RPCServer {
         return call
     }
 
-    /// The largest request message of a method, in bytes, also after decompression.
+    /// Returns the largest request message of a method, in bytes, also after decompression.
     func limit(of method: any Method) -> Int { method.rules.maximumRequest ?? limits.maxMessageSize }
 
-    /// Counts a request that is no call, and tells of it.
+    /// Counts a request that is not a call, and reports it to the interceptors.
     private func note(_ reason: RefusedRequest.Reason, _ head: RequestHead, from origin: CallOrigin) {
         metrics.requestRefused(reason)
         let path = head.method?.descriptor.path ?? String(head.unknownPath.prefix { $0 != "?" }.prefix(200))

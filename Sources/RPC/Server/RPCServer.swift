@@ -1,65 +1,65 @@
 import Basics
 import Wire
 
-/// What a listener's clients may ask of it.
+/// The limits of a listener.
 package struct RPCLimits: Sendable {
     package var http2 = HTTP2Settings()
     package var lifecycle = LifecycleLimits()
     /// The largest request message, in bytes, also after decompression.
     package var maxMessageSize = 4 * 1024 * 1024
-    /// Bytes of request messages that calls under way may hold; calls beyond are refused as UNAVAILABLE.
+    /// The bytes of request messages that calls in progress may hold; calls above that are refused as UNAVAILABLE.
     package var maxRequestBytes = 128 * 1024 * 1024
-    /// How many of those may be for calls of one address: a quarter where none was set, but always a message.
+    /// The part of them for calls of one address: a quarter by default, but at least one message.
     package var maxRequestBytesPerAddress: Int {
         get { requestBytesPerAddress ?? max(maxMessageSize, maxRequestBytes / 4) }
         set { requestBytesPerAddress = newValue }
     }
     private var requestBytesPerAddress: Int?
-    /// Bytes of answers that may wait to be sent; answers of calls beyond are refused as UNAVAILABLE.
+    /// The bytes of responses that may wait to be sent; responses above that are refused as UNAVAILABLE.
     package var maxResponseBytes = 64 * 1024 * 1024
-    /// How many of those may be for calls of one address: a quarter where none was set.
+    /// The part of them for calls of one address: a quarter by default.
     package var maxResponseBytesPerAddress: Int {
         get { responseBytesPerAddress ?? max(1, maxResponseBytes / 4) }
         set { responseBytesPerAddress = newValue }
     }
     private var responseBytesPerAddress: Int?
-    /// How many may wait on a connection before its next calls do.
+    /// The bytes of waiting responses on a connection from which its next calls wait.
     package var maxResponseBytesPerConnection = 8 * 1024 * 1024
-    /// Handlers that may run at once; calls beyond are refused as UNAVAILABLE.
+    /// The number of concurrent handlers; calls above that are refused as UNAVAILABLE.
     package var maxHandlers = 10_000
-    /// How many of those may be for calls of one address: a quarter where none was set, but always some.
+    /// The part of them for calls of one address: a quarter by default, but at least 100.
     package var maxHandlersPerAddress: Int {
         get { handlersPerAddress ?? max(100, maxHandlers / 4) }
         set { handlersPerAddress = newValue }
     }
     private var handlersPerAddress: Int?
-    /// What calls of methods that wait may take, which are no such handlers.
+    /// The limits of waiting methods, whose calls do not count as handlers.
     package var waiting = WaitingLimits()
-    /// Connections that may be open; more are closed at once.
+    /// The number of open connections; others are closed at once.
     package var maxConnections = 10_000
-    /// Connections that one address may have open.
+    /// The number of open connections from one address.
     package var maxConnectionsPerAddress = 1000
 
     package init() {}
 }
 
-/// What the connections of one listener share.
+/// The common configuration and state of the connections of one listener.
 package final class RPCServer: Sendable {
     package let router: Router
-    /// Asked in this order.
+    /// The interceptors in the order of their calls.
     package let interceptors: [any Interceptor]
     package let limits: RPCLimits
     package let metrics: ServerMetrics
     let addresses = AddressShares()
-    /// The detail codes of the errors that the server makes by itself.
+    /// The detail codes of errors that the server itself makes.
     let errors: ErrorPolicy
-    /// How messages are written in JSON; `nil` = they are not, and who asks for it is refused.
+    /// The JSON encoding of messages; `nil` = requests in JSON are refused.
     package let json: JSONMapping?
-    /// The routes of methods over REST; `nil` = none.
+    /// The REST routes of methods; `nil` = none.
     let rest: RESTRoutes?
-    /// Which pages of other origins may call; `nil` = none.
+    /// The pages of other origins that may call; `nil` = none.
     package let crossOrigin: CrossOrigin?
-    /// Where handlers log; see ``CallContext/log``.
+    /// The log for handlers; see ``CallContext/log``.
     let log: Logger
 
     package init(

@@ -1,7 +1,7 @@
 import Crypto
 import HTTPTypes
 
-/// A request that is no call of any method here, for the log.
+/// A request that is not a call of a registered method, for the log.
 package struct RefusedRequest: Sendable, Hashable {
     package enum Reason: String, Sendable, Hashable, CaseIterable {
         case unknownMethod = "unknown_method"
@@ -11,9 +11,9 @@ package struct RefusedRequest: Sendable, Hashable {
     }
 
     package let reason: Reason
-    /// Without its query, at most 200 characters of it.
+    /// The path without its query, at most 200 characters.
     package let path: String
     package let peer: PeerAddress
-    /// The client's name for it, where that is well-formed.
+    /// The client's id of the request, if well-formed.
     package let requestID: RequestID?
 }

@@ -2,9 +2,9 @@ import Crypto
 import Glibc
 import Wire
 
-/// The header section of a request, gathered field by field (gRPC over HTTP/2, "Requests").
+/// The header section of a request, built field by field (gRPC over HTTP/2, "Requests").
 package struct RequestHead {
-    /// What is wrong with a header section, as far as it can be said field by field.
+    /// An error of a header section that can be recognised field by field.
     enum Fault {
         case none
         case tooLarge
@@ -14,21 +14,21 @@ package struct RequestHead {
     }
 
     var method: (any Method)?
-    /// The `:path`, kept only where no method has it.
+    /// The `:path`, kept only if no method has it.
     private(set) var unknownPath = ""
     private(set) var httpMethod = "POST"
     private(set) var isGRPC = false
-    /// Kept only where it is not gRPC's.
+    /// The content type, kept only if it is not gRPC's.
     private(set) var contentType = ""
     private(set) var takesTrailers = false
-    /// Nanoseconds; `nil` = none.
+    /// The timeout in nanoseconds; `nil` = none.
     var timeout: Int64?
-    /// How the client's compressed messages are compressed; `nil` = it sends none.
+    /// The compression of the client's compressed messages; `nil` = it sends none.
     var encoding: MessageEncoding?
-    /// What the client takes, the best first.
+    /// The compressions that the client accepts, in order of preference.
     private(set) var accepted: [MessageEncoding] = []
     private(set) var metadata = Metadata()
-    /// The client's, where it is well-formed.
+    /// The client's request id, if well-formed.
     private(set) var requestID: RequestID?
     private(set) var trace: TraceContext?
     private var hasTrace = false
@@ -38,7 +38,7 @@ package struct RequestHead {
 
     package init() {}
 
-    /// Whether it was over the limit of bytes or of fields.
+    /// Whether the header section is above the limit of bytes or of fields.
     var isTooLarge: Bool { fault == .tooLarge }
 
     /// - Parameter name: in lower case; the method and the path have HTTP/2's names, which begin with a colon.
@@ -46,7 +46,7 @@ package struct RequestHead {
         _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>, server: RPCServer
     ) {
         fields += 1
-        // The size that SETTINGS_MAX_HEADER_LIST_SIZE speaks of (RFC 9113, section 6.5.2).
+        // The size as defined for SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113, section 6.5.2).
         bytes += name.count + value.count + 32
         guard bytes <= Int(server.limits.http2.maxHeaderListSize), fields <= server.limits.http2.maxHeaderFields else {
             fault = .tooLarge
@@ -79,7 +79,7 @@ package struct RequestHead {
         case 12 where name.equals("x-request-id"):
             requestID = RequestID.accepted(value)
         case 11 where name.equals("traceparent"):
-            // Of two, nobody knows which is right.
+            // With two fields, the right one is unknown.
             trace = hasTrace ? nil : TraceContext(traceparent: value)
             hasTrace = true
         case 10 where name.equals(":authority"),
@@ -90,13 +90,13 @@ package struct RequestHead {
         }
     }
 
-    /// The same for text.
+    /// Adds a field of text.
     package mutating func add(_ name: String, _ value: String, server: RPCServer) {
         var (name, value) = (name, value)
         name.withUTF8 { name in value.withUTF8 { add(name, $0, server: server) } }
     }
 
-    /// `application/grpc`, with `+proto` or parameters behind it.
+    /// Whether the value is `application/grpc`, possibly followed by `+proto` or parameters.
     private static func isGRPC(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         let media: StaticString = "application/grpc"
         guard value.hasPrefix(media) else { return false }

@@ -10,23 +10,23 @@ package struct Router: MethodRegistry, Sendable {
         var method: any Method
     }
 
-    /// By the hash of the path.
+    /// The methods by the hash of the path.
     private var entries: [UInt64: Entry] = [:]
 
-    /// The routes of registered methods over REST, in the order of `add(routes:)`.
+    /// The REST routes of registered methods, in the order of `add(routes:)`.
     package private(set) var httpRoutes: [HTTPRoute] = []
 
     package init() {}
 
-    /// The full names of the services registered, sorted.
+    /// The full names of the registered services, sorted.
     package var services: [String] {
         Set(descriptors.map(\.service)).sorted()
     }
 
-    /// Every method registered.
+    /// The descriptors of all registered methods.
     package var descriptors: [MethodDescriptor] { entries.values.map(\.method.descriptor) }
 
-    /// What was counted of each method, in the order of their paths.
+    /// The counters of each method, in the order of their paths.
     package var methods: [(descriptor: MethodDescriptor, metrics: MethodMetrics)] {
         entries.values.map { ($0.method.descriptor, $0.method.metrics) }.sorted { $0.0.path < $1.0.path }
     }
@@ -38,23 +38,23 @@ package struct Router: MethodRegistry, Sendable {
         return entry.method
     }
 
-    /// The same for text.
+    /// Returns the method for a path as text.
     func method(_ path: Substring) -> (any Method)? {
         var path = path
         return path.withUTF8 { method($0) }
     }
 
-    /// Enters the routes of those methods that are registered.
+    /// Adds the routes of registered methods; others are ignored.
     package mutating func add(routes: [HTTPRoute]) {
         httpRoutes += routes.filter { method(Substring($0.method.path)) != nil }
     }
 
-    /// Each route with its method.
+    /// The routes with their methods.
     var routes: [(route: HTTPRoute, method: any Method)] {
         httpRoutes.compactMap { route in method(Substring(route.method.path)).map { (route, $0) } }
     }
 
-    /// Has calls of a method, which is registered, treated by `rules`.
+    /// Applies `rules` to the calls of a registered method.
     package mutating func apply(_ rules: MethodRules, to method: MethodDescriptor) {
         let hash = Array(method.path.utf8).withUnsafeBufferPointer { Self.hash($0) }
         guard let registered = entries[hash]?.method, registered.descriptor == method else {
@@ -70,7 +70,7 @@ package struct Router: MethodRegistry, Sendable {
         entries[hash] = Entry(path: path, method: method)
     }
 
-    /// FNV-1a over 64 bits: the path is looked up without making a string of it.
+    /// Returns the 64-bit FNV-1a hash: the path is looked up without making a string from it.
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -128,10 +128,10 @@ protocol Method: AnyObject, Sendable {
 
     var rules: MethodRules { get }
 
-    /// The same method, whose calls are treated by other rules.
+    /// Returns the same method with other rules for its calls.
     func with(_ rules: MethodRules) -> any Method
 
-    /// The full names of what goes in and what comes out.
+    /// The full names of the request and response messages.
     var messages: (input: String, output: String) { get }
 
     func call(_ setup: consuming CallSetup) -> ServerCall

@@ -1,42 +1,42 @@
 import Wire
 
-/// One call at the server, whichever protocol and transport it came by: what it is subject to, from its request's header
-/// section to its status. A subclass for each form of method takes the messages and runs the handler.
+/// One call at the server, for all protocols and transports, from its request's header section to its status. A subclass for each
+/// kind of method handles the messages and runs the handler.
 ///
-/// Sendable although it has state: that is touched on its loop only, where its handler runs too.
+/// Sendable although it is mutable: its state is used on its loop only, where its handler runs too.
 package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     final let context: CallContext
     private final let origin: CallOrigin
     private final let server: RPCServer
     private final let rules: MethodRules
     private final let metrics: MethodMetrics
-    /// `nil` once the call has ended.
+    /// The transport; `nil` after the call has ended.
     private final var stream: (any CallStream)?
     private final let codec: MessageCodec
     private final var request: RequestDecoder
-    /// `request` takes bytes: whatever these set off leaves it alone.
+    /// Whether `request` is processing bytes; methods called meanwhile must not change it.
     private final var isReceiving = false
     private final let response: any ResponseEncoder
     private final var responseState = ResponseState()
     private final let encoding: MessageEncoding?
     private final let messageLimit: Int
-    /// Neither was the status sent, nor is the stream gone.
+    /// Whether neither the status was sent nor the stream closed.
     final private(set) var isOpen = true
     private final var hasReceivedEnd = false
-    /// What the handler runs in.
+    /// The task that runs the handler.
     private final var task: HandlerTask?
-    /// What its handler holds of the listener's limits.
+    /// The handler's usage of the listener's limits.
     private final var place: CallPlace?
-    /// The share of the caller's address: the connection's, unless a proxy has passed the call on.
+    /// The usage of the listener by the caller's address: the connection's, unless a proxy passed the call on.
     final private(set) var address: AddressShare
     private final var timer: LoopTimer?
     private final var traffic = CallTraffic()
-    /// Since when a message arrives, at most one stretch ago, and what had been received then.
+    /// The time since which a message is arriving, at most one period ago, and the number of bytes received by then.
     private final var arriving: (since: UInt64, received: Int)?
-    /// What the listener has counted as held by this call, in bytes.
+    /// The number of bytes that the listener counts for this call.
     private final var counted = 0
 
-    /// While true, the client is to wait with its request: the handler is behind.
+    /// Whether the client must pause its request, because the handler is slower.
     final var holdsRequest = false {
         didSet { if holdsRequest != oldValue { stream?.holdRequest(holdsRequest) } }
     }
@@ -56,42 +56,42 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         self.metrics = metrics
     }
 
-    // MARK: what a form of method does
+    // MARK: For the kinds of methods
 
-    /// The call was admitted.
+    /// Called when the call was admitted.
     func admitted() {}
 
-    /// One message as it was before its compression, if it came with one; valid during the call only.
+    /// Called with one decompressed message; it is valid during the call only.
     func received(_ message: UnsafeRawBufferPointer, wasCompressed: Bool) throws(RPCError) {}
 
-    /// Bytes of messages that wait, or are worked on.
+    /// The size of messages that wait or are being handled, in bytes.
     var heldMessageBytes: Int { 0 }
 
-    /// The client has sent its last message.
+    /// Called when the client has sent its last message.
     func receivedAll() {}
 
     /// Runs the handler, after `run`.
     nonisolated(nonsending) func handle() async throws {}
 
-    /// What was sent has left for the client.
+    /// Called when the sent messages have left for the client.
     package func drained() {}
 
-    /// The call is over before its handler was.
+    /// Called when the call ends before its handler.
     func cancel() {}
 
-    /// The call is over: messages that no handler will take can go.
+    /// Called when the call has ended: messages that no handler will take can be discarded.
     func dropMessages() {}
 
-    // MARK: what arrives
+    // MARK: Received data
 
     /// Admits the call, or ends it at once.
     ///
-    /// - Parameter fault: what is wrong with its header section.
+    /// - Parameter fault: the error of its header section.
     final func begin(_ fault: RPCError?) {
         metrics.started()
         do throws(RPCError) {
             if let fault { throw fault }
-            // By index: a copy of each would cost more than what most of them do.
+            // By index: copying each would cost more than most of them do.
             for index in server.interceptors.indices { try server.interceptors[index].admit(context) }
         } catch {
             fail(error)
@@ -106,7 +106,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         admitted()
     }
 
-    /// Takes bytes of the request's body.
+    /// Receives bytes of the request's body.
     package final func receive(_ data: UnsafeRawBufferPointer) {
         guard isOpen else { return }
         traffic.bytesReceived += data.count
@@ -120,7 +120,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         if isOpen { countHeld() } else { dropRequest() }
     }
 
-    /// The client sends no more.
+    /// Handles the end of the request.
     package final func receiveEnd() {
         hasReceivedEnd = true
         guard isOpen else { return }
@@ -134,15 +134,15 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         if isOpen { receivedAll() } else { dropRequest() }
     }
 
-    /// What a call that has ended still holds of its request can go: its stream may stay open.
+    /// Discards the parts of the request that an ended call still holds: its stream may stay open.
     private final func dropRequest() {
         guard !isReceiving else { return }
         request = .framed(FramedDecoder(limit: 0))
         dropMessages()
     }
 
-    /// One client may hold as many messages, unfinished or inflated from a few bytes, as it has streams: there is a bound
-    /// on what all of a listener's hold. What is small is not worth the count.
+    /// Counts the bytes that the call holds. One client could hold as many incomplete or decompressed messages as it has streams,
+    /// so the sum over a listener is limited. Small sizes are not counted.
     private final func countHeld() {
         let held = request.heldBytes + heldMessageBytes
         let change = (held > 4096 ? held : 0) - counted
@@ -156,7 +156,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         fail(RPCError.overloaded("the calls in progress hold too many bytes of requests"))
     }
 
-    /// Ends the call where a message that has begun to arrive comes more slowly than clients have to send.
+    /// Ends the call if a message arrives more slowly than clients must send.
     package final func checkRate(at now: UInt64) {
         guard isOpen, !hasReceivedEnd, !holdsRequest, request.heldBytes > 0 else {
             arriving = nil
@@ -208,12 +208,12 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         }
     }
 
-    /// The stream is gone, whether in order or not; nothing arrives any more.
+    /// Called when the stream is closed, in order or not; nothing more arrives.
     package final func broken() { end(.cancelled, nil) }
 
-    // MARK: the handler
+    // MARK: The handler
 
-    /// Has the handler run; it sends its messages, and its return or throw ends the call.
+    /// Starts the handler; it sends its messages, and its return or error ends the call.
     final func run() {
         guard isOpen else { return }
         do throws(CallPlace.Refusal) {
@@ -228,7 +228,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         origin.tasks.run(self)
     }
 
-    /// Whether an answer may wait to be sent. What is small may always, and a stream waits for its client by itself.
+    /// Whether a response may wait to be sent. Small ones always may, and a stream waits for its client by itself.
     private final func hasRoom(for frame: [UInt8]) -> Bool {
         let kind = context.method.kind
         guard frame.count > 4096, kind == .unary || kind == .clientStreaming else { return true }
@@ -243,7 +243,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         return true
     }
 
-    /// Ends a call that waits in order when its time is over, where its client did not set an earlier deadline.
+    /// Schedules the orderly end of a waiting call, unless its client set an earlier deadline.
     private final func limitWaiting() {
         let end = origin.loop.now &+ server.limits.waiting.lifetime.loopTime
         if let deadline = context.deadline, deadline <= end { return }
@@ -259,7 +259,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
     /// Whether the handler may begin now. If not, it is run later.
     final func mayBegin() -> Bool { origin.mayBegin(self) }
 
-    /// Runs the handler, unless the call is over already.
+    /// Runs the handler, unless the call has already ended.
     nonisolated(nonsending) final func handle(in task: HandlerTask) async {
         if isOpen {
             self.task = task
@@ -276,12 +276,12 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         place.take()?.leave(origin, address)
     }
 
-    // MARK: the response
+    // MARK: The response
 
-    /// Bytes of the response that wait for the client.
+    /// The bytes of the response that are not sent yet.
     final var unsentBytes: Int { stream?.unsentBytes ?? 0 }
 
-    /// Sends a message that stands behind the room for its prefix.
+    /// Sends a message that follows the space for its prefix.
     final func send(_ frame: [UInt8]) {
         guard isOpen else { return }
         guard hasRoom(for: frame) else {
@@ -313,7 +313,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         stream?.send(part)
     }
 
-    /// Ends our part of the call, once.
+    /// Ends the server's part of the call, once.
     private final func end(_ status: StatusCode, _ error: RPCError?) {
         guard isOpen else { return }
         isOpen = false
@@ -333,7 +333,7 @@ package class ServerCall: @unchecked Sendable {  // state belongs to its loop
         for index in server.interceptors.indices {
             server.interceptors[index].finished(context, status: status, error: error)
         }
-        // What the client still sends is for nobody.
+        // The rest of the client's request is discarded.
         holdsRequest = false
         stream = nil
         dropRequest()

@@ -1,16 +1,16 @@
 import HTTPTypes
 import Wire
 
-/// The server's side of one connection.
+/// The server side of a connection.
 package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
-    /// What our PINGs are for; the number comes back in the acknowledgement.
+    /// The purposes of our PINGs; the number is returned in the acknowledgement.
     private enum Ping: UInt8 {
         case keepalive = 1
         case drain = 2
     }
 
     let server: RPCServer
-    /// What its calls come from.
+    /// The origin of its calls.
     let origin: CallOrigin
     private let loop: any CallLoop
     package var onOutput: () -> Void = {}
@@ -65,7 +65,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         guard !isDraining else { return }
         isDraining = true
         lifecycle.shutDown(at: now)
-        // First announced, then a PING's round trip later enforced, so that no call on its way is lost.
+        // First announced, and enforced after the round trip of a PING, so that calls already sent are not lost.
         session?.submitShutdownNotice()
         session?.submitPing(Ping.drain.rawValue)
     }
@@ -79,7 +79,7 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
         server.metrics.connectionClosed()
     }
 
-    /// No bytes of answers wait, be it for a moment.
+    /// Reports that no response bytes are waiting, even if only for a moment.
     func answersAreSent() { lifecycle.answersAreSent() }
 
     // MARK: HTTP2SessionHost
@@ -106,12 +106,12 @@ package final class ServerConnection: ConnectionProtocol, HTTP2SessionHost {
 
     package func exceeded(_ limit: String) { server.metrics.limitReached(limit) }
 
-    /// A call's header section was over the limit.
+    /// Handles a call's header section above the limit.
     func refusedHeaders() { session?.peerSentOversizedHeaders() }
 
-    // MARK: time
+    // MARK: Timers
 
-    /// The timer keeps the connection until that is lost.
+    /// Schedules the next tick. The timer keeps a reference to the connection until it is lost.
     private func scheduleTick() {
         timer = loop.schedule(at: now &+ lifecycle.tickInterval) { [self] in tick() }
     }

@@ -2,36 +2,36 @@ import Basics
 import Sockets
 import Synchronization
 
-/// What a listener counts, but for its calls, which ``Router/methods`` count; read at any time, by any thread.
+/// The counters of a listener, without those of its calls, which ``Router/methods`` has; read at any time, by any thread.
 package final class ServerMetrics: Sendable {
     private let connections: ConnectionMetrics
-    /// Handlers that run, without those that wait.
+    /// Running handlers, without those of waiting methods.
     let handlers = BoundedCount()
-    /// Calls of methods that wait.
+    /// Calls of waiting methods.
     let waitingCalls = BoundedCount()
-    /// Bytes of answers that wait to be sent.
+    /// Bytes of responses that wait to be sent.
     let responseBytes = BoundedCount()
     private let requestBytes = Atomic<Int>(0)
     private let refused = Lock<[RefusedRequest.Reason: Int]>([:])
 
-    /// - Parameter connections: those of a listener that serves more than calls, or no calls.
+    /// - Parameter connections: the counters of a listener that does not only serve calls.
     package init(connections: ConnectionMetrics = ConnectionMetrics()) {
         self.connections = connections
     }
 
-    /// A copy of all counts.
+    /// A copy of all counters.
     package struct Snapshot: Sendable {
         package var connectionsAccepted: Int
         package var connectionsOpen: Int
-        /// Handlers that run now.
+        /// Running handlers.
         package var handlers: Int
-        /// Calls of methods that wait.
+        /// Calls of waiting methods.
         package var waitingCalls: Int
-        /// Bytes of answers that wait to be sent.
+        /// Bytes of responses that wait to be sent.
         package var responseBytes: Int
-        /// Requests that were no call.
+        /// Requests that are not calls, by reason.
         package var refused: [RefusedRequest.Reason: Int]
-        /// How often a limit was reached, by its name.
+        /// The number of times that a limit was reached, by its name.
         package var limits: [String: Int]
     }
 
@@ -52,13 +52,13 @@ package final class ServerMetrics: Sendable {
 
     func requestRefused(_ reason: RefusedRequest.Reason) { refused.withLock { $0[reason, default: 0] += 1 } }
 
-    /// A limit was reached, and somebody refused or cut off because of it.
+    /// Counts a reached limit, because of which a client was refused or disconnected.
     package func limitReached(_ name: String) { connections.limitReached(name) }
 
     /// Whether calls hold bytes of requests.
     var holdsRequests: Bool { requestBytes.load(ordering: .relaxed) > 0 }
 
-    /// - Returns: whether calls hold no more than `limit` now.
+    /// - Returns: whether calls hold at most `limit` bytes now.
     func requestBytesChanged(by change: Int, limit: Int) -> Bool {
         requestBytes.add(change, ordering: .relaxed).newValue <= limit
     }

@@ -1,6 +1,6 @@
 import Wire
 
-/// Any number of messages each way; the three streaming kinds are this one with fewer.
+/// A method with any number of messages in both directions; the three streaming kinds are this one with fewer.
 final class StreamingMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
     let metrics: MethodMetrics
@@ -26,9 +26,9 @@ final class StreamingMethod<Input: Message, Output: Message>: Method {
     func call(_ setup: consuming CallSetup) -> ServerCall { StreamingCall(self, setup) }
 }
 
-/// Joins the call's stream to the handler's sequence and writer; flow control is the back-pressure both ways.
+/// Connects the call's stream to the handler's sequence and writer; flow control is the back-pressure in both directions.
 ///
-/// Sendable although it has state: that is touched on the call's loop only, where the handler runs too.
+/// Sendable although it is mutable: its state is used on the call's loop only, where the handler runs too.
 private final class StreamingCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {  // as ServerCall
     private struct Request: Sendable {
         let message: Input
@@ -45,7 +45,7 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
         super.init(setup, rules: method.rules, metrics: method.metrics)
     }
 
-    /// The handler runs from the first, so that it takes the messages as they come.
+    /// Starts the handler at once, so that it takes messages as they arrive.
     override func admitted() { run() }
 
     nonisolated(nonsending) override func handle() async throws {
@@ -90,7 +90,7 @@ private final class StreamingCall<Input: Message, Output: Message>: ServerCall, 
         var frame = message.encoded(reserving: MessagePrefix.byteCount)
         MessagePrefix.write(to: &frame)
         send(frame)
-        // Where the call failed by that, nothing will drain.
+        // If sending failed the call, nothing will be drained.
         if isCancelled { throw CancellationError() }
         if unsentBytes > MessageInbox<Request>.highWater {
             try await withCheckedThrowingContinuation { writer = $0 }

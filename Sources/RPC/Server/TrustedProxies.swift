@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Finds out where a call came from that proxies have passed on: the last address of `x-forwarded-for` that is none of
-/// theirs. Whoever is not listed is not believed, and stands for itself.
+/// Determines the origin of a call that was passed on by proxies: the last address of `x-forwarded-for` that is not a trusted
+/// proxy's. The field is ignored if the sender is not a trusted proxy.
 package struct TrustedProxies: Interceptor {
     package let ranges: [AddressRange]
 
@@ -17,19 +17,19 @@ package struct TrustedProxies: Interceptor {
 
     /// - Parameters:
     ///   - sender: the socket's address.
-    ///   - fields: the values of `x-forwarded-for` in their order; each proxy wrote behind what it was sent.
+    ///   - fields: the values of `x-forwarded-for` in their order; each proxy appends to the value that it received.
     func origin(of sender: PeerAddress, forwardedFor fields: [String]) -> PeerAddress {
         var origin = sender
         var hops = fields.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
         while ranges.contain(origin.host), let hop = hops.popLast() {
-            // A proxy that names nobody is as far as its word goes.
+            // If a proxy names no address, the previous one counts.
             guard let host = Self.address(in: hop.trimmingBlanks) else { break }
             origin = PeerAddress(host: host, port: 0)
         }
         return origin
     }
 
-    /// The address that a hop is written as: alone, in brackets, or with a port behind it.
+    /// Returns the address of an element: alone, in brackets, or with a port.
     private static func address(in hop: String) -> String? {
         if AddressRange.isAddress(hop) { return hop }
         var (host, rest) = (hop[...], Substring())
@@ -47,7 +47,7 @@ package struct TrustedProxies: Interceptor {
 }
 
 extension Substring {
-    /// Without the optional whitespace that may stand around a list's elements (RFC 9110, section 5.6.1).
+    /// The text without the optional whitespace around the elements of a list (RFC 9110, section 5.6.1).
     fileprivate var trimmingBlanks: String {
         let isBlank = { (character: Character) in character == " " || character == "\t" }
         return String(drop(while: isBlank).reversed().drop(while: isBlank).reversed())

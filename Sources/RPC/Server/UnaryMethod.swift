@@ -1,7 +1,7 @@
 import Basics
 import Wire
 
-/// One message in, one message out: the common case, and the fast one.
+/// A method with one request and one response message: the common case, optimised for speed.
 final class UnaryMethod<Input: Message, Output: Message>: Method {
     let descriptor: MethodDescriptor
     let metrics: MethodMetrics
@@ -27,14 +27,14 @@ final class UnaryMethod<Input: Message, Output: Message>: Method {
     func call(_ setup: consuming CallSetup) -> ServerCall { UnaryCall(self, setup) }
 }
 
-/// Decodes the message where it lies, and starts the handler when the client has sent all.
+/// Decodes the message in place, and starts the handler when the client has sent everything.
 ///
-/// Sendable as every call: its state is touched on the call's loop only.
+/// Sendable like every call: its state is used on the call's loop only.
 private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unchecked Sendable {  // as ServerCall
     private let handler: @Sendable (Input, CallContext) async throws -> Output
-    /// What came; not an optional, whose metadata would be looked up at every use.
+    /// The received message; not an optional, because its metadata would be looked up at every use.
     private var input = Input()
-    /// A message came that the handler has not taken.
+    /// Whether a message was received that the handler has not taken.
     private var hasInput = false
     private var wasCompressed = false
     private var size = 0
@@ -82,13 +82,13 @@ private final class UnaryCall<Input: Message, Output: Message>: ServerCall, @unc
 }
 
 extension Message {
-    /// Decodes what a client sent.
+    /// Decodes a client's message.
     init(request bytes: UnsafeRawBufferPointer) throws(RPCError) {
         self.init()
         try merge(request: bytes)
     }
 
-    /// Decodes what a client sent, into a message without a field set.
+    /// Decodes a client's message into one without a set field.
     fileprivate mutating func merge(request bytes: UnsafeRawBufferPointer) throws(RPCError) {
         do {
             try merge(decoding: bytes)

@@ -4,12 +4,12 @@ import Wire
 struct DescriptorIndex: Sendable {
     private var files: [String: FileDescriptor] = [:]
     private var imports: [String: [String]] = [:]
-    /// The file's name by the full name of what it declares.
+    /// The file's name by the full name of a declaration.
     private var declared: [String: String] = [:]
 
     init(_ descriptors: [FileDescriptor]) {
         for descriptor in descriptors {
-            // Embedded by our own plugin; one that does not decode would only be missing here.
+            // Embedded by our plugin; a file that cannot be decoded would only be missing here.
             guard let file = try? FileDescriptorProto(decoding: descriptor.serialized) else { continue }
             files[descriptor.name] = descriptor
             imports[descriptor.name] = file.dependency
@@ -39,12 +39,12 @@ struct DescriptorIndex: Sendable {
 
     func isDeclared(_ symbol: String) -> Bool { declared[symbol] != nil }
 
-    /// The file that declares `symbol`, and all that it imports.
+    /// Returns the file that declares `symbol`, and all files that it imports.
     func files(declaring symbol: String) -> [[UInt8]]? {
         declared[symbol].flatMap { files(named: $0) }
     }
 
-    /// The serialized file and all that it imports, each once, the file itself first.
+    /// Returns the serialized file and all files that it imports, each once, the file itself first.
     func files(named name: String) -> [[UInt8]]? {
         guard files[name] != nil else { return nil }
         var names = [name]

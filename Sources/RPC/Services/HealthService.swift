@@ -1,15 +1,15 @@
 import CommonProto
 import Wire
 
-/// `grpc.health.v1.Health` of one listener.
+/// The gRPC service `grpc.health.v1.Health` of one listener.
 package struct HealthService: HealthHandler {
     package typealias Context = CallContext
 
-    /// What may be asked for by name; the empty name is the server as a whole.
+    /// The names with a status; the empty name is the whole server.
     private let services: Set<String>
     private let state: ServingState
 
-    /// - Parameter services: the full names served at this listener.
+    /// - Parameter services: the full names of the listener's services.
     package init(services: [String], state: ServingState) {
         self.services = Set(services).union(["", HealthMethods.service])
         self.state = state
@@ -27,8 +27,8 @@ package struct HealthService: HealthHandler {
         return HealthListResponse(statuses: Dictionary(uniqueKeysWithValues: services.map { ($0, status) }))
     }
 
-    /// A name that is not served is no error here: it may be one day, the specification says, so the watch stays open.
-    /// Where it may not wait, it ends with the state that is.
+    /// Sends the status and each change. For an unknown name the stream stays open, as the specification requires, because the name
+    /// may become known. If the handler may not wait, the stream ends after the current status.
     package func watch(
         _ request: HealthCheckRequest, responses: ResponseWriter<HealthCheckResponse>, context: CallContext
     ) async throws {

@@ -1,7 +1,7 @@
 import CommonProto
 import Wire
 
-/// `grpc.reflection.v1.ServerReflection`: what a listener serves, for tools that were not compiled against it.
+/// The gRPC service `grpc.reflection.v1.ServerReflection`: describes a listener's services to tools without generated code.
 package struct ReflectionService: ServerReflectionHandler {
     package typealias Context = CallContext
 
@@ -9,8 +9,8 @@ package struct ReflectionService: ServerReflectionHandler {
     private let index: DescriptorIndex
 
     /// - Parameters:
-    ///   - services: the full names served at this listener.
-    ///   - files: the descriptors of all that they use.
+    ///   - services: the full names of the listener's services.
+    ///   - files: the descriptors of all files that they use.
     package init(services: [String], files: [FileDescriptor]) {
         self.services = services.sorted()
         index = DescriptorIndex(files)
@@ -40,7 +40,7 @@ package struct ReflectionService: ServerReflectionHandler {
         case .fileContainingExtension(let wanted):
             return found(nil, "extension", "\(wanted.extensionNumber) of \(wanted.containingType)")
         case .allExtensionNumbersOfType(let type):
-            // proto3 has no extensions: a type that is known has none.
+            // proto3 has no extensions: a known type has none.
             return index.isDeclared(type)
                 ? .allExtensionNumbersResponse(ExtensionNumberResponse(baseTypeName: type)) : found(nil, "type", type)
         case nil:
@@ -60,7 +60,7 @@ package struct ReflectionService: ServerReflectionHandler {
     }
 }
 
-/// `grpc.reflection.v1alpha.ServerReflection`: the same under its older name, which most tools still ask first.
+/// The gRPC service `grpc.reflection.v1alpha.ServerReflection`: the same under its older name, which most tools try first.
 package struct ReflectionServiceV1Alpha: V1AlphaServerReflectionHandler {
     package typealias Context = CallContext
 
@@ -70,7 +70,7 @@ package struct ReflectionServiceV1Alpha: V1AlphaServerReflectionHandler {
         self.current = current
     }
 
-    /// The messages of both versions are the same on the wire.
+    /// The messages of both versions have the same encoding.
     package func serverReflectionInfo(
         _ requests: RequestStream<V1AlphaServerReflectionRequest>,
         responses: ResponseWriter<V1AlphaServerReflectionResponse>, context: CallContext

@@ -1,6 +1,6 @@
 import Basics
 
-/// Whether the server takes calls; one for all its listeners. Those who watch hear of each change.
+/// Whether the server accepts calls; one object for all its listeners. Watchers receive each change.
 package final class ServingState: Sendable {
     private struct State {
         var isServing = true
@@ -15,7 +15,7 @@ package final class ServingState: Sendable {
 
     package var isServing: Bool { state.withLock { $0.isServing } }
 
-    /// Says that no new call should come: from then on health answers NOT_SERVING.
+    /// Ends the acceptance of new calls: from then on health responds with NOT_SERVING.
     package func stopServing() {
         let watchers = state.withLock { state in
             state.isServing = false
@@ -24,8 +24,7 @@ package final class ServingState: Sendable {
         for watcher in watchers { watcher.yield(false) }
     }
 
-    /// Ends serving for good, after what `stopServing` does: watchers are told, and each watch ends, for it would hold
-    /// up the end of the server.
+    /// Ends serving finally, after the effect of `stopServing`: each watch ends, because it would delay the end of the server.
     package func end() {
         stopServing()
         let watchers = state.withLock { state in
@@ -35,7 +34,7 @@ package final class ServingState: Sendable {
         for watcher in watchers { watcher.finish() }
     }
 
-    /// The state now, and then each change; a slow watcher gets the newest only.
+    /// Returns the current state, and then each change; a slow watcher receives only the latest.
     func changes() -> AsyncStream<Bool> {
         let (stream, continuation) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in

@@ -1,27 +1,27 @@
-/// How a transaction holds a row.
+/// The kind of lock that a transaction has on a row.
 package enum Hold: Sendable {
-    /// Others may hold the row as well, and nobody changes it.
+    /// Other transactions may hold the row as well, but none changes it.
     case shared
-    /// No other transaction holds the row, or changes it.
+    /// No other transaction holds or changes the row.
     case exclusive
 }
 
-/// Locks that a transaction keeps until its end. SQLite's writer runs one transaction after the other, so there is nothing to
-/// take; the calls say what another engine has to lock.
+/// Row locks that a transaction keeps until its end. SQLite's writer runs transactions one after the other, so these calls do
+/// nothing there; they name the rows that another engine has to lock.
 ///
-/// One order for all, or two transactions wait for each other: the row of `uploads`, then multipart uploads, then parts; a name
-/// after every row.
+/// All transactions lock in the same order, or two may wait for each other: the row of `uploads`, then multipart uploads, then
+/// parts; names after all rows.
 extension Connection {
-    /// Keeps others from changing the row until this write has ended: what is decided from here on is decided by the row as it is.
+    /// Prevents changes of the row by others until this write has ended, so that decisions based on it stay valid.
     ///
     /// - Parameters:
-    ///   - table: a table whose primary key is one column. It goes into the statement's text, so it is no value.
-    ///   - key: the row's primary key. Where there is no such row, nothing is held.
+    ///   - table: a table with a primary key of one column. It becomes part of the statement's text, so it must be a literal.
+    ///   - key: the row's primary key. If there is no such row, nothing is locked.
     package func hold(_ hold: Hold, _ table: StaticString, _ key: some Bindable) throws {
         preconditionWriting("hold")
     }
 
-    /// Keeps other writes that hold the same name waiting until this one has ended: for what no row stands for yet.
+    /// Makes other writes that hold the same name wait until this one has ended, for things without a row so far.
     package func hold(_ name: String) throws {
         preconditionWriting("hold")
     }

@@ -1,35 +1,35 @@
 import CSQLite
 
-/// A connection to the database, used by one thread at a time: the writer's inside ``Database/write(_:)``, a
-/// read-only one inside ``Database/read(_:)``. It must not leave the closure that received it.
+/// A connection to the database, used by one thread at a time: the writer's inside ``Database/write(_:)``, a read-only one inside
+/// ``Database/read(_:)``. It must not leave the closure that received it.
 ///
-/// Parameters are `$1`, `$2`, … and bound by their number, so one may stand in the SQL twice or out of order.
-/// Prepared statements are kept by their SQL text: write the text once, and never put a value into it.
+/// Parameters are `$1`, `$2`, … and are bound by number, so they may be repeated and in any order. Prepared statements are cached
+/// by their SQL text: use constant texts, and never put values into them.
 package final class Connection {
     enum Mode {
         case writer
         case reader
-        /// A file that nothing writes: no lock is taken, and no file appears beside it.
+        /// A file that nothing writes: it needs no lock, and no file is created beside it.
         case immutable
     }
 
-    /// The number of statements that are kept; beyond it all are dropped, so that generated filters cost no memory.
+    /// The number of cached statements; beyond it all are dropped, so that generated filters do not use up memory.
     private static let cachedStatements = 256
 
-    /// For a lock that another connection holds; milliseconds.
+    /// The longest wait for a lock of another connection, in milliseconds.
     private static let patience: Int32 = 5000
-    /// For readers of the log, while every write waits; milliseconds.
+    /// The longest wait for readers of the log, during which every write waits, in milliseconds.
     private static let restartBusyTimeout: Int32 = 25
 
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
-    /// Written by SQLite's hook at each commit.
+    /// The log's pages after the last commit; SQLite's hook updates it.
     private let logged: UnsafeMutablePointer<Int32>
 
     init(path: String, mode: Mode) throws {
         let access = mode == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         var opened: OpaquePointer?
-        // NOMUTEX: one thread at a time is this type's own rule.
+        // NOMUTEX, because this type itself requires one thread at a time.
         let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code =
             mode == .immutable
@@ -58,17 +58,17 @@ package final class Connection {
         csqlite_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         switch mode {
         case .writer:
-            // SQLite keeps another mode, without an error, where the file system has no shared memory for the log.
+            // If the file system has no shared memory for the log, SQLite keeps another mode without an error.
             guard try first("PRAGMA journal_mode = WAL", row: { $0.text("journal_mode") }) == "wal" else {
                 throw DatabaseError.failed(
                     code: SQLITE_CANTOPEN, message: "the file system cannot hold a write-ahead log: use a local disk")
             }
-            // "FULL: the WAL file is synced after each transaction commit": what was acknowledged survives power loss.
+            // "FULL: the WAL file is synced after each transaction commit": acknowledged writes survive a power loss.
             try execute("PRAGMA synchronous = FULL")
             try execute("PRAGMA foreign_keys = ON")
-            // Bytes. A log that had to grow further is cut to this when it begins anew.
+            // In bytes. A log that had to grow further is truncated to this size when it starts over.
             try execute("PRAGMA journal_size_limit = 16777216")
-            // In the place of SQLite's own hook, whose automatic checkpoints swallow their errors.
+            // Replaces SQLite's own hook, whose automatic checkpoints ignore their errors.
             let countPages:
                 @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32
             countPages = { logged, _, _, pages in
@@ -76,13 +76,13 @@ package final class Connection {
                 return SQLITE_OK
             }
             sqlite3_wal_hook(handle, countPages, logged)
-            // KiB. What a transaction touches and the upper levels of the trees; the system's cache holds the file.
+            // In KiB. Enough for the pages of a transaction and the upper levels of the trees; the page cache holds the file.
             try execute("PRAGMA cache_size = -4096")
         case .reader:
             // SQLite before 3.51.3 can corrupt the file when two connections checkpoint at once: only the writer does.
             csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             try execute("PRAGMA query_only = ON")
-            // KiB, and there may be many readers: enough for what one query reads.
+            // In KiB. Enough for one query; there may be many readers.
             try execute("PRAGMA cache_size = -512")
         case .immutable:
             try execute("PRAGMA cache_size = -4096")
@@ -90,21 +90,21 @@ package final class Connection {
         try execute("PRAGMA temp_store = MEMORY")
     }
 
-    /// sqlite.org/uri.html: "?", "#" and "%" of the path are escaped.
+    /// Escapes "?", "#" and "%" of the path (sqlite.org/uri.html).
     private static func immutableURI(_ path: String) -> String {
         let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
         return "file:\(escaped)?immutable=1"
     }
 
-    /// Runs one statement; rows that it returns are passed over.
+    /// Runs one statement; rows that it returns are ignored.
     ///
-    /// - Returns: how many rows it changed.
+    /// - Returns: the number of changed rows.
     @discardableResult
     package func execute(_ sql: String, _ arguments: (any Bindable)?...) throws(DatabaseError) -> Int {
         try execute(sql, arguments: arguments)
     }
 
-    /// Does the same for a statement whose number of arguments is known only at run time.
+    /// Runs a statement whose number of arguments is known only at run time.
     @discardableResult
     package func execute(_ sql: String, arguments: [(any Bindable)?]) throws(DatabaseError) -> Int {
         let statement = try start(sql, arguments)
@@ -113,14 +113,14 @@ package final class Connection {
         return Int(sqlite3_changes64(handle))
     }
 
-    /// All rows, in the order of the statement.
+    /// Returns all rows, in the order of the statement.
     package func query<T>(
         _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
     ) throws -> [T] {
         try query(sql, arguments: arguments, row: row)
     }
 
-    /// All rows of a statement whose number of arguments is known only at run time.
+    /// Returns all rows of a statement whose number of arguments is known only at run time.
     package func query<T>(
         _ sql: String, arguments: [(any Bindable)?], row: (Row) throws -> T
     ) throws -> [T] {
@@ -131,7 +131,7 @@ package final class Connection {
         return rows
     }
 
-    /// The first row, and no further; `nil` when there is none.
+    /// Returns the first row without reading further ones; `nil` if there is none.
     package func first<T>(
         _ sql: String, _ arguments: (any Bindable)?..., row: (Row) throws -> T
     ) throws -> T? {
@@ -140,61 +140,61 @@ package final class Connection {
         return try statement.step() ? row(Row(statement: statement)) : nil
     }
 
-    /// Runs any number of statements that take no arguments.
+    /// Runs any number of statements without arguments.
     func executeScript(_ sql: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// Whether a transaction is open. It ends without being asked when the engine rolls it back after an error.
+    /// Whether a transaction is open. The engine may end one by rolling it back after an error.
     var isInTransaction: Bool {
         sqlite3_get_autocommit(handle) == 0
     }
 
-    /// Set by whoever opened a transaction: a statement that comes after the engine rolled it back would be a
-    /// transaction of its own, so it is refused.
+    /// Whether a transaction was opened. A statement after the engine rolled it back would be a transaction of its own, so it is
+    /// refused.
     var expectsTransaction = false
 
-    /// The effects that the running write asked for so far; see ``afterCommit(_:)``.
+    /// The effects that the current write has requested; see ``afterCommit(_:)``.
     private var effects: [@Sendable () -> Void] = []
 
-    /// Has `effect` run once what this write changed is on disk: on the writer's thread, before whoever waits for the write
-    /// is answered, and in the order of the calls. A write that is rolled back, or whose outcome stays unknown, has no effects.
+    /// Runs `effect` after this write is on disk: on the writer's thread, before the caller of the write gets the result, and in
+    /// the order of the calls. A write that is rolled back, or whose outcome is unknown, has no effects.
     ///
-    /// The only way to act on a commit. `effect` must be quick; it may read the database and submit writes, and must not
+    /// This is the only way to act on a commit. `effect` must be quick; it may read the database and submit writes, but must not
     /// wait for one.
     package func afterCommit(_ effect: @escaping @Sendable () -> Void) {
         preconditionWriting("afterCommit")
         effects.append(effect)
     }
 
-    /// Traps where `function` was called outside of a write.
+    /// Traps if `function` was called outside a write.
     func preconditionWriting(_ function: StaticString) {
         precondition(expectsTransaction, "\(function) was called in a read: only a write may.")
     }
 
-    /// The effects asked for since the last call.
+    /// Returns the effects requested since the last call.
     func takeEffects() -> [@Sendable () -> Void] {
         defer { effects = [] }
         return effects
     }
 
-    /// Pages in the write-ahead log after the latest commit of this connection.
+    /// The number of pages in the write-ahead log after the latest commit of this connection.
     var loggedPages: Int {
         Int(logged.pointee)
     }
 
-    /// How far a checkpoint goes where readers are in its way.
+    /// The behavior of a checkpoint towards readers.
     enum Checkpoint {
-        /// Goes as far as no reader needs the old pages.
+        /// Does not wait, and moves the pages that no reader needs in their old state.
         case passive
-        /// Waits for readers, some tens of milliseconds at most, so that the log can begin anew.
+        /// Waits for readers, some tens of milliseconds at most, so that the log can start over.
         case restarting
-        /// Waits for readers, seconds at most, and cuts the log to nothing.
+        /// Waits for readers, some seconds at most, and truncates the log to zero.
         case truncating
     }
 
-    /// Moves what the write-ahead log holds into the database file.
+    /// Moves the contents of the write-ahead log into the database file.
     func checkpoint(_ kind: Checkpoint) throws(DatabaseError) {
         let mode =
             switch kind {
@@ -208,9 +208,9 @@ package final class Connection {
         guard code == SQLITE_OK || code == SQLITE_BUSY else { throw error(code) }
     }
 
-    /// Moves all that an unclean end left in the log into the database file, and empties the log, durably.
+    /// Moves the contents of the log after an unclean shutdown into the database file, and empties the log, durably.
     ///
-    /// A full disk is no reason not to start: the log is durable as it is, and can be emptied once there is room.
+    /// A full disk does not prevent a start: the log is durable, and can be emptied once there is space.
     func recover(_ log: WriteAheadLog) throws(DatabaseError) {
         let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         if code & 0xFF == SQLITE_FULL { return }
@@ -220,7 +220,7 @@ package final class Connection {
         try log.synchronize()
     }
 
-    /// Has the log stay as it is when the connection closes: nobody knows what of it the disk holds.
+    /// Prevents a checkpoint when the connection closes, because it is unknown how much of the log is on the disk.
     func keepLogOnClose() {
         csqlite_set_flag(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     }

@@ -1,12 +1,11 @@
 import Foundation
 
 extension Database {
-    /// Copies all that is committed into a new file at `path`, while writes go on; a task that is cancelled ends it.
+    /// Copies the committed state into a new file at `path`, while writes continue; cancelling the task stops the copy.
     ///
-    /// The copy holds every write that was answered before the call, and is of one moment, not before the call. It is not
-    /// synced to the disk.
+    /// The copy is a consistent state from after the call, with every write acknowledged before it. It is not synced to the disk.
     ///
-    /// - Throws: ``DatabaseError``, `CancellationError`. What stands at `path` then is for the caller to remove.
+    /// - Throws: ``DatabaseError``, `CancellationError`. The caller then removes the file at `path`.
     package func copy(to path: String) async throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -32,7 +31,7 @@ extension Database {
 
     /// Runs `body` on the file of a database that no process writes, and changes nothing.
     ///
-    /// Where a crash left a write-ahead log beside the file, that is read too.
+    /// If a crash left a write-ahead log beside the file, it is read as well.
     package static func inspect<T>(path: String, _ body: (Connection) throws -> T) throws -> T {
         let hasLog = FileManager.default.fileExists(atPath: path + "-wal")
         return try body(try Connection(path: path, mode: hasLog ? .reader : .immutable))

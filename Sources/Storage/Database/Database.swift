@@ -4,28 +4,29 @@ import Glibc
 
 /// The metadata of a gateway: one SQLite file in WAL mode.
 ///
-/// One thread writes, in groups; reads run where they are asked, on read-only connections. A write that was answered
-/// survives `kill -9` and power loss, and every read that starts after the answer sees it.
+/// One thread writes, in groups; reads run on the caller's thread, on read-only connections. An acknowledged write survives `kill
+/// -9` and power loss, and every read that starts after the acknowledgement sees it.
 package final class Database: Sendable {
-    /// The bounds of what waits and what is kept.
+    /// The limits of queues and caches.
     package struct Options: Sendable {
-        /// Writes that may wait for the writer; more are refused as ``DatabaseError/overloaded``. One owner's may be a
-        /// quarter of these.
+        /// The number of writes that may wait for the writer; further ones fail with ``DatabaseError/overloaded``. One owner may
+        /// have a quarter of them.
         package var waitingWrites = 4096
-        /// Writes that one transaction takes.
+        /// The largest number of writes in one transaction.
         package var batchedWrites = 256
-        /// Unused read connections that stay open.
+        /// The number of unused read connections that stay open.
         package var parkedReaders = 16
-        /// Pages of write-ahead log after which the writer checkpoints, between two batches. A page is 4 KiB.
+        /// The number of log pages after which the writer checkpoints, between two batches. A page is 4 KiB.
         package var checkpointPages = 1000
-        /// Disk space that is kept for writes with `mayUseReserve`, in a file `reserve` beside the database; bytes, 0 = none.
+        /// Disk space that is reserved for writes with `mayUseReserve`, in a file `reserve` beside the database; in bytes, 0 =
+        /// none.
         package var reserveBytes: Int64 = 0
-        /// Bytes that have to be free beyond twice the reserve before it is set aside.
+        /// The number of bytes that have to be free beyond twice the reserve before it is set aside.
         package var reserveMargin: Int64 = 0
-        /// Called with `false` when the reserve was released because the disk is full, and with `true` when it was set aside
-        /// again; by any thread.
+        /// Called with `false` when the reserve was released because the disk is full, and with `true` when it was set aside again;
+        /// on any thread.
         package var onReserveChange: @Sendable (Bool) -> Void = { _ in }
-        /// Called once, on the writer's thread, when a commit or a checkpoint failed so that no write is taken any more.
+        /// Called once, on the writer's thread, after a commit or a checkpoint failed so that no more writes are accepted.
         package var onWriterEnded: @Sendable (DatabaseError) -> Void = { _ in }
 
         package init() {}
@@ -36,12 +37,12 @@ package final class Database: Sendable {
     private let readers: ReaderPool
     private let background = DispatchQueue(label: "database.background")
 
-    /// Opens the file at `path`, creates it (mode 0600) where there is none, and applies `migrations`.
+    /// Opens the file at `path`, creates it (mode 0600) if it does not exist, and applies `migrations`.
     ///
-    /// Where the process before this one did not come to its end, what it left in the log is made durable and moved into
-    /// the file first: nothing is read, written or removed on the word of what only the page cache may hold.
+    /// After an unclean shutdown, the contents of the log are first made durable and moved into the file, so that nothing is read,
+    /// written or removed based on data that only the page cache may hold.
     ///
-    /// - Throws: ``DatabaseError``, also where that fails: the file must not be used then.
+    /// - Throws: ``DatabaseError``, also if that fails: the file must not be used then.
     package init(path: String, migrations: [Migration], options: Options = Options()) throws {
         let reserve = DiskReserve(
             path: Path.sibling("reserve", of: path), size: options.reserveBytes, margin: options.reserveMargin,
@@ -56,7 +57,7 @@ package final class Database: Sendable {
     }
 
     private static func open(_ path: String, _ migrations: [Migration]) throws -> sending Connection {
-        // SQLite would create it with the process's umask, and gives the log the mode of the file.
+        // SQLite would create it with the process's umask; the log gets the mode of the file.
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         if descriptor >= 0 { Glibc.close(descriptor) }
         let log = WriteAheadLog(of: path)
@@ -64,27 +65,27 @@ package final class Database: Sendable {
         let connection = try Connection(path: path, mode: .writer)
         if isUnclean { try connection.recover(log) }
         try connection.migrate(migrations)
-        // SQLite syncs the name of a log that it makes, and passes over a failure of that.
+        // SQLite syncs the name of a new log, but ignores a failure of that.
         try log.synchronizeFolder()
         return connection
     }
 
     deinit {
-        // Without waiting: the last reference may be one that a write held, and then this is the writer's thread.
+        // Without waiting: a write may have held the last reference, in which case this is the writer's thread.
         writer.queue.close(refusing: .closed)
     }
 
-    /// Runs `body` in a transaction and returns when it is on disk. Whatever `body` throws undoes it.
+    /// Runs `body` in a transaction and returns when it is on disk. An error that `body` throws rolls it back.
     ///
-    /// Read in `body` what the write depends on. `body` shares its transaction with other writes and may be run a
-    /// second time when the engine rolled a group back: it must touch nothing but the connection, and asks
-    /// ``Connection/afterCommit(_:)`` for whatever is to follow from the commit. A body that asks the database again traps.
+    /// Read in `body` what the write depends on. `body` shares its transaction with other writes, and may run a second time if the
+    /// engine rolled the group back: it must use nothing but the connection, and ``Connection/afterCommit(_:)`` for effects of the
+    /// commit. A body that calls the database again traps.
     ///
     /// - Parameters:
-    ///   - isolation: what `body` sees of transactions that run at the same time.
-    ///   - owner: as whom the write waits for its turn.
-    ///   - mayUseReserve: whether it is taken, too, once the disk was full and until there is space again: for a write that
-    ///     deletes, or without which nobody can ask for that. Others are refused with ``DatabaseError/full`` meanwhile.
+    ///   - isolation: the visibility of concurrent transactions.
+    ///   - owner: the owner in whose turn the write waits.
+    ///   - mayUseReserve: whether it is also accepted after the disk was full and until there is space again: for writes that
+    ///     delete, or that are needed to request that. Other writes fail with ``DatabaseError/full`` meanwhile.
     package func write<T: Sendable>(
         _ isolation: Isolation = .serializable, for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T
@@ -96,7 +97,7 @@ package final class Database: Sendable {
         }
     }
 
-    /// Does the same as ``write(_:)`` for a thread that may block: never an event loop's, and never the writer's own, where it traps.
+    /// The same as ``write(_:)`` for a thread that may block: never an event loop's, and never the writer's own, on which it traps.
     package func writeBlocking<T: Sendable>(
         _ isolation: Isolation = .serializable, for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T
@@ -114,8 +115,8 @@ package final class Database: Sendable {
         return try result.get()
     }
 
-    /// The same as ``write(_:)``, for a write that no caller waits for. Calls `reply` exactly once: on the writer's
-    /// thread after the commit, or at once when the write is refused; it must be quick.
+    /// The same as ``write(_:)`` for a write without a waiting caller. Calls `reply` exactly once: on the writer's thread after the
+    /// commit, or at once if the write is refused; it must be quick.
     package func submit<T: Sendable>(
         isolation: Isolation = .serializable, for owner: WorkOwner? = .current, mayUseReserve: Bool = false,
         _ body: @escaping @Sendable (Connection) throws -> T,
@@ -135,20 +136,20 @@ package final class Database: Sendable {
         try writer.queue.add(copy)
     }
 
-    /// Runs `body` on one snapshot of everything that was committed when its first statement began. A body that asks the
-    /// database again traps: it would see another snapshot.
+    /// Runs `body` on a snapshot of the state that was committed when its first statement began. A body that calls the database
+    /// again traps, because it would see another snapshot.
     ///
-    /// For handlers: what a loop runs may wait here, and the engine chooses where `body` runs. SQLite's runs it in place, which
-    /// costs no change of threads, so it must be a read that an index serves and that a page bounds; whatever may take longer
-    /// than a millisecond is for ``readInBackground(_:)``.
+    /// For handlers: code on a loop may wait here, and the engine chooses where `body` runs. SQLite runs it in place, without a
+    /// change of threads, so it must be a read that uses an index and is limited to a page; reads that may take longer than a
+    /// millisecond use ``readInBackground(_:)``.
     package nonisolated(nonsending) func read<T: Sendable>(
         _ body: @Sendable (Connection) throws -> T
     ) async throws -> T {
         try readBlocking(body)
     }
 
-    /// Does the same as ``read(_:)`` for a thread that may block, such as one of the HTTP server or one that the caller started:
-    /// never an event loop's.
+    /// The same as ``read(_:)`` for a thread that may block, such as one of the HTTP server or one that the caller started: never
+    /// an event loop's.
     package func readBlocking<T>(_ body: (Connection) throws -> T) throws -> T {
         preconditionOutside()
         return try readers.withConnection { connection in
@@ -165,9 +166,8 @@ package final class Database: Sendable {
         }
     }
 
-    /// Does the same as ``read(_:)`` on a thread of its own, for a read that may take longer than a millisecond: one that counts,
-    /// sums or lists rows without a bound. One runs at a time, so that whoever asks for many does not take the cores from the
-    /// loops.
+    /// The same as ``read(_:)`` on a thread of its own, for reads that may take longer than a millisecond: those that count, sum or
+    /// list rows without a limit. One runs at a time, so that many of them do not take the cores from the loops.
     package func readInBackground<T: Sendable>(
         _ body: @escaping @Sendable (Connection) throws -> T
     ) async throws -> T {
@@ -184,24 +184,24 @@ package final class Database: Sendable {
             "A closure that runs in a database's transaction asked the same database again: use its connection.")
     }
 
-    /// How many writes wait for the writer now.
+    /// The number of writes that wait for the writer.
     package var waitingWrites: Int {
         writer.queue.count
     }
 
-    /// Whether the disk was full and what is free now is kept for writes that may use the reserve. Sets the reserve aside again
-    /// where there is space.
+    /// Whether the reserve is released, so that the remaining space is kept for writes that may use it. Sets the reserve aside
+    /// again if there is space.
     package var isReserveReleased: Bool { !reserve.admitsOrdinaryWrites() }
 
-    /// Sets the reserve aside where it is not and there is space; to be called every few minutes.
+    /// Sets the reserve aside if it is released and there is space; called every few minutes.
     package func restoreReserve() { reserve.restore() }
 
-    /// Whether writes are taken: `false` after ``close()``, and after a commit that failed with an I/O error.
+    /// Whether writes are accepted: `false` after ``close()``, and after a commit failed with an I/O error.
     package var isWritable: Bool {
         writer.queue.refusal == nil
     }
 
-    /// Refuses new work, commits the writes that wait, and returns when the file is closed. Not from inside a write.
+    /// Refuses new work, commits waiting writes, and returns when the file is closed. Must not be called inside a write.
     package func close() {
         readers.close()
         writer.stop()

@@ -2,17 +2,16 @@ import Basics
 import CSQLite
 import Synchronization
 
-/// A copy of the whole database into another file, by the writer's own connection: some hundred pages between two
-/// batches.
+/// A copy of the whole database into another file, through the writer's own connection: some hundred pages between two batches.
 ///
-/// From any other connection it would begin anew whenever the writer commits, and under load never finish: "If the
-/// source database is modified by an external process or via a database connection other than the one being used by the
-/// backup operation, then the backup will be automatically restarted" (sqlite.org/c3ref/backup_finish.html). What this
-/// connection writes meanwhile goes into both files.
+/// Through any other connection it would restart whenever the writer commits, and never finish under load: "If the source database
+/// is modified by an external process or via a database connection other than the one being used by the backup operation, then the
+/// backup will be automatically restarted" (sqlite.org/c3ref/backup_finish.html). Writes of this connection during the copy go into
+/// both files.
 ///
-/// `@unchecked Sendable`: once it was submitted, the writer's thread alone touches its state, but for the flag.
+/// `@unchecked Sendable`: after it was submitted, only the writer's thread uses its state, except for the flag.
 final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
-    /// Less than a millisecond's work: writes wait no longer than that.
+    /// Less than a millisecond of work, which is the longest delay of writes.
     private static let pages: Int32 = 200
 
     private let path: String
@@ -22,7 +21,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
     private var backup: OpaquePointer?
 
     /// - Parameters:
-    ///   - path: a file that is not there, or empty; removed again by the caller where the copy fails.
+    ///   - path: a file that does not exist or is empty; if the copy fails, the caller removes it.
     ///   - reply: called once, on the writer's thread.
     init(to path: String, reply: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         self.path = path
@@ -33,7 +32,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
         release()
     }
 
-    /// Ends it at its next step.
+    /// Stops the copy at its next step.
     func cancel() {
         isCancelled.store(true, ordering: .relaxed)
     }
@@ -41,12 +40,12 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
     /// The result of a step.
     enum Progress {
         case more
-        /// Another process holds one of the files: the same step is to be tried again a little later.
+        /// Another process has locked one of the files: the same step has to be repeated a little later.
         case blocked
         case finished
     }
 
-    /// One step further, outside of any transaction.
+    /// Performs one step, outside any transaction.
     func advance(_ source: Connection) -> Progress {
         do {
             if isCancelled.load(ordering: .relaxed) { throw CancellationError() }
@@ -76,7 +75,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
     private func begin(_ source: Connection) throws {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         var code = sqlite3_open_v2(path, &destination, flags, nil)
-        // A copy that a crash leaves is thrown away, so it needs neither a journal nor a sync.
+        // A copy that a crash leaves is discarded, so it needs neither a journal nor syncs.
         if code == SQLITE_OK {
             code = sqlite3_exec(destination, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", nil, nil, nil)
         }
@@ -90,7 +89,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
         }
     }
 
-    /// - Returns: what came of the copy.
+    /// - Returns: the result of the copy.
     @discardableResult
     private func release() -> Int32 {
         let code = sqlite3_backup_finish(backup)
@@ -101,7 +100,7 @@ final class DatabaseCopy: @unchecked Sendable {  // the writer uses it alone
     }
 }
 
-/// Where a cancellation, which may come before the copy is there, finds it.
+/// Holds a copy for its cancellation, which may come before the copy exists.
 final class RunningCopy: Sendable {
     private let state = Lock<(copy: DatabaseCopy?, isCancelled: Bool)>((nil, false))
 

@@ -1,30 +1,30 @@
 import CSQLite
 
-/// Everything that can go wrong with the database.
+/// The errors of the database.
 package enum DatabaseError: Error, Sendable, Equatable {
-    /// Too many writes wait already. Passing: try again.
+    /// Too many writes are waiting. Transient.
     case overloaded
     /// ``Database/close()`` was called.
     case closed
-    /// An earlier commit failed with an I/O error, so what the file holds is uncertain: no write is taken until the
-    /// process starts again and the engine has recovered.
+    /// An earlier commit failed with an I/O error, so the contents of the file are uncertain: no writes are accepted until the
+    /// process restarts and the engine has recovered.
     case writerEnded
     /// The disk, or the page limit, is full; nothing of this write was kept.
     case full
-    /// Another process holds the file. Passing: try again.
+    /// Another process has locked the file. Transient.
     case locked
     /// A constraint of the schema refused the statement. `message` names it, e.g. `UNIQUE constraint failed: sites.name`.
     case constraint(Constraint, message: String)
-    /// The engine had already rolled the transaction back when this statement came.
+    /// The engine had already rolled the transaction back before this statement.
     case rolledBack
-    /// The file was written by a newer program: it records a migration that this one does not know.
+    /// The file was written by a newer program: it records an unknown migration.
     case newerSchema(migration: String)
-    /// The statement and its arguments do not fit: a mistake in this program.
+    /// The statement and its arguments do not match: an error in this program.
     case misuse(String)
     /// Any other failure, with SQLite's extended result code.
     case failed(code: Int32, message: String)
 
-    /// What kind of rule a statement broke.
+    /// The kind of constraint that a statement violated.
     package enum Constraint: Sendable, Equatable {
         case unique
         case foreignKey
@@ -72,16 +72,16 @@ extension DatabaseError {
         }
     }
 
-    /// Whether the disk refused to make durable what was written: a second sync says yes and makes nothing durable.
+    /// Whether the disk could not make data durable; a second sync would succeed without making it durable.
     var isFailedSync: Bool {
         guard case .failed(let code, _) = self else { return false }
         return [SQLITE_IOERR | (4 << 8), SQLITE_IOERR | (5 << 8)].contains(code)
     }
 
-    /// Whether, coming from a COMMIT, it leaves open what the file holds.
+    /// Whether, as the error of a COMMIT, it leaves the contents of the file unknown.
     ///
-    /// A failed fsync is never retried: the kernel may have dropped the pages it could not write, and the next
-    /// fsync says yes all the same.
+    /// A failed fsync is never repeated: the kernel may have dropped the pages that it could not write, and the next fsync succeeds
+    /// nevertheless.
     var leavesOutcomeOpen: Bool {
         guard case .failed(let code, _) = self else { return false }
         return [SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CANTOPEN].contains(code & 0xFF)

@@ -1,22 +1,22 @@
 import Basics
 import Glibc
 
-/// Disk space that is set aside for the time when the disk is full: a file beside the database whose blocks are allocated.
+/// Disk space that is reserved for the time when the disk is full: a file beside the database with allocated blocks.
 ///
-/// Deleting takes space before it makes any, since rows and the log grow first. So the first write that finds no space
-/// releases the file's blocks, and from then on only writes that may use the reserve are taken. It is set aside again once so
-/// much is free that the next write does not release it at once.
+/// A deletion takes space before it frees any, since rows and the log grow first. So the first write without space releases the
+/// file's blocks, and from then on only writes that may use the reserve are accepted. It is set aside again once there is enough
+/// space that the next write does not release it at once.
 ///
-/// A file of size 0 tells the next process that the reserve is released; where there is no file, there never was the space.
+/// A file of size 0 tells the next process that the reserve is released; without a file, there never was space for it.
 final class DiskReserve: Sendable {
     private enum State {
         case held
         case released
-        /// Not set aside yet, for lack of space or because its size is 0: every write is taken, as long as there is space.
+        /// Not set aside yet, because there is no space or its size is 0: every write is accepted, as long as there is space.
         case absent
     }
 
-    /// A start on a disk with less space than this needs the reserve, whatever error told of it; bytes.
+    /// Below this free space in bytes, a start uses the reserve after any error.
     private static let startSpace: Int64 = 4 << 20
 
     private let path: String
@@ -26,9 +26,9 @@ final class DiskReserve: Sendable {
     private let state: Lock<State>
 
     /// - Parameters:
-    ///   - path: the file's.
-    ///   - size: bytes; 0 = no reserve.
-    ///   - margin: bytes that stay free beside the reserve when it is set aside.
+    ///   - path: the path of the file.
+    ///   - size: the size in bytes; 0 = no reserve.
+    ///   - margin: the bytes that have to stay free in addition when it is set aside.
     ///   - onChange: called with `true` when it was set aside after a release, with `false` when it was released.
     init(path: String, size: Int64, margin: Int64, onChange: @escaping @Sendable (Bool) -> Void = { _ in }) {
         self.path = path
@@ -51,15 +51,15 @@ final class DiskReserve: Sendable {
     /// Whether the reserve was released and could not be set aside since.
     var isReleased: Bool { state.withLock { $0 == .released } }
 
-    /// Whether a write that may not use the reserve is to be tried: not while it is released. Sets it aside again where there
-    /// is space.
+    /// Whether writes that may not use the reserve are accepted, which is not the case while it is released. Sets it aside again if
+    /// there is space.
     func admitsOrdinaryWrites() -> Bool {
         guard isReleased else { return true }
         restore()
         return !isReleased
     }
 
-    /// Gives the reserved blocks back to the file system.
+    /// Returns the reserved blocks to the file system.
     ///
     /// - Returns: whether there were any.
     func release() -> Bool {
@@ -72,7 +72,7 @@ final class DiskReserve: Sendable {
         return isFreed
     }
 
-    /// Sets the reserve aside where it is not and there is the space for it, twice over and beside ``margin``.
+    /// Sets the reserve aside if it is released, and if there is space for twice its size and ``margin``.
     func restore() {
         let isRestored = state.withLock { state in
             guard size > 0, state != .held, let free = freeBytes else { return false }
@@ -84,7 +84,7 @@ final class DiskReserve: Sendable {
         if isRestored { onChange(true) }
     }
 
-    /// Runs `body` and, where it fails on a full disk, once more with the reserve released.
+    /// Runs `body`, and repeats it with the reserve released if it failed on a full disk.
     func retrying<T>(_ body: () throws -> T) throws -> T {
         do {
             return try body()

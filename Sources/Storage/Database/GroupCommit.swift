@@ -1,21 +1,21 @@
-/// Takes a batch of writes through one transaction and one fsync, each write under its own savepoint.
+/// Commits a batch of writes in one transaction with one fsync, each write under its own savepoint.
 ///
-/// A savepoint does not isolate from everything: SQLITE_FULL, IOERR and NOMEM inside one roll back the *whole*
-/// transaction, the neighbours' rows with it (tried on 3.40.1). So nobody is answered before COMMIT returned, and when
-/// the engine undid a batch each of its writes is run once more, alone, and fails or succeeds for itself.
+/// A savepoint does not isolate from all errors: SQLITE_FULL, IOERR and NOMEM inside one roll back the *whole* transaction,
+/// including the rows of other writes (tested with 3.40.1). So no write gets its result before COMMIT has returned, and if the
+/// engine rolled a batch back, each of its writes is repeated alone.
 struct GroupCommit {
-    /// The outcome of a commit is unknown: an fsync failed.
+    /// The outcome of a commit is unknown, because an fsync failed.
     struct Uncertain: Error {
         let cause: DatabaseError
-        /// The writes of the batch that nobody has told yet.
+        /// The writes of the batch that have not got their results.
         var unanswered: [any PendingWrite] = []
     }
 
     let connection: Connection
     let reserve: DiskReserve
 
-    /// - Parameter mayRelease: whether a write that is alone and finds no space releases the reserve, and is tried once more.
-    /// - Returns: whether the disk was found to be full.
+    /// - Parameter mayRelease: whether a single write without space releases the reserve and is repeated.
+    /// - Returns: whether the disk was full.
     func commit(_ writes: [any PendingWrite], mayRelease: Bool = true) throws(Uncertain) -> Bool {
         let batch = admitted(writes)
         guard !batch.isEmpty else { return false }
@@ -40,7 +40,7 @@ struct GroupCommit {
         return false
     }
 
-    /// Answers those writes that the disk is too full for.
+    /// Refuses the writes for which the disk is too full.
     ///
     /// - Returns: the others.
     private func admitted(_ writes: [any PendingWrite]) -> [any PendingWrite] {
@@ -58,22 +58,22 @@ struct GroupCommit {
             guard connection.isInTransaction else { throw error as? DatabaseError ?? .rolledBack }
             try connection.execute("ROLLBACK TO write")
         }
-        // A body that caught the error and went on has nothing left to be committed.
+        // A body that caught the error and continued has nothing left to commit.
         guard connection.isInTransaction else { throw .rolledBack }
         try connection.execute("RELEASE write")
     }
 
-    /// Runs each write of a transaction that was rolled back once more, alone; one that was alone has failed.
+    /// Repeats each write of a transaction that was rolled back alone; a write that was alone has failed.
     private func retry(
         _ batch: [any PendingWrite], after error: DatabaseError, _ mayRelease: Bool
     ) throws(Uncertain) -> Bool {
-        // Also where no COMMIT was tried yet: a large transaction spills into the log before it ends.
+        // Also before a COMMIT: a large transaction writes to the log before its end.
         if error.isFailedSync { throw Uncertain(cause: error, unanswered: batch) }
-        // Where this fails the next BEGIN does too, and says so.
+        // If this fails, the next BEGIN fails, too, and reports it.
         if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
-        // Another process holds the file: each would wait for it again, one after the other.
+        // Another process has locked the file: each write would wait for it again, one after the other.
         if batch.count == 1 || error == .locked {
-            // Once: where a quota is the limit, the disk has space, and the reserve is set aside again at once.
+            // Only once: if a quota is the limit, the disk has space, and the reserve is set aside again at once.
             if error == .full, mayRelease, reserve.release() {
                 _ = try commit(batch, mayRelease: false)
                 return true

@@ -1,13 +1,13 @@
-/// What a transaction sees of others that run at the same time.
+/// The visibility of concurrent transactions.
 ///
-/// SQLite has one writer, whose transactions run one after the other: there is no difference between the two then. What is
-/// written here is for an engine that runs several at once.
+/// SQLite has one writer, whose transactions run one after the other, so both levels are the same there. They matter for an engine
+/// with concurrent transactions.
 package enum Isolation: Sendable {
-    /// Nothing of them: whatever comes of them could have come of one after the other. A transaction that cannot have it so is
-    /// rolled back and runs again.
+    /// The result is one that some sequential order could have. A transaction for which that is impossible is rolled back and
+    /// repeated.
     case serializable
-    /// What each of its statements finds committed. What it decides by stays as it is only where it holds that:
-    /// ``Connection/hold(_:_:_:)``. For transactions that many callers make of the same rows, which would otherwise run again
-    /// and again.
+    /// Each statement sees what is committed at its time. Rows stay unchanged only if the transaction locks them with
+    /// ``Connection/hold(_:_:_:)``. For transactions of many callers on the same rows, which would otherwise be repeated again and
+    /// again.
     case rowLocks
 }

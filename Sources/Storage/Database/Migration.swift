@@ -1,9 +1,9 @@
-/// One step of the schema, applied once, in a transaction of its own, and then never edited: what it got wrong the
-/// next one mends.
+/// One step of the schema, applied once in a transaction of its own, and never edited afterwards: errors are corrected by later
+/// steps.
 package struct Migration: Sendable {
-    /// The module and a number, e.g. `accounts-1`.
+    /// The name: the module and a number, e.g. `accounts-1`.
     package let name: String
-    /// Statements, ended by semicolons.
+    /// The statements, separated by semicolons.
     package let sql: String
 
     package init(name: String, sql: String) {
@@ -13,9 +13,9 @@ package struct Migration: Sendable {
 }
 
 extension Connection {
-    /// Applies those of `migrations` that the file has not seen, in their order.
+    /// Applies the migrations that the file does not have, in order.
     ///
-    /// - Throws: `newerSchema` when the file records one that is not among them; nothing is changed then.
+    /// - Throws: `newerSchema` if the file has one that is not among them; nothing is changed then.
     func migrate(_ migrations: [Migration]) throws {
         try execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, number INTEGER NOT NULL) STRICT")
         for migration in try pending(migrations) {
@@ -32,9 +32,9 @@ extension Connection {
         }
     }
 
-    /// The migrations that the file has not had, in their order.
+    /// Returns the migrations that the file does not have, in order.
     ///
-    /// - Throws: `newerSchema` when the file records one that is not among them.
+    /// - Throws: `newerSchema` if the file has one that is not among them.
     package func pending(_ migrations: [Migration]) throws -> [Migration] {
         let applied = try query("SELECT name FROM migrations ORDER BY number") { $0.text("name") }
         let known = Set(migrations.map(\.name))

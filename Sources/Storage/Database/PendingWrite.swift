@@ -1,19 +1,19 @@
-/// A write that waits for its turn, and for the commit that makes it true.
+/// A write that waits for its turn and its commit.
 protocol PendingWrite: Sendable {
-    /// Whether it is taken while the disk is full and the ``DiskReserve`` released.
+    /// Whether it is accepted while the disk is full and the ``DiskReserve`` released.
     var mayUseReserve: Bool { get }
 
-    /// Runs the body; what came of it is kept until ``answer(_:)``. May be called again when the first run was undone.
+    /// Runs the body; its result is kept until ``answer(_:)``. May be called again if the first run was rolled back.
     func run(on connection: Connection) throws
 
-    /// Runs what the body asked to follow from its commit.
+    /// Runs the effects that the body requested for its commit.
     func takeEffect()
 
-    /// Tells whoever waits: what the body returned or threw, or `failure` when that came to nothing.
+    /// Passes the result to the caller: that of the body, or `failure` if the commit failed.
     func answer(_ failure: (any Error)?)
 }
 
-/// `@unchecked Sendable`: the submitting thread only creates it; after that the writer's thread alone touches it.
+/// `@unchecked Sendable`: the submitting thread only creates it; afterwards only the writer's thread uses it.
 final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {  // handed to the writer's thread whole
     let mayUseReserve: Bool
     private let body: @Sendable (Connection) throws -> Value
@@ -31,7 +31,7 @@ final class Write<Value: Sendable>: PendingWrite, @unchecked Sendable {  // hand
     }
 
     func run(on connection: Connection) throws {
-        // Those of a write before this one that failed.
+        // Drops the effects of an earlier write that failed.
         _ = connection.takeEffects()
         effects = []
         result = Result { try body(connection) }

@@ -1,11 +1,11 @@
 import Basics
 
-/// The read-only connections that nobody uses right now.
+/// The unused read-only connections.
 ///
-/// A read takes the one that came back last, whose pages and statements are warm, and opens another when there is none:
-/// no read ever waits for a read.
+/// A read takes the one that was returned last, whose pages and statements are cached, and opens another if there is none: no read
+/// waits for another read.
 final class ReaderPool: Sendable {
-    /// `@unchecked Sendable`: a parked connection is the pool's alone, and is handed to one thread at a time.
+    /// `@unchecked Sendable`: only the pool refers to a parked connection, and one thread at a time gets it.
     private struct Parked: @unchecked Sendable {  // a parked connection is the pool's alone
         let connection: Connection
     }
@@ -19,7 +19,7 @@ final class ReaderPool: Sendable {
     private let path: String
     private let capacity: Int
 
-    /// - Parameter capacity: how many unused connections are kept open.
+    /// - Parameter capacity: the number of unused connections that are kept open.
     init(path: String, capacity: Int) {
         self.path = path
         self.capacity = capacity
@@ -49,7 +49,8 @@ final class ReaderPool: Sendable {
         return Parked(connection: try Connection(path: path, mode: .reader))
     }
 
-    /// A connection whose transaction could not be ended is closed: it would hold its snapshot, and the log, for ever.
+    /// Parks a connection. One whose transaction could not be ended is closed, because it would keep its snapshot, and the log,
+    /// forever.
     private func park(_ reader: Parked) {
         guard !reader.connection.isInTransaction else { return }
         state.withLock { state in

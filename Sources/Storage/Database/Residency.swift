@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which pages of a file the page cache has: mincore(2) on a mapping of it.
+/// The pages of a file in the page cache, determined with mincore(2) on a mapping of it.
 final class Residency {
     /// The size of the file in bytes.
     let size: Int
@@ -8,14 +8,14 @@ final class Residency {
     private let pageSize = sysconf(Int32(_SC_PAGESIZE))
     private var pages: [UInt8] = []
 
-    /// `nil`, with `errno` set, where the file cannot be mapped.
+    /// Returns `nil`, with `errno` set, if the file cannot be mapped.
     ///
-    /// - Parameter descriptor: one that may write, or the kernel says of every page that it is there.
+    /// - Parameter descriptor: a writable one; for others the kernel reports every page as cached.
     init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         size = Int(status.st_size)
-        // Nothing of nothing can be mapped.
+        // An empty file cannot be mapped.
         guard size > 0 else {
             mapping = nil
             return
@@ -29,9 +29,9 @@ final class Residency {
         if let mapping { munmap(mapping, size) }
     }
 
-    /// Whether any page of the range is cached; also where the kernel does not say.
+    /// Whether any page of the range is cached, or the kernel does not tell.
     ///
-    /// - Parameter range: bytes; its start is a multiple of the page size.
+    /// - Parameter range: a range of bytes that starts at a multiple of the page size.
     func isCached(_ range: Range<Int>) -> Bool {
         let range = range.clamped(to: 0..<size)
         guard let mapping, !range.isEmpty else { return false }

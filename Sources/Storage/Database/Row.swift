@@ -3,9 +3,9 @@ import CSQLite
 
 /// One row of a result, valid inside the closure that receives it.
 ///
-/// A column is asked for by its name in the SELECT list, so that the order of the list means nothing. An expression, and the
-/// second of two columns of one name, gets a name with AS. A name that is not in the list traps. The methods that take a
-/// number, which count columns from 0, are for statements that a test writes.
+/// Columns are read by their names in the SELECT list, so the order of the list does not matter. An expression, and the second of
+/// two columns with the same name, gets a name with AS. An unknown name traps. The methods with a number, which count columns from
+/// 0, are for statements in tests.
 package struct Row {
     let statement: Statement
 
@@ -13,26 +13,26 @@ package struct Row {
 
     package func isNull(_ name: StaticString) -> Bool { isNull(statement.column(name)) }
 
-    /// An INTEGER; NULL reads as 0.
+    /// Returns an INTEGER; NULL is read as 0.
     package func int64(_ name: StaticString) -> Int64 { int64(statement.column(name)) }
 
     package func optionalInt64(_ name: StaticString) -> Int64? { optionalInt64(statement.column(name)) }
 
-    /// An INTEGER; NULL reads as 0.
+    /// Returns an INTEGER; NULL is read as 0.
     package func int(_ name: StaticString) -> Int { int(statement.column(name)) }
 
-    /// An INTEGER other than 0; NULL reads as `false`.
+    /// Returns whether an INTEGER is not 0; NULL is read as `false`.
     package func bool(_ name: StaticString) -> Bool { bool(statement.column(name)) }
 
-    /// A TEXT; NULL reads as the empty string.
+    /// Returns a TEXT; NULL is read as the empty string.
     package func text(_ name: StaticString) -> String { text(statement.column(name)) }
 
     package func optionalText(_ name: StaticString) -> String? { optionalText(statement.column(name)) }
 
-    /// A BLOB; NULL reads as no bytes.
+    /// Returns a BLOB; NULL is read as no bytes.
     package func blob(_ name: StaticString) -> [UInt8] { blob(statement.column(name)) }
 
-    /// A time that is never NULL.
+    /// Returns a time that is never NULL.
     package func time(_ name: StaticString) -> UnixTime { UnixTime(microseconds: int64(name)) }
 
     package func optionalTime(_ name: StaticString) -> UnixTime? {

@@ -1,4 +1,4 @@
-/// One value as SQLite stores it.
+/// A value in SQLite's types.
 package enum SQLValue: Sendable, Equatable {
     case null
     case integer(Int64)
@@ -6,7 +6,7 @@ package enum SQLValue: Sendable, Equatable {
     case blob([UInt8])
 }
 
-/// What may be an argument of a statement.
+/// A type whose values can be arguments of a statement.
 package protocol Bindable: Sendable {
     var databaseValue: SQLValue { get }
 }

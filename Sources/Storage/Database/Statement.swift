@@ -1,15 +1,15 @@
 import CSQLite
 
-/// A prepared statement with its arguments numbered as the SQL numbers them.
+/// A prepared statement whose arguments have the numbers in the SQL.
 final class Statement {
     let handle: OpaquePointer
-    /// Set while rows are being read: the same SQL asked for inside its own row closure needs another statement.
+    /// Whether rows are being read: the same SQL inside its own row closure needs another statement.
     var isRunning = false
     /// `parameters[n - 1]` is SQLite's index of `$n`.
     private let parameters: [Int32]
-    /// The address of the literal that asked for each column by its name; see ``column(_:)``. Empty until one did.
+    /// The address of the literal that named each column; see ``column(_:)``. Empty before the first use.
     private var literals: [UInt] = []
-    /// The column behind the one that was asked for last.
+    /// The column after the one that was read last.
     private var expected = 0
 
     init(_ sql: String, on database: OpaquePointer) throws(DatabaseError) {
@@ -21,7 +21,7 @@ final class Statement {
         guard let prepared else { throw .misuse("the SQL text holds no statement") }
         handle = prepared
 
-        // SQLite numbers `$1` and `$2` by where they stand, not by their digits: `$2, $1` makes `$2` the first.
+        // SQLite numbers `$1` and `$2` by their positions, not by their digits: in `$2, $1`, `$2` is the first.
         let count = sqlite3_bind_parameter_count(prepared)
         var parameters: [Int32] = []
         for number in 0..<count {
@@ -79,12 +79,12 @@ final class Statement {
         }
     }
 
-    /// The index of a column by its name in the SELECT list.
+    /// Returns the index of a column by its name in the SELECT list.
     ///
-    /// A name is compared once: a literal stays where it is, so its address stands for it from then on. Rows are mostly read
-    /// in the order of their columns, so the one behind the last is tried first.
+    /// Each name is compared once: afterwards it is identified by the constant address of its literal. Rows are mostly read in the
+    /// order of their columns, so the column after the last one is tried first.
     ///
-    /// Traps where the statement has no such column, or several of the name: its text and what reads it do not agree.
+    /// Traps if the statement has no such column, or several with that name.
     func column(_ name: StaticString) -> Int32 {
         let literal = UInt(bitPattern: name.utf8Start)
         var index = expected
@@ -124,7 +124,7 @@ final class Statement {
         return found
     }
 
-    /// Ends a run, whatever came of it.
+    /// Ends an execution, whatever its result.
     func reset() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)

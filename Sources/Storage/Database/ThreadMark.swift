@@ -1,11 +1,11 @@
 import Glibc
 
-/// A mark that each thread carries for itself: which database it works for just now.
+/// A thread-local mark: the database for which the thread is currently working.
 ///
-/// What a database's rules say about threads is checked with it, so that a mistake is a trap with a message where it is made
-/// and not a deadlock, or a read of another snapshot, where it is met.
+/// It checks a database's rules about threads, so that a violation traps with a message at its place, instead of causing a deadlock
+/// or a read of another snapshot.
 struct ThreadMark: Sendable {
-    /// The database whose closure the thread is in.
+    /// The database whose closure the thread is running.
     static let closure = ThreadMark()
     /// The database whose writer the thread is.
     static let writer = ThreadMark()
@@ -18,12 +18,12 @@ struct ThreadMark: Sendable {
         self.key = key
     }
 
-    /// Whether the thread carries the mark of `owner`.
+    /// Whether the thread has the mark of `owner`.
     func isSet(to owner: ObjectIdentifier) -> Bool {
         pthread_getspecific(key) == Self.pointer(owner)
     }
 
-    /// Runs `body` while the thread carries the mark of `owner`.
+    /// Runs `body` while the thread has the mark of `owner`.
     func with<T>(_ owner: ObjectIdentifier, _ body: () throws -> T) rethrows -> T {
         let outer = pthread_getspecific(key)
         pthread_setspecific(key, Self.pointer(owner))

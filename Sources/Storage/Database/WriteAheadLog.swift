@@ -2,19 +2,19 @@ import Basics
 import CLinux
 import Glibc
 
-/// The file beside a database that holds what was committed and is not in the database file yet.
+/// The file beside a database with the committed changes that are not in the database file yet.
 ///
-/// After a failed sync Linux marks the pages that it could not write as clean and keeps them: whoever reads the file finds
-/// in the page cache what the disk does not have, and a later sync says yes without writing it. A log that was recovered
-/// from the cache and written on has a hole on the disk, and everything behind the hole is lost with the power, or worse:
-/// frames in front of it are then replayed over a database file that is newer than they are. The database file, too, may
-/// have such pages, from a checkpoint that failed. So before SQLite reads a byte of them, the cache drops what it has of both
-/// files; what it cannot drop is written to the disk where the disk differs; and both are synced.
+/// After a failed sync Linux marks the unwritten pages as clean and keeps them: readers of the file get data from the page cache
+/// that the disk does not have, and a later sync succeeds without writing it. A log that was recovered from the cache and extended
+/// has a hole on the disk, and everything after the hole is lost in a power cut, or worse: frames before it are then replayed over
+/// a newer database file. The database file may have such pages as well, from a failed checkpoint. So before SQLite reads either
+/// file, the cache drops its pages of both; pages that cannot be dropped are written to the disk if the disk differs; and both
+/// files are synced.
 ///
-/// A dropped page was clean, so what is read then is what the disk has. Where a sync failed that is less than the cache had,
-/// and nobody was told of it: a commit is acknowledged after its sync.
+/// A dropped page was clean, so the data read afterwards is the disk's. After a failed sync that is less than the cache had, but no
+/// commit in it was acknowledged, because acknowledgements follow the sync.
 struct WriteAheadLog {
-    /// Bytes that are read and written at a time.
+    /// The number of bytes that are read and written at once.
     private static let piece = 1 << 20
 
     let path: String
@@ -26,11 +26,11 @@ struct WriteAheadLog {
         path = database + "-wal"
     }
 
-    /// Makes every byte of the log durable, or fails; a log that is empty or not there needs nothing. To be called before any
-    /// connection is open.
+    /// Makes every byte of the log durable, or throws; does nothing for an empty or missing log. Called before any connection is
+    /// open.
     ///
-    /// - Returns: whether there was a log: the process that wrote it did not come to its end.
-    /// - Throws: ``DatabaseError/failed(code:message:)`` with the `errno`; nobody may rely on the log then.
+    /// - Returns: whether there was a log, i.e. the previous process was not shut down cleanly.
+    /// - Throws: ``DatabaseError/failed(code:message:)`` with the `errno`; the log must not be used then.
     func makeDurable() throws(DatabaseError) -> Bool {
         let descriptor = open(path, O_RDWR | O_CLOEXEC)
         if descriptor < 0 && errno == ENOENT { return false }
@@ -43,7 +43,7 @@ struct WriteAheadLog {
         return true
     }
 
-    /// Makes a truncation durable, so that a power loss does not bring the frames back.
+    /// Makes a truncation durable, so that a power loss does not restore the frames.
     func synchronize() throws(DatabaseError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         if descriptor < 0 && errno == ENOENT { return try synchronizeFolder() }
@@ -52,22 +52,22 @@ struct WriteAheadLog {
         guard fsync(descriptor) == 0 else { throw failure("sync") }
     }
 
-    /// Makes the file at `path` durable as it is read from here on.
+    /// Makes the contents of the file at `path` durable as they are read from now on.
     private func write(_ path: String) throws(DatabaseError) {
         let cached = open(path, O_RDWR | O_CLOEXEC)
         guard cached >= 0 else { throw failure("open") }
         defer { close(cached) }
-        // Past the cache, so that it says what the disk has, and writes to blocks that the file is known to have: ext4 sends
-        // a cached page to the block of the write that failed, and does not enter the block into the file.
+        // Bypasses the cache, so that reads return the disk's data, and writes go to blocks that belong to the file: ext4 writes a
+        // cached page to the block of the failed write, without adding the block to the file.
         let direct = open(path, O_RDWR | O_CLOEXEC)
         guard direct >= 0 else { throw failure("open") }
         defer { close(direct) }
-        // Where the file system has no such writes, those through the cache at least make its pages dirty again.
+        // On a file system without direct writes, buffered ones at least make the pages dirty again.
         let isDirect = linux_set_direct(direct, true) == 0
         let buffers = (0..<2).map { _ in UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 4096)
         }
         defer { buffers.forEach { $0.deallocate() } }
-        // No reading ahead: it would bring in pages that need no look.
+        // Without read-ahead, which would cache pages that need no check.
         for advice in [POSIX_FADV_RANDOM, POSIX_FADV_DONTNEED] { posix_fadvise(cached, 0, 0, advice) }
         guard let residency = Residency(of: cached) else { throw failure("map") }
         var position = 0

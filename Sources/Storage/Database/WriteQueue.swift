@@ -1,62 +1,62 @@
 import Basics
 import Dispatch
 
-/// The writes that wait for the writer's thread, and the copies that somebody wants. Bounded; any thread may add.
+/// The writes that wait for the writer's thread, and requested copies. Bounded; any thread may add.
 ///
-/// A queue in which no owner takes the writer from the others: a turn takes as many writes of each owner as of any
-/// other, before it takes more of one, and an owner has a quarter of the places at most.
+/// No owner can take the writer from the others: a turn takes as many writes of each owner as of any other before it takes more of
+/// one, and an owner may have a quarter of the places.
 final class WriteQueue: Sendable {
-    /// What the writer's thread does next.
+    /// The next work of the writer's thread.
     struct Turn {
         var writes: [any PendingWrite] = []
-        /// To be begun.
+        /// The copies to begin.
         var copies: [DatabaseCopy] = []
     }
 
-    /// How long the thread waits where nothing is there.
+    /// The wait of the thread if there is no work.
     enum Patience {
         case untilWork
-        /// Some milliseconds: other work is blocked, and is tried again then.
+        /// Some milliseconds, because other work is blocked and has to be repeated then.
         case brief
-        /// Not at all: there is other work to go on with.
+        /// No wait, because there is other work.
         case none
     }
 
     fileprivate struct State {
-        /// In the order in which they came.
+        /// The waiting writes in the order of their arrival.
         var waiting: [(write: any PendingWrite, owner: WorkOwner?)] = []
-        /// How many of them are whose.
+        /// The number of waiting writes of each owner.
         var counts: [WorkOwner: Int] = [:]
         var copies: [DatabaseCopy] = []
         var refusal: DatabaseError?
     }
 
     private let state = Lock(State())
-    /// Signalled when the first write comes, or the end.
+    /// Signaled when the first write arrives, and at the end.
     private let wake = DispatchSemaphore(value: 0)
     private let capacity: Int
     private let batch: Int
 
     /// - Parameters:
-    ///   - capacity: writes that may wait.
-    ///   - batch: writes that one turn takes.
+    ///   - capacity: the number of writes that may wait.
+    ///   - batch: the largest number of writes in one turn.
     init(capacity: Int, batch: Int) {
         self.capacity = capacity
         self.batch = batch
     }
 
-    /// How many writes wait now.
+    /// The number of waiting writes.
     var count: Int {
         state.withLock { $0.waiting.count }
     }
 
-    /// Why no write is taken any more; `nil` while they are.
+    /// The reason why no writes are accepted any more; `nil` while they are.
     var refusal: DatabaseError? {
         state.withLock { $0.refusal }
     }
 
     /// - Parameter owner: `nil` = the gateway itself, which has no share of its own.
-    /// - Throws: ``DatabaseError/overloaded`` where too many wait, or too many of this owner.
+    /// - Throws: ``DatabaseError/overloaded`` if too many writes wait, or too many of this owner.
     func add(_ write: some PendingWrite, for owner: WorkOwner?) throws(DatabaseError) {
         let isFirst = try state.withLock { state throws(DatabaseError) in
             if let refusal = state.refusal { throw refusal }
@@ -80,10 +80,10 @@ final class WriteQueue: Sendable {
         wake.signal()
     }
 
-    /// Waits for work and takes what is there, in the order it came; of more than a batch, each owner's first writes before
-    /// anybody's second.
+    /// Waits for work and takes it in the order of arrival; if there is more than a batch, it takes each owner's first writes
+    /// before any owner's second ones.
     ///
-    /// - Parameter patience: how long it waits; unless that is ``Patience/untilWork``, it may get nothing.
+    /// - Parameter patience: the wait; unless it is ``Patience/untilWork``, the result may be empty.
     /// - Returns: `nil` after ``close(refusing:)``, once nothing is left.
     func take(_ patience: Patience = .untilWork) -> Turn? {
         var patience = patience
@@ -121,7 +121,7 @@ extension WriteQueue.State {
             }
             return waiting.map(\.write)
         }
-        // Each write's place among its owner's; nil's are an owner's as well here.
+        // The rank of each write among those of its owner; `nil` is an owner as well here.
         var seen: [WorkOwner?: Int] = [:]
         let ranks = waiting.map { entry in
             let rank = seen[entry.owner, default: 0]
@@ -130,7 +130,7 @@ extension WriteQueue.State {
         }
         var sizes = [Int](repeating: 0, count: (ranks.max() ?? 0) + 1)
         for rank in ranks { sizes[rank] += 1 }
-        // Of all ranks below `last` every write goes, of that one those which came first.
+        // All writes with ranks below `last` are taken, and the earliest with that rank.
         var (last, left) = (0, limit)
         while sizes[last] <= left {
             left -= sizes[last]

@@ -2,15 +2,15 @@ import Basics
 import Dispatch
 import Foundation
 
-/// The one thread and connection of the process that writes and checkpoints.
+/// The only thread and connection of the process that writes and checkpoints.
 ///
-/// It never waits to fill a batch: what came while the last commit was syncing is the next batch, so the group grows
-/// with the load and a lone write pays one fsync.
+/// It never waits to fill a batch: writes that arrive while a commit is syncing form the next batch, so groups grow with the load,
+/// and a single write costs one fsync.
 final class Writer: Sendable {
     let queue: WriteQueue
     private let stopped = DispatchSemaphore(value: 0)
 
-    /// - Parameter connection: belongs to the writer's thread from here on.
+    /// - Parameter connection: used by the writer's thread only from now on.
     init(
         connection: sending Connection, queue: WriteQueue, reserve: DiskReserve, checkpointPages: Int,
         onEnd: @escaping @Sendable (DatabaseError) -> Void
@@ -30,7 +30,7 @@ final class Writer: Sendable {
         thread.start()
     }
 
-    /// Refuses new writes, commits those that wait, and returns when the connection is closed.
+    /// Refuses new writes, commits waiting ones, and returns when the connection is closed.
     func stop() {
         queue.close(refusing: .closed)
         stopped.wait()
@@ -57,7 +57,7 @@ final class Writer: Sendable {
             }
             for write in unanswered { write.answer(end) }
         }
-        // Each holds on to the connection.
+        // Each copy refers to the connection.
         for copy in copies { copy.fail(end) }
     }
 
@@ -70,7 +70,7 @@ final class Writer: Sendable {
         var patience = WriteQueue.Patience.untilWork
         while let turn = queue.take(patience) {
             copies += turn.copies
-            // Between two batches no transaction is open, and a copy goes a step further.
+            // Between two batches no transaction is open, and copies perform a step.
             patience = .untilWork
             copies.removeAll { copy in
                 let progress = copy.advance(connection)
@@ -80,12 +80,12 @@ final class Writer: Sendable {
             }
             guard !turn.writes.isEmpty else { continue }
             let isFull = try groupCommit.commit(turn.writes)
-            // While a reader holds the log it grows on, and what was moved already need not be looked at again.
+            // While a reader holds the log it keeps growing; pages that were moved already are not counted again.
             let logged = connection.loggedPages
             if logged < checkpointed { checkpointed = 0 }
-            // A log that was moved begins anew: on a full disk that is where the next deletion finds room.
+            // A log that was moved starts over, which on a full disk makes space for the next deletion.
             if isFull || logged - checkpointed >= checkpointPages {
-                // Readers that never all stop would have it grow for ever: one moment without them is enough.
+                // With readers at all times it would grow forever: one moment without them is enough.
                 try checkpoint(connection, reserve, logged >= 4 * checkpointPages ? .restarting : .passive)
                 checkpointed = logged
             }
@@ -99,7 +99,7 @@ final class Writer: Sendable {
         do {
             try connection.checkpoint(kind)
         } catch .full {
-            // What found no space in the database file stays in the log, which can begin anew once all of it was moved.
+            // Pages without space in the database file stay in the log, which can start over once all of them were moved.
             if reserve.release() { try checkpoint(connection, reserve, kind) }
         } catch {
             throw GroupCommit.Uncertain(cause: error)

@@ -1,16 +1,16 @@
 import StoreProtocol
 
-/// Which parts make an object, checked against what is stored: the listed ones, without a hole.
+/// The parts that make an object, checked against the stored ones: the listed parts, without a gap.
 struct CompletionPlan: Equatable {
     let parts: [PartRecord]
-    /// Stored, and not to be part of the object: all of them stand behind it.
+    /// The stored parts that are not part of the object, all of which come after it.
     let unlisted: [PartRecord]
     let size: Int64
 
     /// - Parameters:
-    ///   - list: nil to take every stored part.
-    ///   - stored: in order.
-    ///   - partSize: of each part but the last; 0 = whatever it is.
+    ///   - list: `nil` for all stored parts.
+    ///   - stored: the stored parts in order.
+    ///   - partSize: the required size of each part but the last; 0 = any.
     init(_ list: CompletionList?, stored: [PartRecord], partSize: Int64) throws(ObjectStoreError) {
         let parts = try list.map { list throws(ObjectStoreError) in try Self.listed(list, in: stored) } ?? stored
         guard !parts.isEmpty, parts.enumerated().allSatisfy({ $0.offset + 1 == $0.element.number }) else {
@@ -54,7 +54,7 @@ struct CompletionPlan: Equatable {
 }
 
 extension PartRecord {
-    /// Whether this is the part that a client means. Two forms of a part's ETag differ in letter case only.
+    /// Whether this is the part in the client's list. The two forms of a part's ETag differ in letter case only.
     fileprivate func matches(_ listed: CompletionList.Part) -> Bool {
         guard ETag.matches(ETag.whole(md5: md5, .oss), listed.etag) else { return false }
         guard let checksum, let expected = listed.checksums[checksum.algorithm] else { return true }

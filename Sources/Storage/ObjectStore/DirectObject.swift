@@ -1,11 +1,11 @@
 import Basics
 import Crypto
 
-/// An object that no device uploaded and no catalog lists: at a key that whoever put it chose.
+/// An object that was put with a static key: not uploaded by a device, not in the catalog, with a key of the client's choice.
 package enum DirectObject {
     private static let prefix = "direct-"
 
-    /// What stands where other objects have their upload's id: one for each key.
+    /// Returns the value in place of other objects' upload id: one for each key.
     package static func uploadID(bucket: String, key: String) -> String {
         prefix + Hex.lower(Digest.sha256(Array("\(bucket)/\(key)".utf8)).prefix(16))
     }

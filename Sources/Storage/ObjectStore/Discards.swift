@@ -2,15 +2,15 @@ import Basics
 import Database
 import Dispatch
 
-/// Deletes the rows of multipart uploads that have ended, and releases the files that parts of completed ones had, a few hundred
-/// in a transaction, on a thread of its own.
+/// Deletes the rows of ended multipart uploads, and releases the own files of parts of completed ones, a few hundred in a
+/// transaction, on a thread of its own.
 ///
-/// Between two of its transactions everybody else's writes have their turn, however many rows a client made. What a crash
-/// or a stop leaves is still marked, and is found by ``sweep()``.
+/// Other writes get their turn between its transactions, however many rows a client made. Rows that are left after a crash or a
+/// stop are still marked, and found by ``sweep()``.
 final class Discards: Sendable {
-    /// Parts, and multipart uploads, that one transaction deletes here: some milliseconds.
+    /// The number of parts, and of multipart uploads, that one transaction deletes: some milliseconds of work.
     static let batch = 256
-    /// Rows that the transaction which ends an upload deletes itself: all of them for most uploads.
+    /// The number of rows that the transaction which ends an upload deletes itself: for most uploads, all of them.
     static let inline = 64
 
     private let database: Database
@@ -23,33 +23,33 @@ final class Discards: Sendable {
         self.removals = removals
     }
 
-    /// Has the files go whose rows `discarded` deleted, and the rows that it left, once `transaction` has committed.
+    /// Schedules the files of deleted rows and the remaining rows of `discarded` for removal after the commit of `transaction`.
     func finish(_ discarded: StoreRecords.Discarded, in transaction: Connection) throws {
         try removals.schedule(discarded.files, in: transaction)
         if !discarded.isDone { transaction.afterCommit { [weak self] in self?.resume() } }
     }
 
-    /// Goes on with all that is marked, without waiting for it.
+    /// Continues with all marked rows, without waiting for the end.
     func resume() {
-        // What fails now is still marked, and is tried again by the sweep.
+        // Rows for which this fails are still marked, and the sweep tries again.
         queue.async { [self] in _ = try? run() }
     }
 
-    /// Deletes all that is marked.
+    /// Deletes all marked rows.
     ///
-    /// - Returns: how many rows it deleted.
+    /// - Returns: the number of deleted rows.
     func sweep() async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in continuation.resume(with: Result { try run() }) }
         }
     }
 
-    /// Begins no further transaction; what is left goes after the next start.
+    /// Begins no further transaction; remaining rows are deleted after the next start.
     func stop() {
         isStopped.withLock { $0 = true }
     }
 
-    /// Returns when every deletion asked for so far was tried.
+    /// Returns when every deletion requested so far was tried.
     func drain() {
         queue.sync {}
     }
@@ -57,7 +57,7 @@ final class Discards: Sendable {
     private func run() throws -> Int {
         var rows = 0
         while !isStopped.withLock({ $0 }) {
-            // Most of the time there is none, which takes no write to see.
+            // Usually there is none, which a read can tell.
             let hasMore = try database.readBlocking {
                 try StoreRecords($0).hasDiscards() || StoreRecords($0).hasReleases()
             }

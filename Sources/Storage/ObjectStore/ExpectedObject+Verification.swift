@@ -1,7 +1,7 @@
 import StoreProtocol
 
 extension ExpectedObject {
-    /// Compares what the client said of the whole with what was stored.
+    /// Compares the client's description of the object with the stored one.
     func verify(size: Int64, _ checksum: Checksum?) throws(ObjectStoreError) {
         if let expected = self.size, expected != size {
             throw .sizeMismatch(size: size, expected: expected)

@@ -2,10 +2,10 @@ import Basics
 import Database
 import Dispatch
 
-/// Unlinks data files whose rows are gone, on a thread of its own: a large file takes a while, which no event loop has.
+/// Unlinks data files whose rows are gone, on a thread of its own: a large file takes a while, which would block an event loop.
 ///
-/// A file is scheduled in the transaction that removes its row, and unlinked after the commit; what a crash, a failure or a
-/// stop leaves is still scheduled, and is found by ``sweep()``.
+/// A file is scheduled in the transaction that removes its row, and unlinked after the commit; files that are left after a crash, a
+/// failure or a stop are still scheduled, and found by ``sweep()``.
 final class FileRemovals: Sendable {
     private struct State {
         var waiting: [String] = []
@@ -14,8 +14,8 @@ final class FileRemovals: Sendable {
         var isStopped = false
     }
 
-    /// Files between two commits: few enough that a stop does not wait long, enough that a commit for each file is not
-    /// what the rate depends on.
+    /// The number of files between two commits: small enough that a stop does not wait long, large enough that the rate does not
+    /// depend on the commits.
     private static let batch = 256
 
     private let engine: any ObjectEngine
@@ -28,23 +28,23 @@ final class FileRemovals: Sendable {
         self.database = database
     }
 
-    /// Schedules files in `transaction`, and has them unlinked once it has committed.
+    /// Schedules files in `transaction`, and unlinks them after its commit.
     func schedule(_ fileIDs: [String], in transaction: Connection) throws {
         guard !fileIDs.isEmpty else { return }
         try StoreRecords(transaction).scheduleRemoval(fileIDs)
         transaction.afterCommit { [weak self] in self?.begin(fileIDs) }
     }
 
-    /// Has what an earlier process scheduled unlinked, without waiting for it.
+    /// Unlinks files that an earlier process scheduled, without waiting for the end.
     func resume() {
-        // What is not removed now is tried again by the sweep.
+        // Files for which this fails are tried again by the sweep.
         queue.async { [self] in _ = try? removeScheduled() }
     }
 
-    /// Runs `body` while no data file goes: what rows speak of when it begins can be read to its end.
+    /// Runs `body` while no data file is removed: files with rows at its beginning can be read to the end.
     func pausing<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
         await withCheckedContinuation { continuation in
-            // Behind the batch that is being removed.
+            // After the batch that is being removed.
             queue.async { [self] in
                 state.withLock { $0.pauses += 1 }
                 continuation.resume()
@@ -54,34 +54,34 @@ final class FileRemovals: Sendable {
         return try await body()
     }
 
-    /// Removes all that is scheduled.
+    /// Removes all scheduled files.
     ///
-    /// - Returns: how many files it removed.
+    /// - Returns: the number of removed files.
     func sweep() async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { [self] in continuation.resume(with: Result { try removeScheduled() }) }
         }
     }
 
-    /// Begins no further batch; what is left is removed after the next start.
+    /// Begins no further batch; remaining files are removed after the next start.
     func stop() {
         state.withLock { $0.isStopped = true }
     }
 
-    /// Returns when every removal asked for so far was tried.
+    /// Returns when every removal requested so far was tried.
     func drain() {
         queue.sync {}
     }
 
     private func begin(_ fileIDs: [String]) {
         state.withLock { $0.waiting += fileIDs }
-        // Whoever comes first takes what the others brought along.
+        // The first one takes the files of the others as well.
         queue.async { [self] in
             let waiting = state.withLock { state in
                 defer { state.waiting = [] }
                 return state.waiting
             }
-            // What is not removed now is still scheduled, and is tried again by the sweep.
+            // Files for which this fails are still scheduled, and the sweep tries again.
             _ = try? remove(waiting)
         }
     }

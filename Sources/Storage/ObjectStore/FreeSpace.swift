@@ -1,10 +1,10 @@
 import Basics
 
-/// Whether there is space for uploads: new ones are refused while less than a floor is free, so that those under way can
-/// still be written; bodies of those are refused below a second floor, so that the database can.
+/// The limits of free space for uploads: new ones are refused below a floor, so that those in progress can still be written; bodies
+/// of those are refused below a second floor, so that the database can.
 final class FreeSpace: Sendable {
     let floor: Int64
-    /// Below which no body is written, of an upload under way neither; bytes.
+    /// The free bytes below which no body is written, not even of uploads in progress.
     let bodyFloor: Int64
     private let isReserveReleased: @Sendable () -> Bool
     private let clock: any WallClock
@@ -12,9 +12,9 @@ final class FreeSpace: Sendable {
     private let latest = Lock<(second: Int64, bytes: Int64)?>(nil)
 
     /// - Parameters:
-    ///   - floor: bytes.
-    ///   - isReserveReleased: whether the database keeps what is free for writes that make space.
-    ///   - measure: how many bytes are free; asked once a second at most for new uploads.
+    ///   - floor: in bytes.
+    ///   - isReserveReleased: returns whether the database keeps the free space for writes that make space.
+    ///   - measure: returns the number of free bytes; called at most once a second for new uploads.
     init(
         floor: Int64, clock: any WallClock, isReserveReleased: @escaping @Sendable () -> Bool = { false },
         measure: @escaping @Sendable () throws -> Int64
@@ -26,7 +26,7 @@ final class FreeSpace: Sendable {
         self.measure = measure
     }
 
-    /// - Throws: `noSpaceForNewUpload`.
+    /// - Throws: `noSpaceForNewUpload` below the floor.
     func requireForNewUpload() throws {
         guard try !hasRoomForNewUpload() else { return }
         throw ObjectStoreError.noSpaceForNewUpload
@@ -37,16 +37,16 @@ final class FreeSpace: Sendable {
         return try floor == 0 || free() >= floor
     }
 
-    /// To be asked before any bytes of a body are written.
+    /// Checks the space before any bytes of a body are written.
     ///
-    /// - Throws: `StorageFailure.full`.
+    /// - Throws: `StorageFailure.full` below the second floor.
     func requireForBody() throws {
-        // Measured each time: within a second a fast client writes more than what is left.
+        // Measured each time: within a second a fast client can write more than the rest.
         guard try isReserveReleased() || (bodyFloor > 0 && measure() < bodyFloor) else { return }
         throw StorageFailure.full
     }
 
-    /// A quarter of the floor for new uploads, and 64 MiB at most; bytes.
+    /// Returns a quarter of the floor for new uploads, and at most 64 MiB; in bytes.
     static func bodyFloor(of floor: Int64) -> Int64 { min(floor / 4, 64 << 20) }
 
     func free() throws -> Int64 {
@@ -59,7 +59,7 @@ final class FreeSpace: Sendable {
         }
     }
 
-    /// What a file system has left for this process; bytes.
+    /// Returns the bytes that this process can still write to a file system.
     static func available(at path: String) throws(StorageFailure) -> Int64 {
         guard let bytes = DiskSpace.available(at: path) else { throw .last() }
         return bytes

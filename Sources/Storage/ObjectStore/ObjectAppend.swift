@@ -1,14 +1,14 @@
 import StoreProtocol
 
-/// One AppendObject: a new object of the bytes that were there and those of the body, in a new file, so that what was
-/// acknowledged is never written over. An append therefore costs as much as writing the whole object.
+/// An AppendObject: makes a new object from the existing bytes and those of the body, in a new file, so that acknowledged bytes are
+/// never overwritten. So an append costs as much as writing the whole object.
 package final class ObjectAppend {
     private let put: ObjectPut
     private var digest: BodyDigest
 
     /// - Parameters:
-    ///   - position: the size of what is there.
-    ///   - checks: of the body alone.
+    ///   - position: the size of the existing object.
+    ///   - checks: of the body only.
     package init(
         _ store: ObjectStore, permit: WritePermit, at position: Int64, _ payload: Payload, header: ObjectHeader
     ) throws {

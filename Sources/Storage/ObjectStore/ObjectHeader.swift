@@ -1,12 +1,12 @@
 import StoreProtocol
 
-/// What a request says of the object that it makes, besides its bytes.
+/// The properties of a new object in its request, besides its bytes.
 package struct ObjectHeader: Sendable {
     package var contentType: String?
     package var kept: KeptFields
-    /// Decided in the commit.
+    /// Checked in the commit.
     package var condition: WriteCondition
-    /// How the object's ETag is made.
+    /// The form of the object's ETag.
     package var etags: ETag.Form
 
     package init(
@@ -20,9 +20,9 @@ package struct ObjectHeader: Sendable {
 }
 
 extension WriteCondition {
-    /// Asked before a body is received, and in the commit.
+    /// Checks the condition, before a body is received and in the commit.
     func check(bucket: String, key: String, _ records: StoreRecords) throws {
-        // Most writes have none, and cost no read.
+        // Most writes have no condition, and need no read.
         guard !isNone else { return }
         let present = try records.object(bucket: bucket, key: key).map {
             Present(etag: $0.etag, size: $0.size, isAppendable: $0.kept.isAppendable)

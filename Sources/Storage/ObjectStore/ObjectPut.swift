@@ -2,8 +2,8 @@ import Basics
 import Database
 import StoreProtocol
 
-/// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row that takes
-/// the place of an earlier object.
+/// One PUT of a whole object, from its header to its acknowledgement: a new file, `fdatasync`, then the row, which replaces that of
+/// an earlier object.
 package final class ObjectPut {
     private let store: ObjectStore
     private let permit: WritePermit
@@ -12,7 +12,7 @@ package final class ObjectPut {
     private let new: NewFile
     private var failure: (any Error)?
 
-    /// - Parameter length: of the body; nil where it is not declared.
+    /// - Parameter length: the length of the body; `nil` if it is not declared.
     package init(
         _ store: ObjectStore, permit: WritePermit, length: Int64?, checks: BodyChecks, header: ObjectHeader
     ) throws {
@@ -68,13 +68,13 @@ package final class ObjectPut {
         return object
     }
 
-    /// Removes the file, unless ``finish()`` made it an object's, or may have.
+    /// Removes the file, unless ``finish()`` has made it an object's, or may have.
     package func abandon() {
         body.cancel()
         new.abandon()
     }
 
-    /// An earlier object of this upload makes room.
+    /// Checks the quota; the bytes of an earlier object of this upload are replaced.
     private static func admit(_ size: Int64, _ permit: WritePermit, in connection: Connection) throws {
         let earlier = try StoreRecords(connection).object(uploadID: permit.claims.uploadID)?.size ?? 0
         try permit.admit(bytes: size - earlier, in: connection)

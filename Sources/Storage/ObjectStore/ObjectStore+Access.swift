@@ -1,24 +1,24 @@
 import Database
 
-/// What credentials may do whose signature was right.
+/// The rights of credentials with a valid signature.
 extension ObjectStore {
-    /// Begins the upload of a part; to be given to ``decide(_:_:part:)``.
+    /// Begins the upload of a part; the result is passed to ``decide(_:_:part:)``.
     ///
-    /// - Parameter length: of the body, in bytes; nil where it is not declared.
+    /// - Parameter length: the length of the body in bytes; `nil` if it is not declared.
     package func startPart(_ number: Int, of multipartID: String, length: Int64?) -> PartStart {
         PartStart(writes, part: number, of: multipartID, length: length)
     }
 
-    /// One read, of all that a request's header needs.
+    /// Evaluates the policy, in one read of everything that a request's header needs.
     ///
-    /// - Parameter part: the part that the request is to upload.
+    /// - Parameter part: the part that the request uploads.
     package func decide(
         _ claims: CredentialClaims, _ policy: any AccessPolicy, part: PartStart? = nil
     ) throws -> AccessDecision {
         try database.readBlocking { try decide(claims, policy, part, in: $0) }
     }
 
-    /// The same for a static key, whose claims to an object depend on who put it there.
+    /// Evaluates the policy for a static key, whose rights to an object depend on who put it there.
     ///
     /// - Parameter name: the object's key.
     package func decide(
@@ -39,7 +39,7 @@ extension ObjectStore {
         return decision
     }
 
-    /// Remembers that an upload was touched; to be called where a decision said so.
+    /// Records activity of an upload, if a decision requires it.
     package func recordActivity(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
         let uploadID = claims.uploadID
         try database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) {

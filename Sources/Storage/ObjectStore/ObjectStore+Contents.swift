@@ -1,17 +1,17 @@
 import Database
 import Dispatch
 
-/// Finished objects as capabilities read them, without a client's request.
+/// Access of capabilities to finished objects, without a client's request.
 extension ObjectStore {
-    /// One at a time, so that the memory for what is being read is bounded by one of them.
+    /// One read at a time, so that the memory for contents is limited to one object.
     private static let reading = DispatchQueue(label: "store.contents")
 
-    /// What is finished at a key, whoever put it there.
+    /// Returns the finished object at a key, whoever put it there.
     package func object(bucket: String, key: String, in connection: Connection) throws -> StoredObject? {
         try StoreRecords(connection).object(bucket: bucket, key: key)
     }
 
-    /// All bytes of an object.
+    /// Returns all bytes of an object.
     ///
     /// - Returns: `nil` if the file is missing or its bytes no longer match their checksum.
     package func contents(of object: StoredObject) async throws -> [UInt8]? {
@@ -28,9 +28,9 @@ extension ObjectStore {
         }
     }
 
-    /// The first bytes of an object.
+    /// Returns the first bytes of an object.
     ///
-    /// - Returns: `count` bytes, or fewer where the object has no more; none where its file cannot be read.
+    /// - Returns: `count` bytes, or fewer if the object is shorter; none if its file cannot be read.
     package func firstBytes(_ count: Int, of fileID: String) async -> [UInt8] {
         await withCheckedContinuation { continuation in
             factsWriter.perform(for: fileID) { [engine] in

@@ -2,13 +2,13 @@ import Basics
 import Database
 import StoreProtocol
 
-/// Objects that are made of others.
+/// Copies of objects.
 extension ObjectStore {
-    /// Makes an object of the bytes of another one. No byte is moved where the disk can give a file two names: each object
-    /// then has a name of its own of the same bytes, counts for itself in quotas, and goes by itself.
+    /// Makes an object with the bytes of another, by a hard link if the file system can create one: each object then has its own
+    /// name for the same bytes, counts in quotas, and is deleted independently.
     ///
     /// - Parameter source: claims to read it.
-    /// - Throws: `noSuchObject`, `preconditionFailed` of `conditions`, and what `header`'s condition says.
+    /// - Throws: `noSuchObject`, `preconditionFailed` of `conditions`, and the errors of `header`'s condition.
     package func copy(
         _ source: CredentialClaims, to permit: WritePermit, conditions: Preconditions,
         _ header: (StoredObject) throws -> ObjectHeader
@@ -45,7 +45,7 @@ extension ObjectStore {
         try permit.admit(bytes: object.size - earlier, in: connection)
     }
 
-    /// Reads a range of an object, a piece at a time.
+    /// Reads a range of an object in pieces.
     package func read(
         _ object: StoredObject, _ range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -63,7 +63,7 @@ extension ObjectStore {
         }
     }
 
-    /// Sizes of the parts that an object was made of, in their order; empty where it was put whole.
+    /// Returns the sizes of the parts of an object, in order; empty if it was not a multipart upload.
     package func partSizes(of object: StoredObject) throws -> [Int64] {
         guard let id = object.multipartID else { return [] }
         return try database.readBlocking { try StoreRecords($0).parts(of: id).map(\.size) }
@@ -71,7 +71,7 @@ extension ObjectStore {
 }
 
 extension Preconditions {
-    /// - Throws: `preconditionFailed`, also where a GET would be told that nothing changed.
+    /// - Throws: `preconditionFailed`, also if a GET would get 304.
     fileprivate func require(of object: StoredObject) throws(StoreError) {
         guard outcome(etag: object.etag, lastModified: object.createdAt) == .met else {
             throw .sourceConditionFailed

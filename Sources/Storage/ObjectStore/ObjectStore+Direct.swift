@@ -2,12 +2,12 @@ import Basics
 import Database
 import StoreProtocol
 
-/// What static keys do beside the requests that every credential may make.
+/// Operations of static keys, in addition to those of all credentials.
 extension ObjectStore {
-    /// Rows that one page of a list looks at; more make it a short one.
+    /// The number of rows that one page of a list reads; further ones make the page short.
     private static let listVisits = 10_000
 
-    /// A page of the objects below a static key's prefix, in the order of their keys' bytes.
+    /// Returns a page of the objects below a static key's prefix, in the byte order of their keys.
     package func list(
         _ query: ObjectListQuery, for key: StaticKey, policy: any AccessPolicy
     ) throws -> ObjectList {
@@ -19,7 +19,7 @@ extension ObjectStore {
             var seen = ""
             var visits = 0
             while visits < Self.listVisits {
-                // With a delimiter a common prefix is jumped over, so most of a large batch would be for nothing.
+                // With a delimiter common prefixes are skipped, so most of a large batch would be useless.
                 let batch = query.delimiter.isEmpty ? query.limit + 1 : 64
                 let found = try records.objects(bucket: key.bucket, from: place, below: query.end, limit: batch)
                 var jumps = false
@@ -52,7 +52,7 @@ extension ObjectStore {
         return list
     }
 
-    /// Removes an object that a static key put.
+    /// Removes an object that was put with a static key.
     package func delete(
         _ claims: CredentialClaims, _ policy: any AccessPolicy, _ condition: WriteCondition = .none
     ) throws {
@@ -65,14 +65,14 @@ extension ObjectStore {
         }
     }
 
-    /// Gives up multipart uploads of static keys that got no part for so long; to be called every few minutes.
-    /// Their objects stay: nobody but their clients knows when they are needed no more.
+    /// Aborts multipart uploads of static keys without a part for `time`; called every few minutes. Their objects stay, because
+    /// only their clients know when they are no longer needed.
     ///
-    /// - Returns: how many it gave up.
+    /// - Returns: the number of aborted multipart uploads.
     package func sweepDirectMultiparts(idleFor time: Duration, _ permit: DeletionPermit) async throws -> Int {
         let idle = try database.readBlocking { try StoreRecords($0).directMultiparts(idleFor: time, permit) }
         for id in idle {
-            // A part that is on its way finds no upload in its commit.
+            // A part in transit finds no upload in its commit.
             try await database.write(mayUseReserve: true) { [discards] connection in
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), !multipart.isCompleted else { return }
@@ -89,7 +89,7 @@ extension ObjectStore {
 package struct ObjectList {
     package var objects: [StoredObject] = []
     package var prefixes: [String] = []
-    /// The last of both.
+    /// The last entry of both.
     package var last = ""
     package var isTruncated = false
 
@@ -97,7 +97,7 @@ package struct ObjectList {
 }
 
 extension AccessDecision {
-    /// Whether an object may be known to be there.
+    /// Whether the existence of an object may be revealed.
     package var isVisible: Bool {
         switch self {
         case .allowed, .readOnly: true

@@ -1,23 +1,23 @@
 import Database
 import Dispatch
 
-/// What a finished object's bytes were found to be when they were read again.
+/// The condition of a finished object's bytes when they were read again.
 package enum ObjectCondition: Sendable, Equatable {
     case intact
-    /// The reason why the bytes no longer match their checksum, in words for the log.
+    /// The reason why the bytes no longer match their checksum, as text for the log.
     case bad(String)
-    /// It was deleted.
+    /// The object was deleted.
     case gone
 }
 
 extension ObjectStore {
     private static let reading = DispatchQueue(label: "store.examination")
 
-    /// Reads a finished object's file again and compares its CRC-64: past the page cache, or without leaving anything in it,
-    /// so that what clients read often stays there.
+    /// Reads a finished object's file again and compares its CRC-64, without the page cache or without leaving anything in it, so
+    /// that contents that clients read often stay there.
     ///
     /// - Parameter pace: called with the size of each piece; returns when it may be read.
-    /// - Throws: what `pace` throws, and trouble that says nothing about the object.
+    /// - Throws: the error of `pace`, and failures that do not concern the object.
     package func examine(uploadID: String, pace: (Int) async throws -> Void) async throws -> ObjectCondition {
         let (found, isLost) = try await database.read { connection in
             let records = StoreRecords(connection)
@@ -45,7 +45,7 @@ extension ObjectStore {
         }
     }
 
-    /// Not on the threads that all tasks share: a disk may take its time.
+    /// Reads on a thread of its own, because a disk may be slow.
     private static func read(_ file: any StoredBytes, into block: AlignedBlock, at position: Int64) async throws -> Int
     {
         try await withCheckedThrowingContinuation { continuation in

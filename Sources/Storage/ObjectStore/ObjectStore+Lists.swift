@@ -2,20 +2,20 @@ import Basics
 import Database
 import StoreProtocol
 
-/// What static keys do to several objects at once.
+/// The operations of static keys on several objects.
 extension ObjectStore {
-    /// Keys of one transaction.
+    /// The number of keys in one transaction.
     private static let deletionBatch = 64
 
-    /// What came of one key of DeleteObjects.
+    /// The result for one key of DeleteObjects.
     package enum DeletionResult: Sendable {
         case deleted
         case refused(StoreError)
     }
 
-    /// Deletes objects, some dozen in a transaction. Of one that is not there it is as if it had been deleted.
+    /// Deletes objects, some dozen in a transaction. An object that does not exist counts as deleted.
     ///
-    /// - Returns: what came of each, in their order.
+    /// - Returns: the results in the order of the items.
     package func delete(_ items: [DirectDeletion], _ policy: any AccessPolicy) throws -> [DeletionResult] {
         var results: [DeletionResult] = []
         for start in stride(from: 0, to: items.count, by: Self.deletionBatch) {
@@ -51,13 +51,13 @@ extension ObjectStore {
         return .deleted
     }
 
-    /// A page of the open multipart uploads of static keys in a bucket, in the order of their keys and ids.
+    /// Returns a page of the open multipart uploads of static keys in a bucket, sorted by key and id.
     package func listMultiparts(_ query: MultipartListQuery, bucket: String) throws -> MultipartList {
         var list = MultipartList()
         try database.readBlocking { connection in
             let records = StoreRecords(connection)
             let end = query.prefix + "\u{10FFFF}"
-            // Behind a key all of whose uploads were told: no id is above this.
+            // A position after a key whose uploads were all listed: no id is above this.
             var place = (key: query.keyMarker, id: query.idMarker.isEmpty ? "~" : query.idMarker)
             if place.key.utf8.lexicographicallyPrecedes(query.prefix.utf8) { place = (query.prefix, "") }
             while true {
@@ -85,7 +85,7 @@ extension ObjectStore {
         return list
     }
 
-    /// Replaces the tags that were stored with an object of a static key's.
+    /// Replaces the stored tags of a static key's object.
     package func setTags(_ tags: TagSet, _ permit: WritePermit) throws {
         let claims = permit.claims
         try database.writeBlocking(for: permit.owner) { connection in
@@ -99,7 +99,7 @@ extension ObjectStore {
         }
     }
 
-    /// The tags of an object: those that the catalog has of an upload, or those that were stored with it.
+    /// Returns the tags of an object: the catalog's for an upload, or those stored with it.
     package func tags(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws -> TagSet {
         let object = try object(claims)
         let cataloged = try database.readBlocking { try policy.tags(uploadID: claims.uploadID, in: $0) }
@@ -107,10 +107,10 @@ extension ObjectStore {
     }
 }
 
-/// One key of DeleteObjects.
+/// A key of DeleteObjects.
 package struct DirectDeletion: Sendable {
     let key: StaticKey
-    /// Stored.
+    /// The stored key.
     let name: String
     let condition: WriteCondition
 
@@ -127,13 +127,13 @@ package struct DirectDeletion: Sendable {
 package struct MultipartList {
     package var uploads: [MultipartRecord] = []
     package var prefixes: [String] = []
-    /// Where the next page begins.
+    /// The position at which the next page begins.
     package var last = (key: "", id: "")
     package var isTruncated = false
 }
 
 extension MultipartListQuery {
-    /// What a key is told as; `nil` = as itself. By bytes.
+    /// Returns the common prefix under which a key is listed; `nil` = the key itself is listed. Compared by bytes.
     fileprivate func commonPrefix(of key: String) -> String? {
         let bytes = Array(key.utf8)
         guard !delimiter.isEmpty, bytes.starts(with: prefix.utf8),

@@ -3,18 +3,18 @@ import Crypto
 import Database
 import StoreProtocol
 
-/// Multipart uploads as a whole; their parts are ``PartUpload``'s.
+/// Operations on whole multipart uploads; those on their parts are ``PartUpload``'s.
 extension ObjectStore {
-    /// Multipart uploads of one upload that may be open at a time. A client has one under way; after an interruption some
-    /// begin another and forget the one before.
+    /// The number of multipart uploads of one upload that may be open. A client uses one; after an interruption some clients begin
+    /// another and forget the previous one.
     static let maximumOpen = 16
-    /// The same at one key of a static key's; any number of an operator's tools may write there.
+    /// The same at one key of a static key; any number of an operator's tools may write there.
     static let maximumOpenDirect = 1000
-    /// Surplus ones that the beginning of another ends: where an older version let thousands be open, they go bit by bit.
+    /// The number of surplus ones that a new one ends, so that thousands left by an older version are ended step by step.
     static let maximumEvicted = 16
 
-    /// Each call begins another one, with a file of its own. Where that is one too many, others end: they were given up, and
-    /// a refusal would leave their client without a way on. Whoever still sends a part of one hears NoSuchUpload.
+    /// Begins another multipart upload with a file of its own. If there are too many, abandoned ones end, because a refusal would
+    /// leave the client stuck. Clients that still send a part of one get NoSuchUpload.
     package func initiateMultipart(
         _ permit: WritePermit, _ header: ObjectHeader = ObjectHeader(), checksum: MultipartChecksum?
     ) throws -> MultipartRecord {
@@ -55,14 +55,14 @@ extension ObjectStore {
         }
     }
 
-    /// A multipart upload of this object that has not been completed.
+    /// Returns a multipart upload of this object that has not been completed.
     package func openMultipart(_ id: String, _ claims: CredentialClaims) throws -> MultipartRecord {
         let found = try database.readBlocking { try StoreRecords($0).multipart(id) }
         guard let found, found.isOpen, found.belongs(to: claims) else { throw ObjectStoreError.noSuchUpload }
         return found
     }
 
-    /// One page of parts; also of an upload that was completed, while its object lives.
+    /// Returns one page of parts, also for a completed upload as long as its object exists.
     package func listParts(
         _ id: String, _ claims: CredentialClaims, after marker: Int, limit: Int
     ) throws -> (parts: [PartRecord], isTruncated: Bool) {
@@ -76,17 +76,17 @@ extension ObjectStore {
         }
     }
 
-    /// Makes the object of its parts: no byte is moved but those of parts that were sent again. Repeating it, also at
-    /// the same time, gives the same object.
+    /// Makes the object from its parts; only the bytes of repeated parts are moved. Repeating it, also concurrently, gives the same
+    /// object.
     ///
     /// The order: parts in place, `ftruncate`, `fdatasync`, one commit.
     ///
-    /// - Parameter expected: what the client says that the whole is.
+    /// - Parameter expected: the client's description of the whole object.
     package func completeMultipart(
         _ id: String, _ list: CompletionList?, _ permit: WritePermit, etags: ETag.Form,
         expected: ExpectedObject = ExpectedObject()
     ) throws -> StoredObject {
-        // A Complete that cannot succeed must not take the place of parts that are being sent.
+        // A Complete that cannot succeed must not take the places of parts that are being sent.
         if let done = try plan(id, list, permit.claims).done { return done }
         return try writes.exclusively(id) {
             let (multipart, plan, done) = try plan(id, list, permit.claims)
@@ -123,7 +123,7 @@ extension ObjectStore {
         }
     }
 
-    /// The object that a multipart upload was completed to; nil while it is open.
+    /// Returns the object of a completed multipart upload; `nil` while it is open.
     package func completed(_ id: String, _ claims: CredentialClaims) throws -> StoredObject? {
         try database.readBlocking { connection in
             let records = StoreRecords(connection)
@@ -139,7 +139,7 @@ extension ObjectStore {
         try writes.exclusively(id) {
             try database.writeBlocking(for: claims.subject.workOwner, mayUseReserve: true) { [discards] connection in
                 let records = StoreRecords(connection)
-                // Completed in the meantime: the client that sends this may only have lost the answer.
+                // Completed in the meantime: the client may have lost the response.
                 guard let multipart = try records.multipart(id), multipart.isOpen else {
                     throw ObjectStoreError.noSuchUpload
                 }
@@ -150,7 +150,7 @@ extension ObjectStore {
         }
     }
 
-    /// What Complete would do; `done` where it was done before.
+    /// Determines the effect of Complete; `done` if it was completed before.
     private func plan(
         _ id: String, _ list: CompletionList?, _ claims: CredentialClaims
     ) throws -> (multipart: MultipartRecord, plan: CompletionPlan?, done: StoredObject?) {
@@ -167,8 +167,8 @@ extension ObjectStore {
         }
     }
 
-    /// `ftruncate` cuts off what stands behind the listed parts. Their rows go first: should the last commit fail, no row
-    /// may speak of bytes that are gone.
+    /// Drops the parts behind the listed ones, which `ftruncate` cuts off. Their rows are removed first: if the last commit fails,
+    /// no row may refer to missing bytes.
     private func dropUnlistedParts(
         of multipart: MultipartRecord, _ plan: CompletionPlan, _ permit: WritePermit
     ) throws {
@@ -184,7 +184,7 @@ extension ObjectStore {
 }
 
 extension MultipartRecord {
-    /// What its Complete says, and what was said when it began.
+    /// Combines the condition of the Complete request with that of the Initiate request.
     fileprivate func condition(and other: WriteCondition) -> WriteCondition {
         forbidsOverwrite ? other.and(.forbidOverwrite) : other
     }

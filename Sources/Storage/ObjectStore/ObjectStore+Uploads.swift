@@ -1,8 +1,8 @@
 import Database
 
-/// Questions of the capabilities about an upload, each inside a transaction of theirs.
+/// Queries of capabilities about an upload, each inside a transaction of theirs.
 extension ObjectStore {
-    /// All that the store holds of an upload, with its parts counted.
+    /// Returns the store's whole state of an upload, with its parts counted.
     package func snapshot(uploadID: String, in connection: Connection) throws -> StoreSnapshot {
         let records = StoreRecords(connection)
         let open = try records.openMultiparts(uploadID: uploadID)
@@ -11,7 +11,7 @@ extension ObjectStore {
             isLost: try open.contains(where: \.isLost) || records.isObjectLost(uploadID: uploadID))
     }
 
-    /// How far an upload has come, at a cost that does not grow with what its client made.
+    /// Returns the progress of an upload, at a cost that does not depend on the number of its parts.
     package func progress(uploadID: String, in connection: Connection) throws -> StoreProgress {
         let records = StoreRecords(connection)
         let (hasMultipart, hasPart, hasLost) = try records.progress(uploadID: uploadID)
@@ -20,18 +20,18 @@ extension ObjectStore {
             isLost: try hasLost || records.isObjectLost(uploadID: uploadID))
     }
 
-    /// The finished object of an upload.
+    /// Returns the finished object of an upload.
     package func object(uploadID: String, in connection: Connection) throws -> StoredObject? {
         try StoreRecords(connection).object(uploadID: uploadID)
     }
 
-    /// Forgets all that the store holds of an upload: multipart uploads, parts and the object. Nobody sees any of it once
-    /// `transaction` has committed; files, and rows beyond some dozen, go after that.
+    /// Deletes the store's whole state of an upload: multipart uploads, parts and the object. They become invisible with the commit
+    /// of `transaction`; files, and all but some dozens of rows, are removed later.
     package func discard(uploadID: String, in transaction: Connection) throws {
         try discards.finish(StoreRecords(transaction).discardAll(uploadID: uploadID), in: transaction)
     }
 
-    /// Forgets every multipart upload of an upload but the one that its object is made of, as ``discard(uploadID:in:)``.
+    /// Deletes every multipart upload of an upload except the one of its object, like ``discard(uploadID:in:)``.
     package func dropOtherMultiparts(uploadID: String, in transaction: Connection) throws {
         let discarded = try StoreRecords(transaction).discard(
             .others(uploadID: uploadID), limit: Discards.inline)

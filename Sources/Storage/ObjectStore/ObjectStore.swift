@@ -4,12 +4,12 @@ import Database
 import Dispatch
 import StoreProtocol
 
-/// The gateway's objects: bytes in a local directory, what they are in the database.
+/// The gateway's object store: bytes in a local directory, metadata in the database.
 ///
-/// What a request was told to be stored survives `kill -9` and power loss: bytes are synced before their row commits,
-/// and the row commits before the answer leaves. The order is written down in `PartUpload`.
+/// Acknowledged data survives `kill -9` and power loss: bytes are synced before their row commits, and the row commits before the
+/// response is sent. `PartUpload` describes the order.
 package final class ObjectStore: Sendable {
-    /// The disk takes nothing now.
+    /// The disk currently accepts no writes.
     package struct Unwritable: Error, CustomStringConvertible {
         let cause: any Error
 
@@ -18,14 +18,14 @@ package final class ObjectStore: Sendable {
 
     package static let migrations = StoreRecords.migrations
 
-    /// Whether the database is not of the data directory's age: nothing is compared, removed or swept then.
+    /// Whether the database and the data directory have different generations: nothing is compared, removed or swept then.
     package let isForeign: Bool
-    /// Whether files and rows are compared since this start, for want of a clean stop before it.
+    /// Whether files and rows are being compared since this start, because there was no clean stop before it.
     package let isReconciled: Bool
     package let issuer: CredentialIssuer
     let configuration: ObjectStoreConfiguration
     let database: Database
-    /// The directory that the database goes with.
+    /// The directory that belongs to the database.
     let data: DirectoryEngine
     let engine: any ObjectEngine
     package let clock: any WallClock
@@ -39,8 +39,8 @@ package final class ObjectStore: Sendable {
     let factsWriter = FactsWriter()
 
     /// - Parameters:
-    ///   - directory: `DIR/store`; made where it is missing.
-    ///   - permit: `nil` = no file is removed for its age.
+    ///   - directory: `DIR/store`; created if it does not exist.
+    ///   - permit: `nil` = no file is removed by its age.
     package init(
         directory: String, database: Database, keyring: Keyring, clock: any WallClock = SystemClock(),
         permit: DeletionPermit? = nil, configuration: ObjectStoreConfiguration = ObjectStoreConfiguration()
@@ -63,7 +63,7 @@ package final class ObjectStore: Sendable {
             directory: directory, folders: data.foldersDigest(), database: database)
         isForeign = condition == .foreign
         isReconciled = condition == .unclean
-        // Beside a database of another age the row that a file is to go by may be wrong.
+        // With a database of another generation, the row that decides about a file may be wrong.
         guard !isForeign else {
             stopRemovals()
             return
@@ -78,17 +78,17 @@ package final class ObjectStore: Sendable {
         discards.resume()
     }
 
-    /// What was found so far where files and rows did not agree after an unclean end.
+    /// The differences found so far between files and rows after an unclean shutdown.
     package var reconciliation: StoreReconciliation { reconciler.found }
 
-    /// How many of the 256 data folders are still to be compared with the database; 0 also where none had to be.
+    /// The number of the 256 data folders that are not compared with the database yet; 0 also if no comparison is needed.
     package var foldersToReconcile: Int { reconciler.foldersLeft }
 
     /// Returns when all files were compared with the rows, or ``stopBackgroundWork()`` was called.
     package func finishReconciliation() async { await reconciler.finish() }
 
-    /// Ends all work; to be called when no request is under way any more, before the database is closed. Where files and rows
-    /// agree, that is recorded, and the next start need not compare them.
+    /// Ends all work; called when no request is in progress any more, before the database is closed. If files and rows agree, that
+    /// is recorded, and the next start need not compare them.
     package func close() {
         stopBackgroundWork()
         discards.drain()
@@ -96,26 +96,26 @@ package final class ObjectStore: Sendable {
         reconciler.drain()
         factsWriter.drain()
         guard !isForeign, reconciler.isSettled, data.pending.isEmpty, let digest = data.foldersDigest() else { return }
-        // Where that fails, the next start compares them.
+        // If this fails, the next start compares them.
         _ = try? database.writeBlocking(mayUseReserve: true) { try StoreRecords($0).setFoldersAtStop(digest) }
     }
 
-    /// Whether a new upload may begin. Where the disk cannot be asked, its own errors will tell.
+    /// Whether a new upload may begin. If the free space is unknown, the disk's own errors will tell.
     package var hasRoomForNewUpload: Bool { (try? space.hasRoomForNewUpload()) ?? true }
 
-    /// Bytes that are free where the objects are; `nil` where the disk cannot be asked.
+    /// The free bytes on the objects' disk; `nil` if that is unknown.
     package var freeBytes: Int64? { try? space.free() }
 
-    /// Bytes below which no new upload begins; 0 = there is no floor.
+    /// The free bytes below which no new upload can begin; 0 = no floor.
     package var minimumFreeBytes: Int64 { space.floor }
 
-    /// Runs `body` while no data file goes: what rows speak of when it begins can be read to its end.
+    /// Runs `body` while no data file is removed: files with rows at its beginning can be read to the end.
     package func keepingFiles<T: Sendable>(_ body: () async throws -> T) async rethrows -> T {
         try await removals.pausing(body)
     }
 
-    /// Writes beside a finished object's file what it takes to list it again where a database does not know it; durable
-    /// when it returns. What is written already stays, and is made durable where an earlier process could not.
+    /// Writes the facts beside a finished object's file, with which it can be listed again if a database does not know it; durable
+    /// on return. Existing facts stay, and are made durable if an earlier process could not.
     ///
     /// - Throws: ``Unwritable``.
     package func describe(_ fileID: String, _ facts: [UInt8]) async throws {
@@ -130,17 +130,17 @@ package final class ObjectStore: Sendable {
         }
     }
 
-    /// Deletes the rows of multipart uploads that ended and that are still there: those of a process that ended before it
-    /// came to them. To be called every few minutes.
+    /// Deletes the remaining rows of ended multipart uploads, which a process did not delete before it ended. Called every few
+    /// minutes.
     ///
-    /// - Returns: how many it deleted.
+    /// - Returns: the number of deleted rows.
     package func sweepDiscards() async throws -> Int {
         try await discards.sweep()
     }
 
-    /// Deletes what is left of the accounts of uploads that hold nothing any more; to be called every few minutes.
+    /// Deletes the usage rows of uploads without any data; called every few minutes.
     ///
-    /// - Returns: how many it deleted.
+    /// - Returns: the number of deleted rows.
     package func sweepUsage() async throws -> Int {
         var (sum, count) = (0, Discards.batch)
         while count == Discards.batch, !Task.isCancelled {
@@ -152,15 +152,15 @@ package final class ObjectStore: Sendable {
         return sum
     }
 
-    /// Removes the files that are still scheduled for it: those of a process that ended before it came to them, or that
-    /// could not be removed then. To be called every few minutes.
+    /// Removes the files that are still scheduled for removal, because a process ended before or a removal failed. Called every few
+    /// minutes.
     ///
-    /// - Returns: how many it removed.
+    /// - Returns: the number of removed files.
     package func sweepRemovals() async throws -> Int {
         try await removals.sweep()
     }
 
-    /// Begins nothing any more that is not a request's own work: the process is to end soon, and the next one goes on.
+    /// Stops all work except that of requests: the process will end soon, and the next one continues.
     package func stopBackgroundWork() {
         stopRemovals()
         reconciler.stop()
@@ -171,29 +171,29 @@ package final class ObjectStore: Sendable {
         removals.stop()
     }
 
-    /// The static key of an id; whether a request that names it was signed with it is another question.
+    /// Returns the static key with an id; it does not prove that a request was signed with it.
     package func staticKey(id: String) -> StaticKey? { staticKeys[id] }
 
-    /// Memory to receive a body with.
+    /// Reserves memory for receiving a body.
     ///
-    /// - Parameter length: nil = not known.
-    /// - Throws: `outOfMemory` where the bodies under way have it all.
+    /// - Parameter length: `nil` = unknown.
+    /// - Throws: `outOfMemory` if the bodies in progress use all of it.
     func share(length: Int64?) throws(ObjectStoreError) -> BlockThreads.Share {
         if let share = threads.share(length: length) { return share }
         throw .outOfMemory
     }
 
-    /// Memory for a document of a Complete, and for the list that is read of it.
+    /// Reserves memory for a document of a Complete, and for its parsed list.
     ///
-    /// - Parameter length: nil = not known.
-    /// - Throws: `outOfMemory` where the bodies under way have it all.
+    /// - Parameter length: `nil` = unknown.
+    /// - Throws: `outOfMemory` if the bodies in progress use all of it.
     package func documentShare(length: Int64?) throws(ObjectStoreError) -> BlockThreads.Share {
         let length = min(length ?? .max, Int64(CompletionList.maximumBytes))
         if let share = threads.documentShare(length: length) { return share }
         throw .outOfMemory
     }
 
-    /// What takes a body into `sink`; see ``BodyPipeline``.
+    /// Makes the pipeline from a body into `sink`; see ``BodyPipeline``.
     func pipeline(
         _ checks: BodyChecks, into sink: (any BodySink)?, share: BlockThreads.Share? = nil,
         permit: @escaping BodyPipeline.Permit = { try $0() }
@@ -204,24 +204,24 @@ package final class ObjectStore: Sendable {
         }
     }
 
-    /// Where the bytes of a finished object are. The file never changes; once open it can be read to its end, whatever
-    /// becomes of the object.
+    /// Returns the path of a finished object's bytes. The file never changes; once open it can be read to its end, even if the
+    /// object is removed.
     package func path(of object: StoredObject) -> String {
         data.path(of: object.fileID)
     }
 
-    /// A URL to read one object with, for `lifetime` at most; Range is allowed with it.
+    /// Returns a URL for reading one object, valid for at most `lifetime`, with any Range.
     ///
     /// - Parameters:
-    ///   - claims: their operations are narrowed to reading; the URL dies with them.
-    ///   - download: what the answer calls the object and its type; `nil` = as it was stored.
+    ///   - claims: restricted to reading; the URL expires with them.
+    ///   - download: the object's name and type in the response; `nil` = as stored.
     package func presignedGet(
         _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration, as download: DownloadName? = nil
     ) throws -> PresignedRequest {
         try presigned("GET", .read, claims, at: endpoint, lifetime: lifetime, parameters: download?.parameters ?? [])
     }
 
-    /// A URL to put one object with, whole; otherwise as ``presignedGet(_:at:lifetime:)``.
+    /// Returns a URL for one PUT of an object; otherwise like ``presignedGet(_:at:lifetime:)``.
     package func presignedPut(
         _ claims: CredentialClaims, at endpoint: StoreEndpoint, lifetime: Duration
     ) throws -> PresignedRequest {
@@ -244,14 +244,14 @@ package final class ObjectStore: Sendable {
 
     /// Opens the bytes of a finished object.
     ///
-    /// - Throws: `StorageFailure.missing` where the file is gone, or has another size.
+    /// - Throws: `StorageFailure.missing` if the file is missing or has another size.
     package func open(_ object: StoredObject) throws -> any StoredBytes {
         let file = try engine.open(object.fileID)
         guard try file.size() == object.size else { throw StorageFailure.missing }
         return file
     }
 
-    /// A finished object and its bytes.
+    /// Returns a finished object.
     ///
     /// - Throws: `noSuchObject`.
     func object(_ claims: CredentialClaims) throws -> StoredObject {
@@ -260,10 +260,10 @@ package final class ObjectStore: Sendable {
         return found
     }
 
-    /// Runs `body` with a finished object; again, with the one that is there now, where another request replaced the object
-    /// meanwhile, so that its file was gone.
+    /// Runs `body` with a finished object, and repeats it with the current one if another request replaced the object meanwhile, so
+    /// that its file was missing.
     ///
-    /// - Throws: `noSuchObject`, and what `body` throws.
+    /// - Throws: `noSuchObject`, and the error of `body`.
     package func withObject<T>(_ claims: CredentialClaims, _ body: (StoredObject) throws -> T) throws -> T {
         var object = try object(claims)
         while true {

@@ -1,29 +1,29 @@
 import Basics
 import StoreProtocol
 
-/// How objects are stored, and how much room they have.
+/// The settings of the object store: sizes, lifetimes, and limits of space and memory.
 package struct ObjectStoreConfiguration: Sendable {
-    /// The largest object that one PUT makes; bytes.
+    /// The largest object from a single PUT, in bytes.
     package var maximumPutBytes: Int64 = 5 << 30
-    /// At a start, a file of an upload under way that no row speaks of any more is removed once it is older than this;
-    /// to be longer than the longest upload session.
+    /// The age at which a start removes a file of an upload in progress without a row; has to be longer than the longest upload
+    /// session.
     package var orphanAge = Duration.days(30)
     package var directIO = DirectIO.probe
-    /// While less is free where the store is, no upload begins; those under way go on down to
-    /// ``minimumFreeBytesForBodies``. Bytes; 0 = no floor.
+    /// The free bytes in the store below which no upload can begin; those in progress continue down to
+    /// ``minimumFreeBytesForBodies``. 0 = no floor.
     package var minimumFreeBytes: Int64 = 1 << 30
-    /// While less is free, bodies are refused, also of uploads under way; bytes.
+    /// The free bytes below which bodies are refused, also of uploads in progress.
     package var minimumFreeBytesForBodies: Int64 { FreeSpace.bodyFloor(of: minimumFreeBytes) }
-    /// How many bytes are free at a path.
+    /// Returns the number of free bytes at a path.
     var freeBytes: @Sendable (String) throws -> Int64 = FreeSpace.available
-    /// Memory for the bodies that are being received, of all requests together; bytes.
+    /// The memory for bodies that are being received, of all requests together, in bytes.
     package var bufferBytes: Int64 = 256 << 20
-    /// Keys of operators' own tools; their ids differ.
+    /// The keys of operators' own tools; their ids differ.
     package var staticKeys: [StaticKey] = []
-    /// Buckets that are prefixes of the store's own; their names differ.
+    /// The buckets that are prefixes of the store's own, with distinct names.
     package var buckets: [StoreBucket] = []
     var calls = FileCalls()
-    /// What holds the bytes, for tests that put another engine in the place of the directory.
+    /// Makes the engine that stores the bytes; tests replace the directory by another engine.
     var engine: @Sendable (DirectoryEngine) -> any ObjectEngine = { $0 }
 
     package init() {}

@@ -1,37 +1,37 @@
 import StoreProtocol
 
-/// Why the store refuses something. What its clients are told then, is the server's to say.
+/// The store's reasons for refusing a request. The server maps them to responses.
 package enum ObjectStoreError: Error, Equatable {
-    /// No such upload, or none that is open; to others than its owner there is none either.
+    /// The upload does not exist, is not open, or belongs to another owner.
     case noSuchUpload
     case noSuchObject
     /// The object may not be written any more.
     case writeDenied
-    /// The upload's owner would have too much. For people.
+    /// The upload's owner would exceed a quota; the text is for people.
     case quotaExceeded(String)
-    /// Not 1 to 10,000.
+    /// The number is not 1 to 10,000.
     case invalidPartNumber
-    /// Bytes. `isIssued`: it is the part size that was issued with the upload.
+    /// The limit is in bytes. `isIssued`: it is the part size that was issued with the upload.
     case partTooLarge(limit: Int64, isIssued: Bool)
-    /// Bytes; of an object that is put whole.
+    /// The limit is in bytes, for an object from a single PUT.
     case objectTooLarge(limit: Int64)
-    /// The parts of a list are not numbered from 1 on without a hole.
+    /// The parts of a list are not numbered from 1 without a gap.
     case partsNotContiguous
     case partsNotAscending
     /// A listed part is not stored, or has another ETag or checksum.
     case partMismatch(number: Int)
-    /// A part that is not the last has another size than was issued; bytes.
+    /// A part other than the last has another size than the issued one; in bytes.
     case partTooSmall(number: Int, size: Int64, partSize: Int64)
-    /// The whole has another size than its client says; bytes.
+    /// The whole object has another size than the client announced; in bytes.
     case sizeMismatch(size: Int64, expected: Int64)
     case md5Mismatch
-    /// The body has another SHA-256 than was signed.
+    /// The body has another SHA-256 than the signed one.
     case sha256Mismatch
     case checksumMismatch(ChecksumAlgorithm)
-    /// A part's checksum is not of the kind that its upload was initiated with, which is this one.
+    /// A part's checksum is not of the kind with which its upload was initiated, which is the value.
     case checksumNotOfUpload(ChecksumAlgorithm)
-    /// The bodies that are being received have all the memory there is for them.
+    /// The bodies that are being received use all memory for them.
     case outOfMemory
-    /// Too little of the disk is free for a new upload.
+    /// The disk has too little free space for a new upload.
     case noSpaceForNewUpload
 }

@@ -1,19 +1,19 @@
 import Basics
 import Database
 
-/// A store beside the database that speaks of it.
+/// Operations on a store together with its database.
 extension OfflineStore {
-    /// Where the two do not agree.
+    /// A difference between the two.
     package enum Finding: Sendable, Equatable {
-        /// An object's file is gone, or shorter or longer than it was.
+        /// An object's file is missing or has another size.
         case missing(StoredFile)
-        /// An object's file holds other bytes than were stored.
+        /// An object's file contains other bytes than were stored.
         case damaged(StoredFile)
-        /// The file of an upload under way is gone: it is to be restarted.
+        /// The file of an upload in progress is missing: the upload has to be restarted.
         case uploadWithoutFile(fileID: String)
-        /// A finished object's file that no row speaks of, or speaks of as an upload under way.
+        /// A finished object's file without a row, or with the row of an upload in progress.
         case unknown(fileID: String, size: Int64)
-        /// The file of an upload under way that no row speaks of.
+        /// The file of an upload in progress without a row.
         case stray(fileID: String, size: Int64)
     }
 
@@ -50,12 +50,12 @@ extension OfflineStore {
         }
     }
 
-    /// Has a database go with this store, whose rows may be older than the files: finished objects' files that it does
-    /// not know as such go into quarantine, none is removed, and from then on both count as of one age.
+    /// Reconciles the store with a database whose rows may be older than the files: finished objects' files that the database does
+    /// not know as such go into quarantine, none is removed, and from then on both have the same generation.
     ///
-    /// - Parameter isListed: whether the catalog has an object of that file. What was completed and is in no list would be
-    ///   swept with the session that its row still has.
-    /// - Returns: how many files went into quarantine; nil where the store is not the database's own.
+    /// - Parameter isListed: returns whether the catalog has an object with that file. A completed upload that is not listed would
+    ///   be swept with the session in its row.
+    /// - Returns: the number of files put into quarantine; `nil` if the store belongs to another database.
     package func reconcile(
         _ database: Database, isListed: (Connection, String) throws -> Bool
     ) throws -> Int? {
@@ -73,7 +73,7 @@ extension OfflineStore {
                 if isKnown { continue }
                 try data.quarantine(entry.fileID)
                 quarantined += 1
-                // What a row takes for an upload under way is to be restarted.
+                // An upload that its row considers in progress has to be restarted.
                 try database.writeBlocking { _ = try StoreRecords($0).markLost(entry.fileID, true) }
             }
         }
@@ -83,13 +83,13 @@ extension OfflineStore {
         return quarantined
     }
 
-    /// Forgets all that is stored of an upload; its files go when the gateway serves.
+    /// Deletes the store's whole state of an upload; its files are removed when the gateway serves.
     package static func discard(uploadID: String, in transaction: Connection) throws {
         let records = StoreRecords(transaction)
         try records.scheduleRemoval(records.discardAll(uploadID: uploadID).files)
     }
 
-    /// Has the rows say what a file that is at its path is: a finished object.
+    /// Writes the rows for a file at its path as a finished object's.
     package static func adopt(_ object: StoredObject, partSize: Int64, in transaction: Connection) throws {
         try StoreRecords(transaction).adopt(object, partSize: partSize)
     }

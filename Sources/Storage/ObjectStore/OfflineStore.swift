@@ -2,19 +2,18 @@ import Basics
 import Database
 import Glibc
 
-/// `DIR/store` while no gateway serves it: what restores and repairs do there. Whoever has one holds the data
-/// directory's lock.
+/// The directory `DIR/store` while no gateway serves it, for restores and repairs. The caller has locked the data directory.
 package struct OfflineStore: Sendable {
-    /// A finished object's file that no row speaks of.
+    /// A finished object's file without a row.
     package struct Quarantined: Sendable, Equatable {
         package let fileID: String
-        /// Bytes.
+        /// The size in bytes.
         package let size: Int64
-        /// When it was last written.
+        /// The time of the last write to it.
         package let modifiedAt: UnixTime
     }
 
-    /// Why a file stays in quarantine.
+    /// The reason why a file stays in quarantine.
     package enum ReadoptionError: Error, Sendable, CustomStringConvertible {
         case isThere
         case isDamaged
@@ -29,17 +28,17 @@ package struct OfflineStore: Sendable {
 
     let data: DirectoryEngine
 
-    /// One that is there; nothing is made.
+    /// Opens an existing store; nothing is created.
     package init(directory: String) {
         data = DirectoryEngine(existing: directory)
     }
 
-    /// For tests, which put system calls of their own in the place of the kernel's.
+    /// Opens a store for tests that replace system calls.
     init(directory: String, calls: FileCalls) {
         data = DirectoryEngine(existing: directory, calls: calls)
     }
 
-    /// One for a restore: its folders are made where they are missing.
+    /// Opens a store for a restore, and creates missing folders.
     package static func make(directory: String) throws -> OfflineStore {
         OfflineStore(data: try DirectoryEngine(path: directory))
     }
@@ -48,44 +47,44 @@ package struct OfflineStore: Sendable {
         self.data = data
     }
 
-    /// Nil without one: a new folder, or a disk that is not mounted.
+    /// The identity; `nil` if there is none: a new folder, or a disk that is not mounted.
     package var identity: StoreIdentity? { get throws { try StoreIdentity.read(directory: data.path) } }
 
-    /// Makes it the store of a database that says so.
+    /// Makes it the store of the database with that identity.
     package func setIdentity(_ identity: StoreIdentity) throws {
         try identity.write(directory: data.path)
     }
 
-    // MARK: quarantine
+    // MARK: Quarantine
 
-    /// In the order of their ids.
+    /// Returns the files in quarantine, in the order of their ids.
     package func quarantined() throws -> [Quarantined] {
         try data.quarantined().sorted { $0.fileID < $1.fileID }.map {
             Quarantined(fileID: $0.fileID, size: $0.size, modifiedAt: $0.modifiedAt)
         }
     }
 
-    /// What stands beside a file, wherever that is.
+    /// Returns the facts of a file, wherever the file is.
     package func facts(of fileID: String) -> [UInt8]? {
         data.facts(of: fileID)
     }
 
-    /// Puts a quarantined file at its path and has `body` write the rows that speak of it; where that throws, or the bytes
-    /// are not those that were stored, it is put back. After a crash in between the next start does that.
+    /// Moves a quarantined file to its path and runs `body` to write its rows; if that throws, or the bytes differ from the stored
+    /// ones, the file is moved back. After a crash in between the next start does that.
     ///
-    /// - Throws: ``ReadoptionError``, and what `body` throws.
+    /// - Throws: ``ReadoptionError``, and the error of `body`.
     package func readopt(
         _ file: StoredFile, _ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void
     ) throws {
         guard try !holdsFile(file.fileID) else { throw ReadoptionError.isThere }
-        // A discard of the upload that its rows once were must not find it there.
+        // A discard of the upload in its earlier rows must not find it there.
         try database.writeBlocking { try StoreRecords($0).removed([file.fileID]) }
         try data.takeFromQuarantine(file.fileID)
         do {
             guard try holds(file) else { throw ReadoptionError.isDamaged }
             try database.writeBlocking { try body($0) }
         } catch DatabaseError.writerEnded {
-            // The rows may be there: the next start puts the file where they say that it is.
+            // The rows may exist: the next start moves the file to the place in the rows.
             throw DatabaseError.writerEnded
         } catch {
             try data.quarantine(file.fileID)
@@ -93,21 +92,20 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    /// Removes a quarantined file for good.
+    /// Permanently removes a quarantined file.
     ///
     /// - Returns: whether there was one.
     package func deleteQuarantined(_ fileID: String) throws -> Bool {
         try DirectoryEngine.isFileID(fileID) && data.removeQuarantined(fileID)
     }
 
-    // MARK: files
+    // MARK: Files
 
     package func holdsFile(_ fileID: String) throws -> Bool {
         try data.exists(data.path(of: fileID))
     }
 
-    /// Whether the file is at its path with the bytes that were stored; reads all of it. A file that the disk cannot read
-    /// does not hold them.
+    /// Whether the file is at its path with the stored bytes, all of which are read. False for an unreadable file.
     package func holds(_ file: StoredFile) throws -> Bool {
         guard let open = try? data.open(file.fileID, for: .reading) else { return false }
         do {
@@ -120,14 +118,13 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    /// Moves a whole file of this one's to the store `other` on the same disk; what is in its place there goes into
-    /// quarantine.
+    /// Moves a complete file to the store `other` on the same disk; a file in its place there goes into quarantine.
     package func move(_ fileID: String, to other: OfflineStore) throws {
         if try other.holdsFile(fileID) { try other.data.quarantine(fileID) }
         guard rename(data.path(of: fileID), other.data.path(of: fileID)) == 0 else { throw StorageFailure.last() }
     }
 
-    /// Moves all facts, where the store `other` has none of the file.
+    /// Moves all facts of files for which the store `other` has none.
     package func moveFacts(to other: OfflineStore) throws {
         for folder in DirectoryEngine.folders {
             let missing = try data.factsIDs(inFolder: folder).filter { try !other.data.hasFacts(of: $0) }
@@ -140,7 +137,7 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    /// Makes what ``move(_:to:)`` did with these files durable.
+    /// Makes the results of ``move(_:to:)`` for these files durable.
     ///
     /// - Parameter prefixes: the first two digits of their ids.
     package func synchronizeNames(_ prefixes: Set<String>) throws {
@@ -149,7 +146,7 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    /// The ids of all data files.
+    /// Calls `body` with the ids of all data files.
     package func forEachFile(_ body: (String) throws -> Void) throws {
         for folder in DirectoryEngine.folders {
             for entry in try data.files(inFolder: folder) { try body(entry.fileID) }
@@ -165,7 +162,7 @@ package struct OfflineStore: Sendable {
         try data.remove(fileID)
     }
 
-    /// A new file for an object that is restored, marked as finished.
+    /// Makes a new file for a restored object, marked as finished.
     package func makeFile(_ fileID: String) throws -> RestoredFile {
         guard DirectoryEngine.isFileID(fileID) else { throw StorageFailure.missing }
         let descriptor = open(data.path(of: fileID), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o400)
@@ -174,7 +171,7 @@ package struct OfflineStore: Sendable {
     }
 }
 
-/// The file of an object that is restored; written in order.
+/// The file of a restored object, written sequentially.
 package struct RestoredFile {
     private let file: DataFile
     private var crc64 = CRC64()
@@ -190,9 +187,9 @@ package struct RestoredFile {
         size += Int64(bytes.count)
     }
 
-    /// Makes it durable.
+    /// Makes the file durable.
     ///
-    /// - Returns: CRC-64/XZ of what was written.
+    /// - Returns: CRC-64/XZ of the written bytes.
     package func finish() throws -> UInt64 {
         try file.synchronizeAndClose()
         return crc64.value

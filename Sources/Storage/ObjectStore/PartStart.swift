@@ -1,21 +1,21 @@
 import Database
 
-/// The beginning of a part's PUT: its place among those that write the part, and all that is to be read of it.
+/// The beginning of a part's PUT: its place among the writers of the part, and the result of all reads for it.
 ///
-/// It has its place before anything is read: a Complete or Abort that was faster shows in what is read, and one that comes
-/// later revokes the place. The place ends with this object.
+/// It gets its place before anything is read: a faster Complete or Abort shows in the reads, and a later one revokes the place. The
+/// place ends with this object.
 package final class PartStart {
     private let writes: WritesInFlight
     let multipartID: String
     let number: Int
-    /// The length of the body in bytes; nil where it is not declared.
+    /// The length of the body in bytes; `nil` if it is not declared.
     let length: Int64?
     let claim: WritesInFlight.Claim
-    /// Nil while nothing was read, and without one.
+    /// The multipart upload; `nil` before it was read, and if there is none.
     private var multipart: MultipartRecord?
-    /// The part that is stored under that number.
+    /// The stored part with that number.
     private(set) var earlier: PartRecord?
-    /// What the upload's owner would have too much of; see ``AccessPolicy/excess(_:bytes:in:)``.
+    /// The quota that the upload's owner would exceed; see ``AccessPolicy/excess(_:bytes:in:)``.
     private(set) var excess: String?
     private var hasEnded = false
 
@@ -31,14 +31,14 @@ package final class PartStart {
         end()
     }
 
-    /// No more is written: the place is somebody else's.
+    /// Ends the place; nothing is written there any more.
     func end() {
         guard !hasEnded else { return }
         hasEnded = true
         writes.end(claim, part: number, of: multipartID)
     }
 
-    /// The multipart upload that the part is of, where it is open to `claims`.
+    /// Returns the multipart upload of the part, if it is open and belongs to `claims`.
     func openMultipart(_ claims: CredentialClaims) -> MultipartRecord? {
         multipart.flatMap { $0.isOpen && $0.belongs(to: claims) ? $0 : nil }
     }

@@ -4,17 +4,17 @@ import StoreProtocol
 
 /// One PUT of a part, from its header to its acknowledgement.
 ///
-/// The order that makes an acknowledged part durable: the data file's name was synced when the multipart upload began;
-/// bytes are written at their place; `fdatasync`; the row commits; the reply leaves. A part that was acknowledged before
-/// is never written over: other bytes for it go to a file of their own, whose row replaces the old one in one commit,
-/// and Complete copies them into place.
+/// The order that makes an acknowledged part durable: the data file's name was synced when the multipart upload began; bytes are
+/// written at their place; `fdatasync`; the row commits; the response is sent. An acknowledged part is never overwritten: other
+/// bytes for it go to a file of their own, whose row replaces the old one in one commit, and Complete copies them into place.
 package final class PartUpload {
     private enum Destination {
         /// At its place in the multipart upload's file.
         case place
-        /// In a file of its own: the place holds an acknowledged part, another connection writes there, or there are none.
+        /// In a file of its own, because the place has an acknowledged part, another connection writes there, or parts have no
+        /// places.
         case ownFile(NewFile)
-        /// Nowhere: the client says that it sends the acknowledged bytes again.
+        /// Not stored, because the client announced the acknowledged bytes again.
         case nowhere
     }
 
@@ -27,7 +27,7 @@ package final class PartUpload {
     private let body: BodyPipeline
     private var failure: (any Error)?
 
-    /// - Parameter start: what was read with the decision that `permit` is of.
+    /// - Parameter start: the reads that belong to the decision of `permit`.
     package init(_ store: ObjectStore, permit: WritePermit, start: PartStart, checks: BodyChecks) throws {
         let (number, length) = (start.number, start.length)
         guard let multipart = start.openMultipart(permit.claims) else { throw ObjectStoreError.noSuchUpload }
@@ -78,7 +78,7 @@ package final class PartUpload {
     package func finish() throws -> PartRecord {
         defer { abandon() }
         if let failure { throw failure }
-        // Before the claim is held: each write holds it on its own.
+        // Before holding the claim, since each write holds it on its own.
         let stored = try body.finish()
         let committed = try start.claim.holding {
             try start.claim.committing {
@@ -93,7 +93,7 @@ package final class PartUpload {
                     store.engine.keep(new.id)
                     return part
                 case .nowhere:
-                    // Another connection replaced the part that this one was to be the same as; its bytes are gone.
+                    // Another connection replaced the part that this one should equal; its bytes are gone.
                     throw WritesInFlight.Revoked()
                 }
             }
@@ -102,10 +102,10 @@ package final class PartUpload {
         return committed ?? record(stored, fileID: nil)
     }
 
-    /// Ends the request without a row, unless ``finish()`` made one, or may have. What was written at the part's place stays: no row
-    /// speaks of it, and whoever sends the part next writes over it.
+    /// Ends the request without a row, unless ``finish()`` has made one, or may have. Bytes at the part's place stay: they have no
+    /// row, and the next writer of the part overwrites them.
     package func abandon() {
-        // The place is somebody else's once the claim has ended: no write may be under way then.
+        // Another writer owns the place once the claim has ended, so no write may be in flight then.
         body.cancel()
         if case .ownFile(let new) = destination { new.abandon() }
         destination = .nowhere
@@ -154,10 +154,10 @@ package final class PartUpload {
 extension MultipartRecord {
     var isOpen: Bool { !isCompleted && !isLost }
 
-    /// Whether each part has its place in the file: where all have the size that was issued. Those of a static key have
-    /// whatever size its client likes, and come to their places at Complete.
+    /// Whether each part has a place in the file, which requires that all have the issued size. Parts of static keys may have any
+    /// size, and are moved to their places by Complete.
     var hasPlaces: Bool { partSize > 0 }
 
-    /// Bytes. Where none was issued, S3's own limit.
+    /// The limit in bytes; without an issued size, S3's own limit.
     var maximumPartSize: Int64 { hasPlaces ? partSize : 5 << 30 }
 }

@@ -1,12 +1,12 @@
 import Database
 
-/// What a failure of the disk or the database means to a client, which may try again after either.
+/// The consequence of a disk or database failure for a client, which may retry after both.
 package enum StorageOutage: Sendable {
-    /// There is no room.
+    /// There is no space.
     case full
     case unavailable
 
-    /// Nil for an error that is neither's, or that trying again does not help.
+    /// Returns `nil` for other errors, and for those that a retry does not help against.
     package init?(_ error: any Error) {
         switch error {
         case StorageFailure.full, DatabaseError.full: self = .full

@@ -3,27 +3,27 @@ import Crypto
 import Database
 import Glibc
 
-/// Proof that a database and a data directory belong together and are of the same age.
+/// The proof that a database and a data directory belong together and have the same age.
 ///
-/// Both hold one random id and a number that every start raises, in the database first. An older backup of one beside
-/// the other shows as another number, a disk that is not mounted as none. Files without a row, and rows without a file,
-/// may then be the only copy of something: nothing is touched, the numbers neither, so that it shows at every start.
+/// Both contain one random id and a number that every start increases, first in the database. An older backup of one of them shows
+/// by another number, a disk that is not mounted by the absence. Files without a row, and rows without a file, may then be the only
+/// copy of something: nothing is changed, including the numbers, so that it shows at every start.
 package struct StoreIdentity: Equatable, Sendable {
-    /// 32 hex digits.
+    /// 32 hexadecimal digits.
     package let id: String
     package let generation: Int64
 
-    /// How a start finds the two.
+    /// The state of both at a start.
     enum Condition {
         /// They do not belong together; nothing was changed.
         case foreign
         /// They belong together, and have to be compared.
         case unclean
-        /// They belong together, and nothing happened to either since the process before this one stopped.
+        /// They belong together, and neither has changed since the previous process stopped.
         case clean
     }
 
-    /// Raises the generation of both, where they belong together, and takes away what a clean stop recorded.
+    /// Increases the generation of both, if they belong together, and deletes the record of a clean stop.
     ///
     /// - Parameter folders: the ``DirectoryEngine/foldersDigest()``.
     static func advance(directory: String, folders: String?, database: Database) throws -> Condition {
@@ -41,7 +41,7 @@ package struct StoreIdentity: Equatable, Sendable {
             // The very first start crashed between the two writes.
             next = recorded
         case (let recorded?, let onDisk?) where recorded.belongs(to: onDisk):
-            // Of the folder's number: starts that failed between the two writes have raised the database's already.
+            // From the folder's number: starts that failed between the two writes have increased the database's already.
             next = StoreIdentity(id: recorded.id, generation: onDisk.generation + 1)
         default:
             return .foreign
@@ -51,17 +51,18 @@ package struct StoreIdentity: Equatable, Sendable {
         return isClean ? .clean : .unclean
     }
 
-    /// What a database says.
+    /// Returns the identity in a database.
     package static func recorded(in connection: Connection) throws -> StoreIdentity? {
         try StoreRecords(connection).identity()
     }
 
-    /// What `DIR/store` says; `nil` where there is no such file, or it holds something else.
+    /// Returns the identity in `DIR/store`; `nil` if there is no such file, or it is invalid.
     static func read(directory: String) throws(PrivateFile.Failure) -> StoreIdentity? {
         try PrivateFile.read(directory + "/identity").flatMap { StoreIdentity(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// On a full disk in place: these few bytes stand in one sector, which a power loss leaves old or new.
+    /// Writes the identity. On a full disk it is overwritten in place: these few bytes are in one sector, which a power loss leaves
+    /// old or new.
     func write(directory: String) throws(PrivateFile.Failure) {
         let bytes = Array("\(id) \(generation)\n".utf8)
         do {
@@ -72,9 +73,9 @@ package struct StoreIdentity: Equatable, Sendable {
         }
     }
 
-    /// Whether a store with the identity `other` is what this database was last used with.
+    /// Whether this database was last used with the store of identity `other`.
     package func belongs(to other: StoreIdentity) -> Bool {
-        // The database may be one ahead, by a crash between the two writes of a start.
+        // The database may be ahead by one after a crash between the two writes of a start.
         id == other.id && (0...1).contains(generation - other.generation)
     }
 
@@ -104,17 +105,17 @@ extension StoreRecords {
         ) { !$0.bool("holds_any") } ?? true
     }
 
-    /// The data folders' digest at a clean stop, if nothing but that stop came last.
+    /// Returns the data folders' digest at a clean stop, if nothing has happened since.
     func foldersAtStop() throws -> String? {
         try connection.first("SELECT stopped_with FROM store_identity") { $0.optionalText("stopped_with") } ?? nil
     }
 
-    /// Records that all files and rows agree, for the next start.
+    /// Records for the next start that all files and rows agree.
     func setFoldersAtStop(_ digest: String) throws {
         try connection.execute("UPDATE store_identity SET stopped_with = $1", digest)
     }
 
-    /// Whatever a clean stop recorded is gone with the row.
+    /// Sets the identity, and deletes the record of a clean stop.
     func setIdentity(_ identity: StoreIdentity) throws {
         try connection.execute("DELETE FROM store_identity")
         try connection.execute(

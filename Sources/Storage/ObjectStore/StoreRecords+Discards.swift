@@ -1,23 +1,23 @@
 import Database
 
-/// Multipart uploads that have ended: which of them are to go, and how their rows do.
+/// Ended multipart uploads: their selection, and the deletion of their rows.
 ///
-/// A device decides how many multipart uploads and parts it makes, and one transaction that deletes all of them keeps every
-/// other write waiting. So a transaction deletes a bounded number of rows and leaves a mark for the rest, which nobody sees
-/// any more from then on; ``Discards`` deletes those in further transactions.
+/// A device decides how many multipart uploads and parts it makes, and one transaction that deletes all of them would delay every
+/// other write. So a transaction deletes a limited number of rows and leaves a mark for the rest, which is invisible from then on;
+/// ``Discards`` deletes it in further transactions.
 extension StoreRecords {
-    /// Which multipart uploads are to go.
+    /// A selection of multipart uploads to delete.
     enum Discard: Sendable, Equatable {
-        /// Every one of an upload but that which its object is made of.
+        /// All of an upload except the one of its object.
         case others(uploadID: String)
         case one(id: String, uploadID: String)
     }
 
-    /// Counts of the rows that one transaction deleted.
+    /// The result of one transaction's deletions.
     struct Discarded {
         /// Files that have no row any more.
         var files: [String] = []
-        /// Multipart uploads and parts.
+        /// The number of deleted multipart uploads and parts.
         var rows = 0
         /// Whether no row is left.
         var isDone = true
@@ -35,7 +35,7 @@ extension StoreRecords {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// Holds for a row `m` of `store_multiparts` that has not ended.
+    /// An SQL condition: the row `m` of `store_multiparts` has not ended.
     static let hasNotEnded = """
         NOT EXISTS (
             SELECT 1 FROM store_discards d WHERE d.upload_id = m.upload_id
@@ -47,13 +47,13 @@ extension StoreRecords {
     private static let partsOfOne = deleteParts(of: one)
     private static let oneMultipart = "DELETE FROM store_multiparts WHERE id IN (\(one)) RETURNING file_id"
 
-    /// The first `$3` multipart uploads of ``Discard/others(uploadID:)``.
+    /// Selects the first `$3` multipart uploads of ``Discard/others(uploadID:)``.
     private static let some = """
         SELECT m.id FROM store_multiparts m WHERE m.upload_id = $1 AND $2 = ''
         AND NOT EXISTS (SELECT 1 FROM store_objects o WHERE o.multipart_id = m.id)
         ORDER BY m.created_at, m.id LIMIT $3
         """
-    /// The multipart upload of ``Discard/one(id:uploadID:)``.
+    /// Selects the multipart upload of ``Discard/one(id:uploadID:)``.
     private static let one = """
         SELECT m.id FROM store_multiparts m WHERE m.upload_id = $1 AND m.id = $2
         AND NOT EXISTS (SELECT 1 FROM store_objects o WHERE o.multipart_id = m.id) LIMIT $3
@@ -68,10 +68,10 @@ extension StoreRecords {
         """
     }
 
-    /// The statements that ``discard(_:limit:)`` may run.
+    /// The statements of ``discard(_:limit:)``.
     static let discardStatements = [partsOfSome, someMultiparts, partsOfOne, oneMultipart]
 
-    /// Deletes at most `limit` parts and as many multipart uploads, and leaves a mark where there are more.
+    /// Deletes at most `limit` parts and as many multipart uploads, and leaves a mark if there are more.
     func discard(_ discard: Discard, limit: Int) throws -> Discarded {
         let result = try delete(discard, limit: limit)
         if !result.isDone {
@@ -82,9 +82,9 @@ extension StoreRecords {
         return result
     }
 
-    /// Goes on with a discard that left a mark.
+    /// Continues a discard that left a mark.
     ///
-    /// - Returns: what went; `nil` when there is no mark.
+    /// - Returns: the deleted rows; `nil` if there is no mark.
     func continueDiscard(limit: Int) throws -> Discarded? {
         let next = try connection.first("SELECT upload_id, multipart_id FROM store_discards LIMIT 1") { row in
             let (uploadID, id) = (row.text("upload_id"), row.text("multipart_id"))
@@ -106,7 +106,7 @@ extension StoreRecords {
             discard.multipartID)
     }
 
-    /// Parts first, whose triggers look at their multipart uploads; those that have none left go as a set.
+    /// Deletes parts first, because their triggers read the multipart uploads; those without parts are deleted as a set.
     private func delete(_ discard: Discard, limit: Int) throws -> Discarded {
         guard limit > 0 else { return Discarded(isDone: false) }
         let isOne = discard != .others(uploadID: discard.uploadID)

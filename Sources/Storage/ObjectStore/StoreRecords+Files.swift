@@ -1,22 +1,22 @@
 import Database
 
-/// Which data files rows speak of, and which are to go.
+/// The data files with rows, and those to be removed.
 extension StoreRecords {
-    /// Remembers that these files are to be unlinked, in the transaction that removes their rows.
+    /// Schedules files for unlinking, in the transaction that removes their rows.
     func scheduleRemoval(_ fileIDs: [String]) throws {
         for fileID in fileIDs {
             try connection.execute("INSERT INTO store_removals (file_id) VALUES ($1) ON CONFLICT DO NOTHING", fileID)
         }
     }
 
-    /// In the order of their ids.
+    /// Returns scheduled files in the order of their ids.
     func scheduledRemovals(after last: String, limit: Int) throws -> [String] {
         let sql = "SELECT file_id FROM store_removals WHERE file_id > $1 ORDER BY file_id LIMIT $2"
         return try connection.query(sql, last, limit) { $0.text("file_id") }
     }
 
     func scheduledRemovals(withPrefix prefix: String) throws -> Set<String> {
-        // "g" comes after every hex digit.
+        // "g" comes after every hexadecimal digit.
         let sql = "SELECT file_id FROM store_removals WHERE file_id >= $1 AND file_id < $2"
         return Set(try connection.query(sql, prefix, prefix + "g") { $0.text("file_id") })
     }
@@ -27,7 +27,7 @@ extension StoreRecords {
         }
     }
 
-    /// What rows say of the data files whose ids begin with `prefix` (two hex digits).
+    /// Returns the uses of data files whose ids begin with `prefix` (two hexadecimal digits).
     func files(withPrefix prefix: String) throws -> [String: FileUse] {
         var uses: [String: FileUse] = [:]
         for (table, lost, kind) in [
@@ -35,18 +35,18 @@ extension StoreRecords {
             ("store_objects", "lost", .object),
         ] {
             let sql = "SELECT file_id, \(lost) FROM \(table) WHERE file_id >= $1 AND file_id < $2"
-            // "g" comes after every hex digit.
+            // "g" comes after every hexadecimal digit.
             for (fileID, isLost) in try connection.query(
                 sql, prefix, prefix + "g", row: { ($0.text("file_id"), $0.bool("lost")) })
             {
-                // An object that was made of parts has the file of its multipart upload, and is the later.
+                // An object of parts has the file of its multipart upload, and takes precedence.
                 uses[fileID] = FileUse(kind: kind, isLost: isLost)
             }
         }
         return uses
     }
 
-    /// Whether any row speaks of the file, one that has it removed among them.
+    /// Whether any row refers to the file, including one that schedules its removal.
     func speaks(of fileID: String) throws -> Bool {
         try connection.first(
             """
@@ -62,9 +62,9 @@ extension StoreRecords {
         try connection.first("SELECT 1 FROM store_objects WHERE file_id = $1", fileID) { _ in true } ?? false
     }
 
-    /// The file is gone: whatever needs it cannot be completed or read, until it is there again.
+    /// Marks rows of a missing file: whatever needs it cannot be completed or read until it exists again.
     ///
-    /// - Returns: whether any row speaks of it.
+    /// - Returns: whether any row refers to it.
     @discardableResult
     func markLost(_ fileID: String, _ isLost: Bool) throws -> Bool {
         var count = 0
@@ -75,7 +75,7 @@ extension StoreRecords {
     }
 }
 
-/// What a data file is, by its row.
+/// The use of a data file, by its row.
 struct FileUse: Equatable {
     enum Kind {
         case part

@@ -23,15 +23,15 @@ extension StoreRecords {
             multipart.kept.text, multipart.forbidsOverwrite)
     }
 
-    /// A multipart upload that has not ended.
+    /// Returns a multipart upload that has not ended.
     func multipart(_ id: String) throws -> MultipartRecord? {
         try connection.first(
             "SELECT \(Self.multipartColumns) FROM store_multiparts m WHERE id = $1 AND \(Self.hasNotEnded)", id,
             row: Self.multipart)
     }
 
-    /// The upload's multipart uploads that were neither completed nor ended, with the number of their parts, in the
-    /// order in which they were begun.
+    /// Returns the upload's multipart uploads that were neither completed nor ended, with the number of their parts, in the order
+    /// of their beginning.
     func openMultiparts(uploadID: String) throws -> [(multipart: StoreSnapshot.Multipart, isLost: Bool)] {
         try connection.query(
             """
@@ -42,14 +42,14 @@ extension StoreRecords {
         ) { (StoreSnapshot.Multipart(id: $0.text("id"), partCount: $0.int("parts")), $0.bool("lost")) }
     }
 
-    /// Whether an upload has an open multipart upload, one with a part, and one whose file is gone.
+    /// Whether an upload has an open multipart upload, one with a part, and one whose file is missing.
     func progress(uploadID: String) throws -> (hasMultipart: Bool, hasPart: Bool, hasLost: Bool) {
         try connection.first(Self.progress, uploadID) {
             ($0.bool("has_multipart"), $0.bool("has_part"), $0.bool("has_lost"))
         } ?? (false, false, false)
     }
 
-    /// Looks at the latest thousand: more were left by versions that let any number be open.
+    /// Reads the latest thousand: versions without a limit may have left more.
     static let progress = """
         WITH open AS (
             SELECT m.id, m.lost FROM store_multiparts m
@@ -63,12 +63,12 @@ extension StoreRecords {
             EXISTS (SELECT 1 FROM open WHERE lost = 1) AS has_lost
         """
 
-    /// The open multipart uploads of an upload that one more is too many with: first those without parts, each time the
-    /// oldest. A client goes on with the latest that it began.
+    /// Returns the open multipart uploads beyond the maximum: first those without parts, each time the oldest. Clients continue
+    /// with the latest one.
     ///
     /// - Parameters:
-    ///   - maximum: how many may be open; above 0.
-    ///   - limit: how many it names at most.
+    ///   - maximum: the number that may be open; above 0.
+    ///   - limit: the largest number of results.
     func surplusMultiparts(uploadID: String, maximum: Int, limit: Int) throws -> [String] {
         let oldest = try connection.query(
             """
@@ -82,7 +82,7 @@ extension StoreRecords {
         return (oldest.filter { !$0.hasPart } + oldest.filter(\.hasPart)).prefix(surplus).map(\.id)
     }
 
-    /// Multipart uploads of static keys, with neither a beginning nor a part since then.
+    /// Returns multipart uploads of static keys whose beginning and parts are older than `time`.
     func directMultiparts(idleFor time: Duration, _ permit: DeletionPermit) throws -> [String] {
         let limit = try permit.now().subtracting(time)
         let idle = try connection.query(
@@ -98,10 +98,10 @@ extension StoreRecords {
         return idle
     }
 
-    /// Open multipart uploads of static keys with keys from `first` on and below `end`, in the order of their keys' bytes
-    /// and then of their ids.
+    /// Returns open multipart uploads of static keys with keys from `first` to below `end`, sorted by the bytes of the key and then
+    /// by id.
     ///
-    /// - Parameter id: at the key `first`, those with greater ids alone; empty = all of them.
+    /// - Parameter id: for the key `first`, only uploads with greater ids; empty = all.
     func directMultiparts(
         bucket: String, from first: String, after id: String, below end: String, limit: Int
     ) throws -> [MultipartRecord] {
@@ -118,12 +118,12 @@ extension StoreRecords {
         try connection.execute("UPDATE store_multiparts SET completed = 1 WHERE id = $1", id)
     }
 
-    /// Its parts go with it.
+    /// Deletes a multipart upload with its parts.
     func deleteMultipart(_ id: String) throws {
         try connection.execute("DELETE FROM store_multiparts WHERE id = $1", id)
     }
 
-    /// A multipart upload whose object is known, whatever is known of it itself.
+    /// Records a completed multipart upload, whatever its rows contain.
     func adopt(_ object: StoredObject, multipartID: String, partSize: Int64) throws {
         try connection.execute(
             """
@@ -147,7 +147,7 @@ extension StoreRecords {
             row: Self.part)
     }
 
-    /// Parts with a number above `marker`, in order.
+    /// Returns parts with a number above `marker`, in order.
     func parts(of multipartID: String, after marker: Int = 0, limit: Int = 10_000) throws -> [PartRecord] {
         try connection.query(
             """
@@ -157,7 +157,7 @@ extension StoreRecords {
             multipartID, marker, limit, row: Self.part)
     }
 
-    /// In the place of an earlier part of that number.
+    /// Stores a part, and replaces an earlier one with that number.
     func put(_ part: PartRecord, of multipartID: String) throws {
         try connection.execute(
             """

@@ -20,7 +20,7 @@ extension StoreRecords {
             row: Self.object)
     }
 
-    /// The objects with keys from `first` on and below `end`, in the order of their bytes.
+    /// Returns the objects with keys from `first` up to but not including `end`, in byte order.
     func objects(bucket: String, from first: String, below end: String, limit: Int) throws -> [StoredObject] {
         try connection.query(
             """
@@ -29,7 +29,7 @@ extension StoreRecords {
             """, bucket, first, end, limit, row: Self.object)
     }
 
-    /// Replaces what is kept beside an object's bytes.
+    /// Replaces the fields stored with an object.
     func setKept(_ kept: KeptFields, uploadID: String) throws {
         try connection.execute("UPDATE store_objects SET kept = $2 WHERE upload_id = $1", uploadID, kept.text)
     }
@@ -52,14 +52,14 @@ extension StoreRecords {
             object.contentType, object.checksum?.description, object.kept.text)
     }
 
-    /// - Returns: what went of the object in whose place it is.
+    /// - Returns: the deleted rows of the replaced object.
     func replaceObject(with object: StoredObject) throws -> Discarded {
         let earlier = try deleteObject(uploadID: object.uploadID)
         try insert(object)
         return earlier
     }
 
-    /// Takes over an object whose file is at its place, whatever the rows say of it.
+    /// Takes over an object whose file is at its place, whatever its rows contain.
     func adopt(_ object: StoredObject, partSize: Int64) throws {
         try removed([object.fileID])
         guard try storedFile(object.fileID) == nil else {
@@ -77,7 +77,7 @@ extension StoreRecords {
             earlier + discard(.others(uploadID: object.uploadID), limit: Discards.inline).files)
     }
 
-    /// Finished files that are there, in the order of their ids.
+    /// Returns the existing finished files, in the order of their ids.
     func storedFiles(after fileID: String, limit: Int) throws -> [StoredFile] {
         try connection.query(
             "SELECT file_id, size, crc64 FROM store_objects WHERE lost = 0 AND file_id > $1 ORDER BY file_id LIMIT $2",
@@ -93,8 +93,8 @@ extension StoreRecords {
         try connection.first("SELECT count(*) AS files FROM store_objects WHERE lost = 0") { $0.int("files") } ?? 0
     }
 
-    /// Deletes the object's row and, where it was made of parts, its multipart upload. That has the same file, which goes
-    /// with the last of the two.
+    /// Deletes the object's row and, if it was made of parts, its multipart upload. Both have the same file, which is removed with
+    /// the last of the two.
     func deleteObject(uploadID: String) throws -> Discarded {
         let deleted = try connection.first(
             "DELETE FROM store_objects WHERE upload_id = $1 RETURNING file_id, multipart_id", uploadID
@@ -106,7 +106,7 @@ extension StoreRecords {
         return result
     }
 
-    /// Deletes all that the store holds of an upload, or marks what is more than a transaction deletes.
+    /// Deletes the store's whole state of an upload, or marks the part beyond one transaction's limit.
     func discardAll(uploadID: String) throws -> Discarded {
         var result = try deleteObject(uploadID: uploadID)
         let others = try discard(.others(uploadID: uploadID), limit: Discards.inline)

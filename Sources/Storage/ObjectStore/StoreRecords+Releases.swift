@@ -1,9 +1,9 @@
 import Database
 
-/// Files of their own that parts of a completed multipart upload have, and need no more: Complete copied the bytes into place.
+/// Own files of parts of a completed multipart upload, which are not needed any more because Complete copied the bytes into place.
 ///
-/// A client decides how many there are, up to one for each of 10,000 parts, and one transaction that schedules them all keeps
-/// every other write waiting. So the transaction that completes releases some of them and leaves a mark for the rest, which
+/// A client decides how many there are, up to one for each of 10,000 parts, and one transaction that schedules all of them would
+/// delay every other write. So the transaction that completes releases some of them and leaves a mark for the rest, which
 /// ``Discards`` releases in further transactions.
 extension StoreRecords {
     static let releaseMigration = Migration(
@@ -13,9 +13,9 @@ extension StoreRecords {
             CREATE TABLE store_releases (multipart_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
             """)
 
-    /// Releases at most `limit` files, and leaves a mark where there are more.
+    /// Releases at most `limit` files, and leaves a mark if there are more.
     ///
-    /// - Returns: the files that no row speaks of any more.
+    /// - Returns: the files without a row.
     func releaseFiles(ofPartsOf multipartID: String, limit: Int) throws -> Discarded {
         let result = try release(multipartID, limit: limit)
         if !result.isDone {
@@ -25,9 +25,9 @@ extension StoreRecords {
         return result
     }
 
-    /// Goes on with a release that left a mark.
+    /// Continues a release that left a mark.
     ///
-    /// - Returns: `nil` when there is no mark.
+    /// - Returns: `nil` if there is no mark.
     func continueRelease(limit: Int) throws -> Discarded? {
         let next = try connection.first("SELECT multipart_id FROM store_releases LIMIT 1") { $0.text("multipart_id") }
         guard let next else { return nil }

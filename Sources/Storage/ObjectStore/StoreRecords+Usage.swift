@@ -1,9 +1,9 @@
 import Database
 
-/// How many bytes each upload holds: its object's, and those of parts of multipart uploads that are not completed.
+/// The stored bytes of each upload: its object's, and those of parts of multipart uploads that are not completed.
 ///
-/// Triggers keep the sum, in the transaction of whatever changes it, so that no path forgets to. Parts that go with their
-/// multipart upload are taken off before it goes; each part's own trigger does not find it any more then.
+/// Triggers update the sum in the transaction of each change. Parts that are deleted with their multipart upload are subtracted
+/// before it is deleted, because their own triggers do not find it any more then.
 extension StoreRecords {
     static let usageMigration = Migration(
         name: "store-usage",
@@ -58,9 +58,9 @@ extension StoreRecords {
         name: "store-usage-2",
         sql: "CREATE INDEX store_usage_empty ON store_usage (upload_id) WHERE bytes = 0;")
 
-    /// Deletes sums that are 0; the triggers make them anew.
+    /// Deletes sums that are 0; the triggers insert them again.
     ///
-    /// - Returns: how many it deleted; fewer than `limit` when none is left.
+    /// - Returns: the number of deleted sums; fewer than `limit` if none is left.
     func forgetEmptyUsage(limit: Int) throws -> Int {
         try connection.execute(
             """

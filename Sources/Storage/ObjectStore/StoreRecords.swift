@@ -2,7 +2,7 @@ import Basics
 import Database
 import StoreProtocol
 
-/// All the SQL of the store, and its tables.
+/// All SQL of the store, and its tables.
 struct StoreRecords {
     static let migrations = [
         Migration(
@@ -114,10 +114,10 @@ package struct MultipartRecord: Sendable, Equatable {
     package let createdAt: UnixTime
     package let isCompleted: Bool
     package let isLost: Bool
-    /// What its initiator asked for.
+    /// The checksum that its initiator requested.
     package var checksum: MultipartChecksum?
     package var kept = KeptFields.none
-    /// Whether its object must not take the place of another one.
+    /// Whether its object must not replace another one.
     package var forbidsOverwrite = false
 }
 
@@ -127,7 +127,7 @@ package struct PartRecord: Sendable, Equatable {
     package let size: Int64
     package let md5: [UInt8]
     package let crc64: UInt64
-    /// Nil when the part stands at its place in the file of its multipart upload.
+    /// The part's own file; `nil` if the part is at its place in the file of its multipart upload.
     package let fileID: String?
     package let storedAt: UnixTime
     package var checksum: Checksum?

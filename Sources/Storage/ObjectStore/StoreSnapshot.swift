@@ -1,54 +1,54 @@
 import Basics
 import StoreProtocol
 
-/// What the store holds of one gateway upload id, as committed.
+/// The store's committed state of one upload id.
 package struct StoreSnapshot: Sendable, Equatable {
-    /// A multipart upload that was begun and neither completed nor aborted.
+    /// A multipart upload that is neither completed nor aborted.
     package struct Multipart: Sendable, Equatable {
-        /// The UploadId that the store answered.
+        /// The UploadId that the store returned.
         package let id: String
         package let partCount: Int
     }
 
-    /// In the order in which they were begun.
+    /// The open multipart uploads in the order of their beginning.
     package let multiparts: [Multipart]
     package let object: StoredObject?
-    /// A data file that a row speaks of is gone: the attempt cannot be completed.
+    /// Whether a data file with a row is missing, so that the attempt cannot be completed.
     package let isLost: Bool
 }
 
-/// How far one gateway upload id has come in the store, as committed.
+/// The store's committed progress of one upload id.
 package struct StoreProgress: Sendable, Equatable {
-    /// A multipart upload was begun and neither completed nor aborted.
+    /// Whether a multipart upload is neither completed nor aborted.
     package let hasMultipart: Bool
-    /// One of those holds a part.
+    /// Whether one of those has a part.
     package let hasPart: Bool
     package let object: StoredObject?
-    /// A data file that a row speaks of is gone: the attempt cannot be completed.
+    /// Whether a data file with a row is missing, so that the attempt cannot be completed.
     package let isLost: Bool
 }
 
-/// A finished object. It stays as it is until it is discarded or, before CompleteUpload, stored again.
+/// A finished object. It does not change until it is discarded or, before CompleteUpload, replaced.
 package struct StoredObject: Sendable, Equatable {
     package let bucket: String
     package let key: String
     package let uploadID: String
-    /// Bytes.
+    /// The size in bytes.
     package let size: Int64
-    /// Exactly as HEAD gives it, with quotes.
+    /// The entity tag exactly as in responses to HEAD, with quotes.
     package let etag: String
-    /// 0 for an object that was put whole.
+    /// The number of parts; 0 for an object from a single PUT.
     package let partCount: Int
     package let crc64: UInt64
     package let createdAt: UnixTime
-    /// Names the data file.
+    /// The name of the data file.
     package let fileID: String
-    /// The store's UploadId; nil for an object that was put whole.
+    /// The store's UploadId; `nil` for an object from a single PUT.
     package let multipartID: String?
     package let contentType: String?
-    /// The checksum of the bytes, or of the parts' checksums; nil where no client asked for one.
+    /// The checksum of the bytes, or of the parts' checksums; `nil` if no client requested one.
     package let checksum: Checksum?
-    /// What its client gets back with the bytes.
+    /// The fields that were stored with the object, for its client.
     package var kept: KeptFields
 
     package init(

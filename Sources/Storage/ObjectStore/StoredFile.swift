@@ -1,12 +1,12 @@
 import Database
 
-/// A finished object's data file, as rows speak of it.
+/// A finished object's data file, according to its row.
 package struct StoredFile: Sendable, Equatable {
-    /// 32 hex digits.
+    /// 32 hexadecimal digits.
     package let fileID: String
-    /// Bytes.
+    /// The size in bytes.
     package let size: Int64
-    /// CRC-64/XZ of the whole.
+    /// CRC-64/XZ of the whole file.
     package let crc64: UInt64
 
     package init(fileID: String, size: Int64, crc64: UInt64) {
@@ -15,12 +15,12 @@ package struct StoredFile: Sendable, Equatable {
         self.crc64 = crc64
     }
 
-    /// How many finished objects a database knows whose file was there at the last start.
+    /// Counts the finished objects whose file existed at the last start.
     package static func count(in connection: Connection) throws -> Int {
         try StoreRecords(connection).countStoredFiles()
     }
 
-    /// All of them in the order of their ids, some at a time.
+    /// Calls `body` with each of them in the order of their ids, reading some at a time.
     package static func forEach(in connection: Connection, _ body: (StoredFile) throws -> Void) throws {
         var last = ""
         while true {
@@ -33,16 +33,16 @@ package struct StoredFile: Sendable, Equatable {
 }
 
 extension ObjectStore {
-    /// The facts that stand beside a file.
+    /// Returns the facts beside a file.
     package func facts(of fileID: String) -> [UInt8]? {
         engine.facts(of: fileID)
     }
 
-    /// Reads a finished object's file, a piece at a time: always as many bytes as it has. From the first piece on that the
-    /// disk cannot read, zeros stand for the rest, so that one bad sector does not keep a backup from its end.
+    /// Reads a finished object's file piece by piece, and always passes on as many bytes as the object has. From the first
+    /// unreadable piece on, the rest is zeros, so that one bad sector does not stop a backup.
     ///
-    /// - Parameter body: not called at all where the file is gone or has another size.
-    /// - Returns: whether the bytes are those that were stored; `nil` where `body` was not called.
+    /// - Parameter body: not called if the file is missing or has another size.
+    /// - Returns: whether the bytes are the stored ones; `nil` if `body` was not called.
     package func read(
         _ file: StoredFile, begin: () throws -> Void, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws -> Bool? {
@@ -66,7 +66,7 @@ extension ObjectStore {
                 try body(piece)
             }
         } catch StorageFailure.unreadable {
-            // What is missing follows as zeros.
+            // The missing bytes follow as zeros.
         }
         guard position == file.size else {
             try Self.forEachZeroPiece(file.size - position, body)

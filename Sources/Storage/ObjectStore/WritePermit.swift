@@ -2,8 +2,8 @@ import Basics
 import Database
 import StoreProtocol
 
-/// Permission for a request to write, as decided at its header; asked again inside the commit, since the upload may
-/// have been aborted, superseded or completed while the body arrived.
+/// The permission of a request to write, decided at its header and checked again inside the commit, since the upload may have been
+/// aborted, superseded or completed while the body arrived.
 package struct WritePermit: Sendable {
     let claims: CredentialClaims
     let policy: any AccessPolicy
@@ -13,7 +13,7 @@ package struct WritePermit: Sendable {
         self.policy = policy
     }
 
-    /// The owner under which its writes wait.
+    /// The owner under which its writes are queued.
     var owner: WorkOwner { claims.subject.workOwner }
 
     /// - Returns: the part size that was issued with the upload.
@@ -26,13 +26,13 @@ package struct WritePermit: Sendable {
         }
     }
 
-    /// - Throws: where what is at the key does not fulfill the condition.
+    /// - Throws: if the existing object does not fulfill the condition.
     func check(_ condition: WriteCondition, in connection: Connection) throws {
         try condition.check(bucket: claims.bucket, key: claims.key, StoreRecords(connection))
     }
 
-    /// - Parameter bytes: that come to those which are stored.
-    /// - Throws: `quotaExceeded` where the upload's owner may not have them.
+    /// - Parameter bytes: the additional bytes.
+    /// - Throws: `quotaExceeded` if the upload's owner may not store them.
     func admit(bytes: Int64, in connection: Connection) throws {
         guard bytes > 0, let excess = try policy.excess(claims, bytes: bytes, in: connection) else { return }
         throw ObjectStoreError.quotaExceeded(excess)

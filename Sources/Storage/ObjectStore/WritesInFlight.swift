@@ -1,25 +1,24 @@
 import Basics
 
-/// Keeps writers of one multipart upload out of each other's way, across connections.
+/// Coordinates the writers of one multipart upload across connections.
 ///
-/// Any number of connections may send the same part: the first writes at the part's place, the others into files of
-/// their own, and none waits for a connection that may be dead. Of those that reach their commit the one that began last
-/// stays; an earlier one that comes late finds itself replaced already. Complete and Abort end all of them: they wait
-/// until a write in flight has returned, and from then on nothing is written. So a dead connection's last bytes never
-/// land on top of what was acknowledged.
+/// Any number of connections may send the same part: the first one writes at the part's place, the others into files of their own,
+/// and none waits for a connection that may be dead. Of those that commit, the one that began last wins; an earlier one that
+/// commits late is replaced already. Complete and Abort end all of them: they wait until writes in flight have returned, and
+/// nothing is written afterwards. So a dead connection's last bytes never overwrite acknowledged ones.
 package final class WritesInFlight: Sendable {
     /// Thrown to a writer whose upload was completed or aborted meanwhile.
     package struct Revoked: Error {}
 
-    /// What the writers of one part share.
+    /// The shared state of the writers of one part.
     fileprivate final class Part: Sendable {
-        /// The generation whose row was committed last.
+        /// The generation of the writer that committed last.
         let committed = Lock<UInt64>(0)
     }
 
-    /// One writer's right to write.
+    /// The right of one writer to write.
     final class Claim: Sendable {
-        /// Whether the part's place is this writer's to write at.
+        /// Whether this writer may write at the part's place.
         let ownsPlace: Bool
         fileprivate let part: Part
         private let generation: UInt64
@@ -31,7 +30,7 @@ package final class WritesInFlight: Sendable {
             self.ownsPlace = ownsPlace
         }
 
-        /// Runs `body` while nobody can revoke the claim.
+        /// Runs `body` while the claim cannot be revoked.
         func holding<T>(_ body: () throws -> T) throws -> T {
             try isRevoked.withLock { isRevoked in
                 if isRevoked { throw Revoked() }
@@ -39,9 +38,9 @@ package final class WritesInFlight: Sendable {
             }
         }
 
-        /// Runs `body`, one writer of the part at a time.
+        /// Runs `body`, for one writer of the part at a time.
         ///
-        /// - Returns: nil, without running it, when a writer that began later has committed already.
+        /// - Returns: `nil`, without running it, if a writer that began later has committed already.
         func committing<T>(_ body: () throws -> T) rethrows -> T? {
             try part.committed.withLock { committed in
                 guard committed < generation else { return nil }
@@ -62,7 +61,7 @@ package final class WritesInFlight: Sendable {
     }
 
     private final class Multipart: Sendable {
-        /// Locked for as long as somebody works on the upload as a whole.
+        /// Locked while an operation works on the whole upload.
         let writers = Lock(Writers())
     }
 
@@ -73,7 +72,7 @@ package final class WritesInFlight: Sendable {
 
     private let uses = Lock<[String: Use]>([:])
 
-    /// The right to write a part. Give it back with ``end(_:part:of:)``.
+    /// Returns the right to write a part, which ends with ``end(_:part:of:)``.
     func begin(part number: Int, of multipartID: String) -> Claim {
         retain(multipartID).writers.withLock { writers in
             let others = writers.claims[number] ?? []

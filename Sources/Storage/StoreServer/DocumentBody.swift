@@ -1,15 +1,15 @@
 import ObjectStore
 import StoreProtocol
 
-/// A document of a client's while it arrives: of a Complete, a DeleteObjects, or tags.
+/// Collects a client's document: of a Complete, a DeleteObjects, or tags.
 final class DocumentBody {
     private let maximumBytes: Int
     private var bytes: [UInt8] = []
     private var digest: BodyDigest
     private let share: BlockThreads.Share
 
-    /// - Throws: `malformedXML` where the body is declared to be longer than any such document, `outOfMemory` where there is no
-    ///   memory for it.
+    /// - Throws: `malformedXML` if the declared length is above that of any such document, `outOfMemory` if there is no memory for
+    ///   it.
     init(_ payload: Payload, _ store: ObjectStore, maximumBytes: Int) throws {
         if let length = payload.length, length > maximumBytes { throw CompletionList.malformed }
         self.maximumBytes = maximumBytes
@@ -19,13 +19,13 @@ final class DocumentBody {
 
     func receive(_ piece: UnsafeRawBufferPointer) {
         digest.update(piece)
-        // One byte too many is enough to be refused by the reader.
+        // One byte above the limit is enough for the reader to refuse it.
         bytes.append(contentsOf: piece.prefix(maximumBytes + 1 - bytes.count))
     }
 
-    /// The whole document.
+    /// Returns the complete document.
     ///
-    /// - Throws: where it is not what its request says.
+    /// - Throws: if it does not match the request's length or checksums.
     func finish() throws -> [UInt8] {
         _ = try digest.finalize()
         return bytes

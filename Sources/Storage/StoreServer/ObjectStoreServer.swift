@@ -6,7 +6,7 @@ import ObjectStore
 package final class ObjectStoreServer: Sendable {
     private let daemon: HTTPDaemon
 
-    /// Listens on `host` and `port` (0 = a free one), and serves until it is stopped.
+    /// Listens on `host` and `port` (0 = a free port), and serves until it is stopped.
     package init(
         host: String, port: UInt16, store: ObjectStore, policy: any AccessPolicy,
         configuration: StoreServerConfiguration = StoreServerConfiguration(), log: Logger = .discarding
@@ -15,11 +15,11 @@ package final class ObjectStoreServer: Sendable {
         daemon = try HTTPDaemon(host: host, port: port, configuration: configuration.daemon, handler: handler)
     }
 
-    /// The numeric address that is listened on.
+    /// The numeric address in use.
     package var host: String { daemon.host }
     package var port: UInt16 { daemon.port }
 
-    /// Takes no new connection, lets requests in flight end, at most `seconds`, and closes all. Blocks.
+    /// Stops accepting, waits at most `seconds` for requests in progress, and closes all connections. Blocks.
     package func stop(drainingFor limit: Duration) {
         daemon.stop(drainingFor: limit)
     }

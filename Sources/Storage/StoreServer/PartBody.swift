@@ -1,9 +1,9 @@
 import ObjectStore
 import StoreProtocol
 
-/// The body of a part as its request declares it, with the place that it has among those that write the part.
+/// The declared body of a part, with its place among the writers of the part.
 struct PartBody {
     let start: PartStart
-    /// What is wrong with it is told only to who may write the part.
+    /// The body; its error is reported only to clients that may write the part.
     let payload: Result<Payload, StoreError>
 }

@@ -3,21 +3,21 @@ import HTTPTypes
 import ObjectStore
 import StoreProtocol
 
-/// A presigned request whose signature was found right, with what was read from it.
+/// A presigned request with a valid signature, and the data read from it.
 struct ProvenRequest: Sendable {
     let dialect: any StoreDialect
     let target: RequestTarget
     let operation: StoreOperation
     let claims: CredentialClaims
-    /// The end of the signature; the claims have an end of their own.
+    /// The expiry of the signature; the claims have an expiry of their own.
     let expiresAt: UnixTime
 }
 
-/// The latest presigned GETs and HEADs: who reads an object range by range sends the same one hundreds of times.
+/// A cache of the latest presigned GETs and HEADs: clients that read an object in ranges repeat the same request hundreds of times.
 ///
-/// What a signature proves does not change while the process lives. What its claims permit does, and is asked again each
-/// time. Only requests are kept of which nothing is signed but method, target and Host, so that no other field can make
-/// a difference: see ``isOpen(_:)`` and ``SignatureScheme/signedFields``.
+/// The validity of a signature does not change while the process lives. The rights of its claims may, and are evaluated each time.
+/// A request is cached only if nothing but method, target and Host is signed, so that no other field can make a difference: see
+/// ``isOpen(_:)`` and ``SignatureScheme/signedFields``.
 final class ProvenRequests: Sendable {
     private struct Key: Hashable {
         let method: String
@@ -25,7 +25,7 @@ final class ProvenRequests: Sendable {
         let host: String
     }
 
-    /// Bytes; a longer target is proven each time.
+    /// The longest cached target in bytes; longer ones are verified each time.
     static let maximumTarget = 4096
 
     private let known: Lock<GenerationCache<Key, ProvenRequest>>
@@ -39,7 +39,7 @@ final class ProvenRequests: Sendable {
         return known.withLock { $0.find(key) }
     }
 
-    /// To be called with what `authentication` proved. Keeps it where it may stand for the next such request.
+    /// Caches a verified request, if it may represent further equal ones.
     func remember(
         _ head: HTTPRequestHead, _ authentication: Authentication, _ dialect: any StoreDialect,
         _ target: RequestTarget, _ operation: StoreOperation, _ claims: CredentialClaims
@@ -59,7 +59,7 @@ final class ProvenRequests: Sendable {
         return Key(method: head.method, target: head.target, host: head.fields["host"] ?? "")
     }
 
-    /// Whether no signature covers a field unless it names it.
+    /// Whether signatures cover a field only if they name it.
     private static func isOpen(_ name: String) -> Bool {
         name != "authorization" && !["content-", "x-oss-", "x-amz-"].contains(where: name.hasPrefix)
     }

@@ -2,19 +2,19 @@ import HTTPTypes
 import ObjectStore
 import StoreProtocol
 
-/// A request that a static key signed, with the bucket that it is about.
+/// A request signed by a static key, with its bucket.
 struct StaticKeyRequest {
     let key: StaticKey
     let bucket: StoreBucket
     let operation: StoreOperation
     let head: HTTPRequestHead
     let request: SignedRequest
-    /// The signatures of the body's chunks, where they are signed.
+    /// The signatures of the body's chunks, if they are signed.
     let signatures: ChunkSignatures?
 
-    /// The stored key of an object of the bucket.
+    /// Returns the stored key of an object in the bucket.
     ///
-    /// - Throws: `accessDenied` for one that the static key does not reach.
+    /// - Throws: `accessDenied` if the static key may not access it.
     func stored(_ name: String, in bucket: StoreBucket) throws(StoreError) -> String {
         let stored = bucket.stored(name)
         guard key.reaches(stored) else {
@@ -29,7 +29,7 @@ struct StaticKeyRequest {
         return stored
     }
 
-    /// - Parameter prefix: of a list, as the client says it.
+    /// - Parameter prefix: the prefix of the list, as the client sent it.
     func requireList(_ prefix: String) throws(StoreError) {
         guard key.reaches(bucket.stored(prefix)) else {
             throw StoreError(

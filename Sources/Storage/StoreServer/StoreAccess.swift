@@ -4,15 +4,15 @@ import ObjectStore
 import StoreProtocol
 import XML
 
-/// The sender of a request, and what they may do to an object: decided when its header has arrived. A body that takes
-/// longer than the credentials live is let through.
+/// The sender of a request, and its rights to an object, decided when the header has arrived. A body may take longer than the
+/// credentials are valid.
 struct StoreAccess {
     let claims: CredentialClaims
     let decision: AccessDecision
-    /// The signatures of the body's chunks, where they are signed.
+    /// The verifier of the body's chunks, if they are signed.
     let chunkSignatures: ChunkSignatures?
 
-    /// What may be done in the name of claims whose secret was proven.
+    /// Evaluates the rights of claims with a verified secret.
     init(
         _ claims: CredentialClaims, chunkSignatures: ChunkSignatures?, store: ObjectStore, policy: any AccessPolicy,
         part: PartStart? = nil
@@ -25,7 +25,7 @@ struct StoreAccess {
             policy: policy)
     }
 
-    /// - Throws: where `decision` permits nothing.
+    /// - Throws: if `decision` permits nothing.
     init(
         _ claims: CredentialClaims, _ decision: AccessDecision, chunkSignatures: ChunkSignatures?, store: ObjectStore,
         policy: any AccessPolicy
@@ -45,7 +45,7 @@ struct StoreAccess {
         guard claims.operations.contains(.read) else { throw Self.notPermitted }
     }
 
-    /// - Returns: what to ask again in the commit.
+    /// - Returns: the permission to confirm in the commit.
     func requireWrite(_ policy: any AccessPolicy) throws(StoreError) -> WritePermit {
         guard case .allowed = decision, claims.operations.contains(.write) else { throw Self.notPermitted }
         return WritePermit(claims: claims, policy: policy)
@@ -55,7 +55,7 @@ struct StoreAccess {
 }
 
 extension Authentication {
-    /// The claims of the temporary credentials that signed the request. The reason of a refusal is told only after the
+    /// Returns the claims of the temporary credentials that signed the request. The reason of a refusal is reported only after the
     /// signature has proven the secret.
     func claims(
         of request: SignedRequest, _ store: ObjectStore, maximumClockSkew: Duration?
@@ -80,10 +80,10 @@ extension Authentication {
         return issued
     }
 
-    /// Proves that `secret` signed the request, and that the signature is still valid.
+    /// Verifies that `secret` signed the request, and that the signature has not expired.
     ///
-    /// Times are those of our clock. The date that a client signs is not policed unless a limit is set: a robot whose
-    /// clock is wrong must be able to upload.
+    /// Only the server's clock counts. The client's date is not checked unless a limit is configured: a device with a wrong clock
+    /// must be able to upload.
     func prove(
         _ request: SignedRequest, by secret: Secret, now: UnixTime, maximumClockSkew: Duration?
     ) throws(StoreError) {
@@ -102,7 +102,7 @@ extension Authentication {
         }
     }
 
-    /// - Parameter expiresAt: of a presigned URL.
+    /// - Parameter expiresAt: the expiry of a presigned URL.
     static func requireUnexpired(_ expiresAt: UnixTime, at now: UnixTime) throws(StoreError) {
         guard now < expiresAt else { throw StoreError(.accessDenied, "Request has expired.") }
     }

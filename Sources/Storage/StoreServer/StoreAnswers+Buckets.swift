@@ -4,18 +4,18 @@ import ObjectStore
 import StoreProtocol
 import XML
 
-/// Answers about buckets, and lists of what is in them besides objects.
+/// Responses about buckets, and lists of their content other than objects.
 extension StoreAnswers {
     /// The storage class of every object.
     var storageClass: String { dialect.etags == .s3 ? "STANDARD" : "Standard" }
 
-    /// Everything has the same owner.
+    /// Returns the owner, which is the same for all objects.
     static func owner(_ element: String) -> FlatXML.Element {
         FlatXML.Element(
             element, [FlatXML.Element("ID", RequestRules.owner), FlatXML.Element("DisplayName", RequestRules.owner)])
     }
 
-    /// The list of buckets. Nobody made them, so their date is the epoch.
+    /// Returns the list of buckets. Their creation time is the epoch, because they are only configured.
     func buckets(_ buckets: [StoreBucket]) -> HTTPResponse {
         let items = buckets.map { bucket in
             FlatXML.Element(
@@ -32,7 +32,7 @@ extension StoreAnswers {
                 [Self.owner("Owner"), FlatXML.Element("Buckets", items)]))
     }
 
-    /// Where OSS's clients are told that a bucket is.
+    /// The location of a bucket for OSS's clients.
     private var place: [FlatXML.Element] {
         [
             FlatXML.Element("Location", "oss-local"), FlatXML.Element("ExtranetEndpoint", host),
@@ -40,14 +40,14 @@ extension StoreAnswers {
         ]
     }
 
-    /// - Throws: what a client is told that asks for what no bucket has.
+    /// - Throws: the error for a property that no bucket has.
     func property(
         _ property: BucketProperty, of bucket: StoreBucket, _ configuration: StoreServerConfiguration
     ) throws(StoreError) -> HTTPResponse {
         if let absence = property.absence { throw absence }
         switch property {
         case .location:
-            // Without a text it is us-east-1; the store takes every region.
+            // An empty text means us-east-1; the store accepts every region.
             let text = dialect.etags == .s3 ? "" : "oss-local"
             return xml(200, FlatXML("LocationConstraint", namespace: dialect.namespace, text: text))
         case .versioning: return document("VersioningConfiguration")
@@ -76,7 +76,7 @@ extension StoreAnswers {
         }
     }
 
-    /// Private: the owner alone.
+    /// Returns a private access-control list: only the owner has access.
     func accessControl() -> HTTPResponse {
         guard dialect.etags == .s3 else {
             return document(
@@ -109,7 +109,7 @@ extension StoreAnswers {
 
     /// - Parameters:
     ///   - list: with stored keys.
-    ///   - query: as the client asked.
+    ///   - query: the client's query.
     func multiparts(_ list: MultipartList, _ query: MultipartListQuery, _ bucket: StoreBucket) -> HTTPResponse {
         func text(_ key: String) -> String {
             query.encodesKeys ? URLEncoding.encode(key, keepingSlashes: true) : key
@@ -122,7 +122,7 @@ extension StoreAnswers {
         ]
         if !query.delimiter.isEmpty { elements.append(FlatXML.Element("Delimiter", text(query.delimiter))) }
         if query.encodesKeys { elements.append(FlatXML.Element("EncodingType", "url")) }
-        // Always there: oss2 reads no list without them.
+        // Always present: oss2 cannot read a list without them.
         let next = list.isTruncated ? list.last : ("", "")
         elements.append(FlatXML.Element("NextKeyMarker", text(bucket.external(next.0))))
         elements.append(FlatXML.Element("NextUploadIdMarker", next.1))

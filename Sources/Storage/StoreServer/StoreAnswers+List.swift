@@ -6,7 +6,7 @@ import XML
 extension StoreAnswers {
     /// - Parameters:
     ///   - list: with stored keys.
-    ///   - query: as the client asked.
+    ///   - query: the client's query.
     func objects(_ list: ObjectList, _ query: ObjectListQuery, _ bucket: StoreBucket) -> HTTPResponse {
         func text(_ key: String) -> String {
             query.encodesKeys ? URLEncoding.encode(key, keepingSlashes: true) : key
@@ -42,7 +42,7 @@ extension StoreAnswers {
         return xml(200, document)
     }
 
-    /// Where a page of version 1 begins, and where the next one does.
+    /// Returns the beginning of a page of version 1, and that of the next one.
     private func places1(
         _ list: ObjectList, _ query: ObjectListQuery, _ text: (String) -> String
     ) -> [FlatXML.Element] {

@@ -13,7 +13,7 @@ extension StoreAnswers {
             dialect.fields(ofInitiated: multipart.checksum))
     }
 
-    /// The ETag stands in the document and in the field: clients take one or the other.
+    /// Returns the ETag in the document and in the field, since clients read one or the other.
     func completed(_ object: StoredObject) -> HTTPResponse {
         let (bucket, key) = name(object.bucket, object.key)
         let path = "/\(bucket)/\(URLEncoding.encode(key, keepingSlashes: true))"
@@ -27,7 +27,7 @@ extension StoreAnswers {
         return xml(200, document, fields.appending(["ETag": object.etag]))
     }
 
-    /// `NextPartNumberMarker` is always there: a client loops for ever without it.
+    /// Always includes `NextPartNumberMarker`: a client loops forever without it.
     func parts(
         _ page: (parts: [PartRecord], isTruncated: Bool), of id: String, _ target: RequestTarget,
         _ claims: CredentialClaims, after marker: Int, limit: Int
@@ -52,7 +52,7 @@ extension StoreAnswers {
         return xml(200, document)
     }
 
-    /// The key is encoded where the client asked for it, and told so.
+    /// Encodes the key if the client requested that, and reports the encoding.
     private func elements(
         _ name: (bucket: String, key: String), _ target: RequestTarget
     ) -> [FlatXML.Element] {

@@ -4,7 +4,7 @@ import ObjectStore
 import StoreProtocol
 import XML
 
-/// Answers about an object that are not its bytes.
+/// Responses about properties of an object other than its bytes.
 extension StoreAnswers {
     func property(
         _ property: StoreOperation.ObjectProperty, of claims: CredentialClaims, _ request: SignedRequest,
@@ -29,7 +29,7 @@ extension StoreAnswers {
         return document("Tagging", [FlatXML.Element("TagSet", items)])
     }
 
-    /// GetObjectAttributes: those that the request names.
+    /// Returns the response to GetObjectAttributes with the requested attributes.
     private func attributes(
         of object: StoredObject, _ request: SignedRequest, _ store: ObjectStore
     ) throws -> HTTPResponse {
@@ -89,12 +89,12 @@ extension StoreAnswers {
                 })
     }
 
-    /// The answer to CopyObject and UploadPartCopy.
+    /// Returns the response to CopyObject and UploadPartCopy.
     func copied(_ root: String, etag: String, at time: UnixTime, crc64: UInt64) -> HTTPResponse {
         let document = FlatXML(
             root, namespace: dialect.namespace,
             [FlatXML.Element("LastModified", Timestamps.xml(time)), FlatXML.Element("ETag", etag)])
-        // oss2 takes a part's tag from the field.
+        // oss2 reads a part's ETag from the field.
         return xml(200, document, dialect.fields(ofStored: crc64, nil).appending(["ETag": etag]))
     }
 }

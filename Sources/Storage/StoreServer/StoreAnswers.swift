@@ -4,19 +4,19 @@ import ObjectStore
 import StoreProtocol
 import XML
 
-/// The answers to one request, in the dialect that it speaks.
+/// The responses to one request, in its dialect.
 struct StoreAnswers {
     let dialect: any StoreDialect
     let requestID: String
     private let notes: HTTPRequestNotes
     /// The Host field of the request.
     let host: String
-    /// Where the request came to, e.g. `https://192.0.2.7:50080`.
+    /// The origin of the request's target, e.g. `https://192.0.2.7:50080`.
     let origin: String
     let isHead: Bool
-    /// The bucket by the name that the client used, with a static key.
+    /// The bucket with the name that the client used; for static keys.
     var bucket: StoreBucket?
-    /// Where the request comes from a script of another origin.
+    /// The permissions of the request's origin, if it comes from a script of another origin.
     private let crossOrigin: StoreCrossOrigin?
 
     init(_ head: HTTPRequestHead, _ dialect: any StoreDialect, origins: [String]) {
@@ -29,7 +29,7 @@ struct StoreAnswers {
         crossOrigin = StoreCrossOrigin(head, origins: origins)
     }
 
-    /// The log for what happens in the request: each line names it, its caller, and what it asks for as far as that is known.
+    /// Returns the log for the request: each line contains its id, its caller, and its operation as far as they are known.
     func log(_ log: Logger) -> Logger {
         log.scoped { [requestID, notes] line in
             line.add("request_id", requestID)
@@ -43,7 +43,7 @@ struct StoreAnswers {
         HTTPResponse(status: status, fields: marked(fields))
     }
 
-    /// What a browser is told before it sends a request of another origin's script.
+    /// Returns the response to a preflight request.
     func preflight() -> HTTPResponse {
         guard let fields = crossOrigin?.preflight else {
             return error(
@@ -75,9 +75,9 @@ struct StoreAnswers {
     }
 
     /// - Parameters:
-    ///   - asked: the request's fields: its Range, and on which conditions it is to be answered.
-    ///   - overrides: the fields that the signer of the request chose.
-    ///   - part: the part of the object that is asked for.
+    ///   - asked: the request's fields: its Range and its conditions.
+    ///   - overrides: the fields chosen by the signer of the request.
+    ///   - part: the requested part of the object.
     func object(
         _ object: StoredObject, _ store: ObjectStore, asked: HTTPFields, _ overrides: ResponseOverrides,
         part: ObjectPart? = nil
@@ -97,11 +97,11 @@ struct StoreAnswers {
         fields = fields.appending(
             overrides.fields.defaulting(kept).defaulting([
                 "Content-Type": object.contentType ?? ContentType.unknown,
-                // A browser saves it, whatever type the device said, unless the signer of the URL wants it shown.
+                // By default a browser saves it, whatever type the device sent, unless the signer of the URL wants it displayed.
                 "Content-Disposition": "attachment",
             ]))
-        // What is shown has an origin of its own: no script of an object runs where the store is, which may be the host of
-        // the console.
+        // Displayed objects get an origin of their own: no script in an object may run in the store's origin, which may share the
+        // host with the console.
         if !ResponseOverrides.isAttachment(disposition) { fields.append("Content-Security-Policy", "sandbox") }
         fields.append("X-Content-Type-Options", "nosniff")
         fields.append("Accept-Ranges", "bytes")
@@ -142,7 +142,7 @@ struct StoreAnswers {
             body: .file(file, offset: sent.lowerBound, length: sent.upperBound - sent.lowerBound))
     }
 
-    /// The bucket and the key of something stored, as the client knows them.
+    /// Returns the client's names of a stored bucket and key.
     func name(_ bucket: String, _ key: String) -> (bucket: String, key: String) {
         self.bucket.map { ($0.name, $0.external(key)) } ?? (bucket, key)
     }
@@ -153,17 +153,17 @@ struct StoreAnswers {
     }
 }
 
-/// One part of an object, of as many as there are.
+/// One part of an object, with the number of all parts.
 struct ObjectPart {
     let range: Range<Int64>
     let count: Int
 }
 
 extension HTTPFields {
-    /// `fields`, with these in the place of those of the same names.
+    /// Returns `fields` with these replacing those of the same names.
     func replacing(in fields: HTTPFields) -> HTTPFields { defaulting(fields) }
 
-    /// These fields, and those of `others` whose names are not among them.
+    /// Returns these fields, and those of `others` with different names.
     func defaulting(_ others: HTTPFields) -> HTTPFields {
         others.fields.reduce(into: self) { if $0[$1.name] == nil { $0.append($1.name, $1.value) } }
     }

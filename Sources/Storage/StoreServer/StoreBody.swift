@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// A body on its way into the store.
+/// A body that is being received into the store.
 final class StoreBody: HTTPBodySink {
     private let take: (UnsafeRawBufferPointer) -> Void
     private let complete: () -> HTTPResponse

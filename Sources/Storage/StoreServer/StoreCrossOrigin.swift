@@ -1,23 +1,23 @@
 import HTTPTypes
 import StoreProtocol
 
-/// What scripts of other origins may do with the store in a browser (the Fetch standard, section 3.2, CORS protocol).
-/// Requests are signed like any other: this opens nothing that the credentials do not.
+/// The permissions of scripts of other origins in a browser (the Fetch standard, section 3.2, CORS protocol). Requests are signed
+/// like any other, so this permits nothing beyond the credentials.
 struct StoreCrossOrigin {
     static let methods = ["GET", "HEAD", "PUT", "POST", "DELETE"]
-    /// Fields of answers that viewers read: ranges, checksums, tags and metadata.
+    /// The fields of responses that scripts may read: ranges, checksums, tags and metadata.
     private static let exposed = [
         "Accept-Ranges", "Content-Disposition", "Content-Encoding", "Content-Length", "Content-Range", "ETag",
         "Last-Modified", "x-amz-mp-parts-count", "x-amz-request-id", "x-oss-hash-crc64ecma",
         "x-oss-next-append-position", "x-oss-object-type", "x-oss-request-id",
     ].joined(separator: ", ")
-    /// Seconds for which a browser asks no more.
+    /// The time in seconds for which a browser may cache the response to a preflight.
     private static let maximumAge = "600"
 
     private let origin: String
     private let asked: HTTPFields
 
-    /// `nil` where the request comes from no other origin, or from one that is not configured.
+    /// `nil` if the request comes from the same origin, or from one that is not configured.
     ///
     /// - Parameter origins: e.g. `https://viewer.example.com`; `*` = all.
     init?(_ head: HTTPRequestHead, origins: [String]) {
@@ -32,7 +32,7 @@ struct StoreCrossOrigin {
         asked = head.fields
     }
 
-    /// The fields that every answer to it has.
+    /// The fields of every response to the origin.
     var fields: HTTPFields {
         var fields: HTTPFields = [
             "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": Self.exposed,
@@ -41,7 +41,7 @@ struct StoreCrossOrigin {
         return fields
     }
 
-    /// The further fields of the answer to OPTIONS; `nil` where it asks for a method that the store does not have.
+    /// The additional fields of the response to OPTIONS; `nil` if it asks for a method that the store does not have.
     var preflight: HTTPFields? {
         guard let method = asked["access-control-request-method"], Self.methods.contains(method) else { return nil }
         var fields: HTTPFields = [

@@ -2,7 +2,7 @@ import ObjectStore
 import StoreProtocol
 
 extension StoreError {
-    /// What anything that went wrong is to a client. Trouble that may pass is a 503: clients try again.
+    /// Converts any error to one for clients. Transient errors are a 503: clients retry.
     init(_ error: any Error) {
         switch error {
         case let error as StoreError:
@@ -29,7 +29,7 @@ extension StoreError {
 }
 
 extension StoreError {
-    /// What a refusal of the store is to a client.
+    /// Converts an error of the store to one for clients.
     private init(_ error: ObjectStoreError) {
         switch error {
         case .noSuchUpload: self = .noSuchUpload

@@ -2,7 +2,7 @@ import HTTPTypes
 import ObjectStore
 import StoreProtocol
 
-/// What a static key asks of a bucket.
+/// The requests of static keys on buckets.
 extension StoreHandler {
     func perform(onBucket asked: StaticKeyRequest, _ answers: StoreAnswers) throws -> HTTPDisposition {
         switch asked.operation {

@@ -23,13 +23,13 @@ extension StoreHandler {
         }
         let asks = try header(of: asked.request, dialect)
         let object = try store.copy(from, to: permit, conditions: Preconditions(source.conditions)) { found in
-            // OSS takes a copy of an object to itself for a change of its metadata.
+            // OSS treats a copy of an object to itself as a change of its metadata.
             directives.header(of: found, asks, replaces: isItself && dialect.etags == .oss)
         }
         return answers.copied("CopyObjectResult", etag: object.etag, at: object.createdAt, crc64: object.crc64)
     }
 
-    /// A part has a checksum of its own, so its bytes are read, though they do not leave the gateway.
+    /// Copies a part. Its bytes are read, although they do not leave the gateway, because a part has its own checksum.
     func copy(
         _ source: CopySourceHeader, toPart part: PartBody, _ access: StoreAccess, _ asked: StaticKeyRequest,
         _ answers: StoreAnswers
@@ -70,7 +70,7 @@ extension StoreHandler {
     }
 }
 
-/// What a copy takes from its source, and what from its request.
+/// The parts of a copy's properties that come from the source or from the request.
 private struct CopyDirectives {
     private let replacesMetadata: Bool
     private let replacesTags: Bool
@@ -90,7 +90,7 @@ private struct CopyDirectives {
 
     var changesSomething: Bool { replacesMetadata || replacesTags }
 
-    /// - Parameter replaces: whether the metadata is the request's whatever the directive says.
+    /// - Parameter replaces: whether the metadata is the request's, independent of the directive.
     func header(of source: StoredObject, _ asks: ObjectHeader, replaces: Bool) -> ObjectHeader {
         var header = asks
         if !replacesMetadata, !replaces {

@@ -3,10 +3,10 @@ import HTTPTypes
 import ObjectStore
 import StoreProtocol
 
-/// What a static key signed: any object below its prefix, and the buckets as far as that reaches.
+/// The requests of static keys: on any object below the key's prefix, and on its buckets.
 extension StoreHandler {
-    /// By how much the date of such a request may be off where no limit is configured. Its key does not end by
-    /// itself: a captured request would be good for ever.
+    /// The largest difference of such a request's date if no limit is configured. Static keys do not expire, so a captured request
+    /// would otherwise be valid forever.
     private static let clockSkew = Duration.minutes(15)
 
     func begin(
@@ -50,7 +50,7 @@ extension StoreHandler {
             access = try StoreAccess(
                 claims, decision, chunkSignatures: asked.signatures, store: store, policy: policy)
         } catch let error as StoreError where error == .noSuchUpload {
-            // What is there, and not to be known of: who asks has no upload.
+            // An existing object that must not be revealed: the client has no upload.
             throw StoreError.noSuchKey
         }
         switch asked.operation {
@@ -89,17 +89,17 @@ extension StoreHandler {
         return try access.requireWrite(policy)
     }
 
-    /// The body of the part that is to be uploaded or copied; nil for a request of another kind.
+    /// Returns the body of the part to be uploaded or copied; `nil` for other requests.
     private func part(of asked: StaticKeyRequest, _ dialect: any StoreDialect) -> PartBody? {
         guard case .copyPart(let number, let id, _) = asked.operation else {
             return part(of: .success(asked.operation), asked.head, asked.request, asked.signatures, dialect)
         }
-        // How many bytes it has is known when its source is open.
+        // The length is known when the source is open.
         let start = store.startPart(number, of: id, length: nil)
         return PartBody(start: start, payload: .success(Payload(length: nil, checks: BodyChecks())))
     }
 
-    /// What is not there is deleted already.
+    /// Deletes an object; a missing one counts as deleted.
     private func delete(
         _ claims: CredentialClaims, _ decision: AccessDecision, _ isThere: Bool, _ asked: StaticKeyRequest,
         _ answers: StoreAnswers

@@ -3,7 +3,7 @@ import HTTPTypes
 import ObjectStore
 import StoreProtocol
 
-/// The store's HTTP surface: authenticates a request, reads what it asks for, and has the store do it.
+/// The store's HTTP interface: authenticates a request, determines its operation, and executes it.
 struct StoreHandler: HTTPRequestHandler {
     let store: ObjectStore
     let policy: any AccessPolicy
@@ -33,7 +33,7 @@ struct StoreHandler: HTTPRequestHandler {
                 of: request, store, maximumClockSkew: configuration.maximumClockSkew)
             head.notes.tell(of: claims)
             let signatures = authentication.chunkSignatures(secret)
-            // What is wrong with it is told only to whom the credentials let ask.
+            // Its errors are reported only to clients with valid credentials.
             let asked = Result { () throws(StoreError) in try dialect.operation(of: request) }
             let part = part(of: asked, head, request, signatures, dialect)
             let access = try StoreAccess(
@@ -65,7 +65,7 @@ struct StoreHandler: HTTPRequestHandler {
         S3Dialect.isSpoken(by: head) ? S3Dialect(publicAuthority: configuration.publicAuthority) : OSSDialect()
     }
 
-    /// The body of the part that is to be uploaded; nil for a request of another kind.
+    /// Returns the body of the part to upload; `nil` for other operations.
     func part(
         of operation: Result<StoreOperation, StoreError>, _ head: HTTPRequestHead, _ request: SignedRequest,
         _ signatures: ChunkSignatures?, _ dialect: any StoreDialect
@@ -76,7 +76,7 @@ struct StoreHandler: HTTPRequestHandler {
         return PartBody(start: start, payload: payload)
     }
 
-    /// - Parameter part: where that is what the operation uploads.
+    /// - Parameter part: the part, if the operation uploads one.
     func perform(
         _ operation: StoreOperation, _ head: HTTPRequestHead, _ request: SignedRequest, _ access: StoreAccess,
         _ answers: StoreAnswers, part: PartBody? = nil
@@ -100,7 +100,7 @@ struct StoreHandler: HTTPRequestHandler {
             let multipart = try store.initiateMultipart(permit, header(of: request, dialect), checksum: checksum)
             return .respond(answers.initiated(multipart, request.target))
         case .abortMultipart(let id):
-            // 404 goes before 403: a client that lost the answer of its Complete asks this with whatever it has.
+            // 404 takes precedence over 403: a client without the response of its Complete sends this with any credentials.
             _ = try store.openMultipart(id, access.claims)
             _ = try access.requireWrite(policy)
             try store.abortMultipart(id, access.claims)
@@ -116,7 +116,7 @@ struct StoreHandler: HTTPRequestHandler {
                 return answers.stored(etag: object.etag, crc64: object.crc64, object.checksum)
             }
         case .uploadPart:
-            // A part that is uploaded is never a request that was proven before.
+            // Uploads of parts are never cached as proven requests.
             guard let part else { throw StoreError.notImplemented(operation.name) }
             let permit = try access.requireWrite(policy)
             let payload = try part.payload.get()
@@ -142,15 +142,16 @@ struct StoreHandler: HTTPRequestHandler {
         case .appendObject, .copyObject, .copyPart, .deleteObject, .objectProperty, .putTags, .deleteTags, .postObject,
             .listBuckets, .headBucket, .createBucket, .deleteBucket, .bucketProperty, .listObjects, .listMultiparts,
             .deleteObjects:
-            // Temporary credentials are for one object, which is not theirs to delete; a static key's come elsewhere.
+            // Temporary credentials are for one object, and do not permit its deletion; a static key's requests are handled
+            // elsewhere.
             throw StoreError.notImplemented(operation.name, Self.needsStaticKey)
         }
     }
 
-    /// The object of a multipart upload that was completed already; `nil` while it is open.
+    /// Returns the object of a completed multipart upload; `nil` while it is open.
     ///
-    /// Refuses an upload that does not exist, and an open one that the credentials may not write. Asked before the document of
-    /// a Complete is received, and again before it is read.
+    /// Refuses an upload that does not exist, and an open one that the credentials may not write. Called before the document of a
+    /// Complete is received, and again before it is parsed.
     private func completed(_ id: String, _ access: StoreAccess) throws -> StoredObject? {
         if let done = try store.completed(id, access.claims) { return done }
         _ = try access.requireWrite(policy)
@@ -159,7 +160,7 @@ struct StoreHandler: HTTPRequestHandler {
 
     private static let needsStaticKey = "Use a static key: see object_store.static_keys."
 
-    /// What a request says of the object that it makes.
+    /// Returns the properties of the new object in a request.
     func header(of request: SignedRequest, _ dialect: any StoreDialect) throws -> ObjectHeader {
         let fields = dialect.options(of: request)
         return ObjectHeader(
@@ -167,7 +168,7 @@ struct StoreHandler: HTTPRequestHandler {
             condition: try WriteCondition(fields), etags: dialect.etags)
     }
 
-    /// The part that a GET or HEAD names; `nil` = the whole object.
+    /// Returns the part that a GET or HEAD requests; `nil` = the whole object.
     private func objectPart(of object: StoredObject, _ target: RequestTarget) throws -> ObjectPart? {
         guard target.has("partNumber") else { return nil }
         guard let number = target["partNumber"].flatMap(Int.init), (1...10_000).contains(number) else {
@@ -179,7 +180,7 @@ struct StoreHandler: HTTPRequestHandler {
         }
         let start = sizes.prefix(number - 1).reduce(0, +)
         let range = sizes.isEmpty ? 0..<object.size : start..<start + sizes[number - 1]
-        // A range cannot be empty: an empty object is sent whole.
+        // A range cannot be empty: an empty object is sent without a range.
         return range.isEmpty ? nil : ObjectPart(range: range, count: sizes.count)
     }
 
@@ -207,7 +208,7 @@ struct StoreHandler: HTTPRequestHandler {
                     },
                     complete: {
                         answer {
-                            // What began is left where the chunks end it.
+                            // An upload that the chunks end early is abandoned.
                             defer { leave() }
                             if let failure { throw failure }
                             try reader.finish()
@@ -221,10 +222,10 @@ struct StoreHandler: HTTPRequestHandler {
         let failure = StoreError(error)
         switch failure.code {
         case .quotaExceeded: configuration.daemon.metrics.limitReached("quota")
-        // The client asked for what there is not.
+        // The client requested an unsupported operation.
         case .notImplemented: break
         case .slowDown: configuration.daemon.metrics.limitReached("buffer_bytes")
-        // Another request of the same client came between.
+        // Another request of the same client came in between.
         case _ where error is WritesInFlight.Revoked: break
         case _ where failure.code.status >= 500:
             answers.log(log).write("a request to the object store failed", ["error": "\(error)"], level: .error)

@@ -1,19 +1,18 @@
 import HTTPServer
 
-/// How the object store is served.
+/// The settings of the object store's server.
 package struct StoreServerConfiguration: Sendable {
-    /// Lower-case domains under which a host's first label is the bucket, e.g. `oss-lab.example.com`. Requests to
-    /// any other host are in path style.
+    /// The lower-case domains under which a host's first label is the bucket, e.g. `oss-lab.example.com`. Requests to any other
+    /// host are in path style.
     package var bucketDomains: [String] = []
-    /// The host and port of the endpoint that clients are told, which those of S3 sign; nil where they see the one
-    /// that arrives here.
+    /// The host and port of the public endpoint, which S3 clients sign; `nil` if they use the listener's address.
     package var publicAuthority: String?
-    /// By how much the date that a client signed may be off; nil = the date is not policed.
+    /// The largest difference of a client's signed date; `nil` = the date is not checked.
     package var maximumClockSkew: Duration?
-    /// Origins whose scripts may use the store in a browser, e.g. `https://viewer.example.com`; `*` = all.
+    /// The origins whose scripts may use the store in a browser, e.g. `https://viewer.example.com`; `*` = all.
     package var corsOrigins: [String] = []
     package var daemon = HTTPServerConfiguration()
-    /// Told of every request that ended with 5xx: its request id and what happened.
+    /// Called for every request with a 5xx response, with its request id and the error.
     package var report: @Sendable (String, any Error) -> Void = { _, _ in }
 
     package init() {}

@@ -98,7 +98,7 @@ public final class HTTP2Session {
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, settings.connectionWindow)
     }
 
-    // MARK: bytes
+    // MARK: Bytes
 
     /// Processes bytes from the peer; streams get their events during the call.
     public func receive(_ bytes: UnsafeRawBufferPointer) throws(HTTP2Error) {
@@ -143,7 +143,7 @@ public final class HTTP2Session {
         Array(sequence(first: firstStream) { $0?.next }.prefix { $0 != nil }.compactMap { $0 })
     }
 
-    // MARK: the connection as a whole
+    // MARK: Connection
 
     /// Announces that the connection will be closed, while it still accepts streams in transit (RFC 9113, section 6.8).
     public func submitShutdownNotice() {
@@ -165,7 +165,7 @@ public final class HTTP2Session {
         host.outputPending()
     }
 
-    // MARK: streams
+    // MARK: Streams
 
     /// Client: opens a stream with a request's header fields.
     ///
@@ -247,7 +247,7 @@ public final class HTTP2Session {
             return stream.produce(into: UnsafeMutableRawBufferPointer(start: buffer, count: length), flags: flags)
         })
 
-    // MARK: what the callbacks use
+    // MARK: For the callbacks
 
     /// Returns the stream whose address nghttp2 stores under `id` while it is open.
     static func stream(_ session: OpaquePointer?, _ id: Int32) -> HTTP2Stream? {
@@ -299,7 +299,7 @@ public final class HTTP2Session {
         release(stream)
     }
 
-    // MARK: conduct
+    // MARK: Limits on the peer
 
     func dataFlowed() { conduct.dataFlowed() }
 

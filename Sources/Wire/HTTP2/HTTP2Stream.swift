@@ -28,7 +28,7 @@ open class HTTP2Stream {
 
     public init() {}
 
-    // MARK: what arrives
+    // MARK: Received data
 
     /// Receives one header or trailer field; the bytes are valid during the call only.
     open func receive(name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) {}
@@ -51,7 +51,7 @@ open class HTTP2Stream {
     /// Handles a change of `unsentBytes`.
     open func unsentBytesChanged(by change: Int) {}
 
-    // MARK: what is sent
+    // MARK: Sent data
 
     /// Bytes written but not yet taken by the session.
     public final var unsentBytes: Int {

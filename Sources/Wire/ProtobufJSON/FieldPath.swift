@@ -1,14 +1,14 @@
 import Protobuf
 
-/// A field of a message, or of a message within it: `object.bucket`.
+/// The path of a field in a message, or in a nested message: `object.bucket`.
 public struct FieldPath: Sendable {
-    /// From the outermost to the field itself; all but the last are single messages. Not empty.
+    /// The fields from the outermost to the last; all but the last are single messages. Not empty.
     public let fields: [FieldSchema]
 
-    /// `nil` where a name is unknown, or one before the last is no single message.
+    /// `nil` if a name is unknown, or a field before the last is not a single message.
     ///
     /// - Parameters:
-    ///   - path: names as in the file or as in JSON, divided by dots.
+    ///   - path: names of the .proto file or of JSON, separated by dots.
     ///   - message: the full name of the outermost message.
     public init?(_ path: some StringProtocol, in message: String, of schema: Schema) {
         var fields: [FieldSchema] = []
@@ -26,14 +26,14 @@ public struct FieldPath: Sendable {
         self.fields = fields
     }
 
-    /// The path with the names of the file.
+    /// The path with the names of the .proto file.
     public var name: String { fields.map(\.name).joined(separator: ".") }
 
-    /// The field itself.
+    /// The last field.
     public var last: FieldSchema { fields[fields.count - 1] }
 
-    /// Adds a value of the field to an encoded message. What the message has of the messages around the field stays: protobuf
-    /// merges the pieces of a message.
+    /// Appends a value of the field to an encoded message. Existing fields of the nested messages are kept, because protobuf merges
+    /// the parts of a message.
     package func append(_ value: WireValue, to message: inout [UInt8]) {
         guard fields.count > 1 else { return message.append(field: last.tag, value) }
         var inner: [UInt8] = []

@@ -32,14 +32,14 @@ public struct JSONMapping: Sendable {
         try text(encoded: encoded, of: fullName, format: JSONFormat(unset: includesInitialValues ? .initial : .omitted))
     }
 
-    /// Writes an encoded message as JSON of another form than protobuf's own.
+    /// Returns an encoded message as JSON in a form other than protobuf's own.
     public func text(encoded: [UInt8], of fullName: String, format: JSONFormat) throws(JSONError) -> [UInt8] {
         var writer = JSONMessageWriter(schema: schema, format: format)
         try writer.message(encoded, of: fullName)
         return writer.output
     }
 
-    /// Writes one field of an encoded message as JSON, without the message around it.
+    /// Returns one field of an encoded message as JSON, without the surrounding message.
     public func text(
         of field: FieldSchema, in encoded: [UInt8], of fullName: String, format: JSONFormat
     ) throws(JSONError) -> [UInt8] {
@@ -71,11 +71,11 @@ public struct JSONMapping: Sendable {
     }
 }
 
-/// What may differ in the JSON of a message.
+/// The options for the JSON of a message.
 public struct JSONFormat: Sendable {
-    /// What is written of fields without presence, lists and maps that are not set; with `null`, also of the others.
+    /// The output for unset fields without presence, lists and maps; with `null`, also for the others.
     public var unset: UnsetFields
-    /// The names of fields are those of the file, in place of lowerCamelCase.
+    /// Whether fields have the names of the .proto file instead of lowerCamelCase.
     public var usesProtoNames: Bool
 
     public init(unset: UnsetFields = .omitted, usesProtoNames: Bool = false) {

@@ -1,10 +1,10 @@
 import Protobuf
 
 extension JSONMapping {
-    /// The paths of the members that a JSON object has, with the names of the file: those of an object within it, where that
-    /// stands for a single message, and else the member's own. What is no field is left out.
+    /// Returns the paths of the members of a JSON object, with the names of the .proto file: for a single nested message the paths
+    /// of its members, otherwise the member's own. Members that are not fields are omitted.
     ///
-    /// It is the field mask of a PATCH that names none (AIP-134).
+    /// The result is the field mask of a PATCH without one (AIP-134).
     package func memberPaths(_ json: [UInt8], of fullName: String) throws(JSONError) -> [String] {
         var paths = JSONMemberPaths(json, schema)
         try paths.object(fullName, prefix: "")

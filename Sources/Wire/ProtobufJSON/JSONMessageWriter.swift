@@ -59,7 +59,7 @@ struct JSONMessageWriter {
         }
     }
 
-    /// Writes the value of one field, without its name; `null` for one with presence that is not set.
+    /// Writes the value of one field, without its name; `null` for an unset field with presence.
     mutating func field(_ field: FieldSchema, in bytes: [UInt8], of fullName: String) throws(JSONError) {
         let message = try decoded(bytes, of: fullName)
         guard let index = message.schema.index(ofNumber: field.number) else { throw JSONError(.unknownType) }

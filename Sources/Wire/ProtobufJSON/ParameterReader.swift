@@ -1,9 +1,9 @@
 import Basics
 import Protobuf
 
-/// Reads the values of fields from texts that stand in the path or the query of a URL, or in a form.
+/// Reads field values from texts in the path or the query of a URL, or in a form.
 ///
-/// The texts are those of the JSON mapping without quotes; enums are known by name or number.
+/// The texts have the form of the JSON mapping without quotation marks; enums are given by name or number.
 public struct ParameterReader: Sendable {
     private let schema: Schema
 
@@ -11,7 +11,7 @@ public struct ParameterReader: Sendable {
         self.schema = schema
     }
 
-    /// Whether a text can be a value of the field: no message but those that are a text or a number in JSON, and no map.
+    /// Whether a text can be a value of the field: not for maps, nor for messages whose JSON is an object.
     public func accepts(_ field: FieldSchema) -> Bool {
         if field.isMap { return false }
         guard field.kind == .message else { return field.kind != .group }
@@ -22,9 +22,9 @@ public struct ParameterReader: Sendable {
         }
     }
 
-    /// The value that a text is, for a field that ``accepts(_:)`` has admitted.
+    /// Returns the value of a text, for a field that ``accepts(_:)`` permits.
     ///
-    /// - Returns: `nil` where the text is none.
+    /// - Returns: `nil` if the text is not a value of the field.
     package func value(_ text: [UInt8], of field: FieldSchema) -> WireValue? {
         value(text, field.kind, field.typeName)
     }

@@ -6,7 +6,7 @@ import Protobuf
 public struct Schema: Sendable {
     /// The messages by full name without a leading dot, e.g. `archebase.auth.v1.User`.
     public let messages: [String: MessageSchema]
-    /// By full name without a leading dot.
+    /// The enums by full name without a leading dot.
     package let enums: [String: EnumSchema]
 
     /// - Throws: if the bytes of a descriptor are not a FileDescriptorProto.
@@ -134,7 +134,7 @@ extension FieldSchema.Kind {
 
 /// One enum type.
 package struct EnumSchema: Sendable {
-    /// The names of all values, in the order of the file.
+    /// The names of all values, in the order of the .proto file.
     package let valueNames: [String]
     private let names: [Int32: String]
     private let numbers: [String: Int32]

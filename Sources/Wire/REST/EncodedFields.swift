@@ -1,8 +1,8 @@
 import Protobuf
 
-/// Looks into an encoded message without its type.
+/// Reads fields of an encoded message without its type.
 package enum EncodedFields {
-    /// The last value of a length-delimited field; empty where it is not there, or the message is malformed.
+    /// Returns the last value of a length-delimited field; empty if it is missing, or the message is malformed.
     package static func bytes(_ number: UInt32, of message: ArraySlice<UInt8>) -> [UInt8] {
         var found: [UInt8] = []
         message.withUnsafeBytes { bytes in

@@ -1,8 +1,8 @@
 import Basics
 
-/// A name with a value, of a query or a form.
+/// A name and value of a query or a form.
 package struct FormField: Sendable, Equatable {
-    /// What a part of a form says of the file that it is.
+    /// The file properties of a form's part.
     package struct File: Sendable, Equatable {
         /// The name that the client sent; never a path of this machine.
         package var name: String
@@ -12,7 +12,7 @@ package struct FormField: Sendable, Equatable {
 
     package var name: String
     package var value: [UInt8]
-    /// `nil` = it is no file.
+    /// The file properties; `nil` = the field is not a file.
     package var file: File?
 
     package init(name: String, value: [UInt8], file: File? = nil) {
@@ -22,7 +22,7 @@ package struct FormField: Sendable, Equatable {
     }
 }
 
-/// Why a query or a form cannot be read; `description` is for the person who wrote it.
+/// An error in a query or a form; `description` is for its author.
 package struct FormError: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -31,12 +31,12 @@ package struct FormError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Fields as the query of a URL has them, and a form of the type `application/x-www-form-urlencoded` (WHATWG URL, section 5).
+/// The fields of a URL's query, and of a form with the type `application/x-www-form-urlencoded` (WHATWG URL, section 5).
 package enum URLEncodedForm {
-    /// Fields that there may be.
+    /// The largest number of fields.
     package static let maximumFields = 1000
 
-    /// The fields in their order. An empty piece between two `&` is none.
+    /// Returns the fields in order. An empty part between two `&` is ignored.
     package static func parse(_ text: some Collection<UInt8>) throws(FormError) -> [FormField] {
         var fields: [FormField] = []
         for pair in text.split(separator: UInt8(ascii: "&")) {

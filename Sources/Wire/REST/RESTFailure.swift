@@ -2,17 +2,17 @@ import GRPCWire
 import Protobuf
 import ProtobufJSON
 
-/// A failure as a REST response tells it, in one of the shapes that services can ask for.
+/// An error in the form of a REST response, in one of the shapes that services can choose.
 package struct RESTFailure: Sendable {
     package var status: StatusCode
     package var message: String
-    /// What clients branch on, in capital letters; `nil` = the status's name.
+    /// The code for clients, in capital letters; `nil` = the status's name.
     package var reason: String?
-    /// The name of the system that the reason belongs to.
+    /// The name of the system that defines the reason.
     package var domain: String
-    /// When trying again can help; `nil` = it is not said.
+    /// The time after which a retry can succeed; `nil` = not stated.
     package var retryAfterMilliseconds: Int?
-    /// HTTP's status where it is not that of `status`.
+    /// The HTTP status if it differs from that of `status`.
     package var specialHTTPStatus: Int?
 
     package init(
@@ -27,7 +27,7 @@ package struct RESTFailure: Sendable {
         specialHTTPStatus = httpStatus
     }
 
-    /// The HTTP status of the response.
+    /// Returns the HTTP status of the response.
     package func httpStatus(_ style: RESTStyle) -> Int {
         let own = specialHTTPStatus ?? status.httpStatus
         return style.failureStatus == 0 || own == 401 ? own : style.failureStatus
@@ -62,7 +62,7 @@ package struct RESTFailure: Sendable {
         return output.finished
     }
 
-    /// Details of AIP-193, which asks for an ErrorInfo in every error.
+    /// Writes the details of AIP-193, which requires an ErrorInfo in every error.
     private func details(_ error: inout JSONObjectWriter) {
         error.array("details") { details in
             details.object { info in
@@ -83,7 +83,7 @@ package struct RESTFailure: Sendable {
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds / 1000).\(fraction)s"
     }
 
-    /// RFC 9110, section 15.
+    /// Returns the reason phrase (RFC 9110, section 15).
     private static func phrase(_ code: Int) -> String {
         switch code {
         case 400: "Bad Request"
@@ -105,7 +105,7 @@ package struct RESTFailure: Sendable {
 }
 
 extension StatusCode {
-    /// The code of the shape `NESTED` where an error has none of its own.
+    /// The code in the shape `NESTED` for an error without its own.
     fileprivate var nestedCode: String {
         switch self {
         case .invalidArgument: "INVALID_REQUEST"
@@ -116,9 +116,9 @@ extension StatusCode {
     }
 }
 
-/// Writes the members of a JSON object one after the other.
+/// Writes the members of a JSON object in sequence.
 struct JSONObjectWriter {
-    /// Writes the elements of an array, which are objects.
+    /// Writes the elements of an array of objects.
     struct Elements {
         fileprivate var output: [UInt8] = []
 

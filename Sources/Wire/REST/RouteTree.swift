@@ -1,13 +1,12 @@
 import Basics
 import Protobuf
 
-/// Finds the routes whose path templates a path matches, by its segments.
+/// Finds the routes whose path templates match a path, by its segments.
 ///
-/// A literal goes before `*`, and that before `**`, segment by segment from the left. Where a template has what follows the
-/// colon of the last segment as its verb, the templates without a verb do not match (google/api/http.proto, "Path template
-/// syntax").
+/// A literal takes precedence over `*`, and that over `**`, segment by segment from the left. If a template's verb matches the text
+/// after the last segment's colon, templates without a verb do not match (google/api/http.proto, "Path template syntax").
 package struct RouteTree: Sendable {
-    /// Segments that a path may have.
+    /// The largest number of segments in a path.
     static let maximumSegments = 64
 
     private struct Leaf: Sendable {
@@ -28,7 +27,7 @@ package struct RouteTree: Sendable {
 
     package init() {}
 
-    /// - Parameter route: what ``routes(for:)`` returns for the template.
+    /// - Parameter route: the number that ``routes(for:)`` returns for the template.
     package mutating func insert(_ template: RouteTemplate, route: Int) {
         let leaf = Leaf(verb: template.verb.map { Array($0.utf8) }, route: route)
         var node = 0
@@ -56,11 +55,11 @@ package struct RouteTree: Sendable {
         return nodes.count - 1
     }
 
-    /// The routes whose templates match, the closest first; several templates can be the same but for the HTTP method.
+    /// Returns the routes whose templates match, the most specific first; templates of different HTTP methods can be equal.
     package func routes(for path: RoutePath) -> [Int] {
         var found: [Int] = []
         if path.verbStart != nil { search(path, withVerb: true, 0, 0, &found) }
-        // What a template has as its verb is no part of a value: a client escapes the colon of that.
+        // A template's verb is not part of a value: a client escapes the colon of a value.
         if found.isEmpty { search(path, withVerb: false, 0, 0, &found) }
         return found
     }
@@ -91,16 +90,16 @@ package struct RouteTree: Sendable {
     }
 }
 
-/// The path of a request, divided into its segments.
+/// The path of a request, divided into segments.
 package struct RoutePath: Sendable {
     private let bytes: [UInt8]
     fileprivate let segments: [Range<Int>]
-    /// Where the colon of the last segment is; `nil` = it has none.
+    /// The offset of the colon in the last segment; `nil` = it has none.
     fileprivate let verbStart: Int?
 
-    /// `nil` for a text that does not begin with a slash, and for one of too many segments.
+    /// `nil` for a text that does not begin with a slash, or has too many segments.
     ///
-    /// - Parameter path: as it came, without the query.
+    /// - Parameter path: the unchanged path, without the query.
     package init?(_ path: some Collection<UInt8>) {
         bytes = Array(path)
         guard bytes.first == UInt8(ascii: "/") else { return nil }
@@ -122,7 +121,7 @@ package struct RoutePath: Sendable {
         return range.lowerBound..<verbStart
     }
 
-    /// Whether a range of the path is a text. Without the generic comparison of sequences: a node has many children.
+    /// Whether a range of the path equals a text. Without the generic comparison of sequences, because a node has many children.
     fileprivate func has(_ text: [UInt8], at range: Range<Int>) -> Bool {
         guard text.count == range.count else { return false }
         var index = 0
@@ -135,12 +134,12 @@ package struct RoutePath: Sendable {
 
     fileprivate var verb: ArraySlice<UInt8> { verbStart.map { bytes[($0 + 1)...] } ?? [] }
 
-    /// The text that a variable of a template takes from the path, which matches the template.
+    /// Returns the value of a template's variable in the path, which matches the template.
     ///
-    /// Escapes of a single segment are decoded; in a value of several segments `%2F` stays, so that it is no slash between two
-    /// (google/api/http.proto, "Path template syntax").
+    /// Escapes in a single segment are decoded; in a value of several segments `%2F` is kept, so that it is not taken for a
+    /// separator (google/api/http.proto, "Path template syntax").
     ///
-    /// - Returns: `nil` where an escape is malformed.
+    /// - Returns: `nil` if an escape is malformed.
     package func value(of variable: RouteTemplate.Variable, in template: RouteTemplate) -> [UInt8]? {
         let isOpen = template.segments[variable.segments].last == .several
         let end = isOpen ? segments.count : variable.segments.upperBound

@@ -1,4 +1,4 @@
-"""Lines of curl that make calls by REST, as docs/integrators.md has them: which RPC each calls, and with which request."""
+"""Parses curl lines that make REST calls, as in docs/integrators.md: the RPC of each, and its request."""
 
 import json
 import re
@@ -7,19 +7,19 @@ from pathlib import Path
 from urllib.parse import unquote
 
 ROUTES = Path(__file__).resolve().parents[1] / "routes.txt"
-#: A word of the shell, made of pieces in quotes.
+#: A word of the shell, which may consist of quoted parts.
 _WORD = r"(?:'[^']*'|\"[^\"]*\"|[^\s'\")|]+)+"
 _LINE = re.compile(
     r"curl (?P<before>(?:-\S+ (?:(?!\"?\$)[A-Z]+ )?)*)\"?\$(?P<listener>[A-Z]+)(?P<url>/v1[^\s\"]*)\"?(?P<after>[^|]*)"
 )
 _OPTION = re.compile(rf"(?:^|\s)(-d|--data-urlencode|-X) ({_WORD})")
-#: Stand for the variable of the shell between them.
+#: The characters around a variable of the shell in a request.
 _BEGIN, _END = "\ue000", "\ue001"
 
 
 @dataclass
 class Call:
-    """A call by REST: `request` is its message in JSON, in which a variable of the shell stands between private characters."""
+    """A REST call: `request` is its message in JSON, in which variables of the shell are between private-use characters."""
 
     listener: str
     #: E.g. `archebase.auth.v1.AdminAuthService/GetSite`.
@@ -28,13 +28,13 @@ class Call:
 
     @property
     def data(self) -> str:
-        """The request as one word of the shell."""
+        """Returns the request as one word of the shell."""
         text = json.dumps(self.request, ensure_ascii=False)
         return "'" + text.replace(_BEGIN, "'\"$").replace(_END, "\"'") + "'"
 
 
 def parse(line: str) -> Call | None:
-    """`None` for a line that makes no call by REST."""
+    """Returns the call of a line; `None` for a line without a REST call."""
     if not (found := _LINE.search(line)):
         return None
     options = _OPTION.findall(found["before"] + found["after"])
@@ -50,14 +50,14 @@ def parse(line: str) -> Call | None:
         name, _, value = pair.partition("=")
         _set(request, name, int(value) if value.isdigit() else unquote(value))
     if has_body:
-        # A number may be a variable, too.
+        # A variable may also replace a number.
         quoted = re.sub(rf"(?<=[:\[] )({_BEGIN}\w+{_END})", r'"\1"', bodies[0])
         request |= json.loads(quoted)
     return Call(found["listener"], rpc, request)
 
 
 def _text(word: str) -> str:
-    """What the shell makes of a word, but for its variables."""
+    """Returns a word after the shell's expansion, except for variables."""
     text = ""
     for single, double, bare in re.findall(r"'([^']*)'|\"([^\"]*)\"|([^'\"]+)", word):
         text += single or re.sub(r"\$\{?(\w+)\}?", rf"{_BEGIN}\1{_END}", double or bare)
@@ -72,7 +72,7 @@ def _set(request: dict, name: str, value) -> None:
 
 
 def _route(method: str, path: str) -> tuple[str, dict]:
-    """The RPC of a request, and the fields that its path has."""
+    """Returns the RPC of a request, and the fields in its path."""
     for line in ROUTES.read_text().splitlines():
         verb, template, rpc = line.split()[:3]
         fields = {}

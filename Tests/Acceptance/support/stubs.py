@@ -10,7 +10,7 @@ import grpc
 from google.protobuf import descriptor_pb2
 from grpc_tools import protoc
 
-#: The gateway's own files.
+#: The gateway's .proto files.
 PROTOS = Path(__file__).resolve().parents[3] / "protos"
 #: The name of each proto package's messages and stubs: `stubs.auth.LoginRequest`.
 PACKAGES = {
@@ -60,7 +60,7 @@ def _protoc(protos: Path, *arguments: str) -> None:
     paths = (path.relative_to(protos) for path in protos.rglob("*.proto"))
     files = sorted(str(path) for path in paths if path.parts[0] != "google")
     well_known = str(resources.files("grpc_tools") / "_proto")
-    # Files elsewhere import the annotations, which lie among the gateway's own.
+    # Files in other directories import the annotations, which are in this one.
     includes = [f"-I{path}" for path in (well_known, protos, PROTOS)]
     status = protoc.main(["protoc", *includes, *arguments, *files])
     if status != 0:

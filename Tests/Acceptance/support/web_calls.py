@@ -1,4 +1,4 @@
-"""The same call by REST and by Connect, on one connection to the web listener."""
+"""Makes the same call by REST and by Connect, on one connection to the web listener."""
 
 import http.client
 import json
@@ -12,7 +12,7 @@ GET_OBJECT = "/archebase.data_gateway.v1.ObjectManagementService/GetObject"
 
 
 class WebCalls:
-    """GetObject of one small object, by either protocol."""
+    """Calls GetObject for one small object, with either protocol."""
 
     def __init__(self, gateway: Gateway, user: User):
         upload = completed(Fleet.create(user).uploader(), content(1000))

@@ -1,4 +1,4 @@
-"""alibabacloud-oss-v2."""
+"""Runs the operations with alibabacloud-oss-v2."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""boto3: transfer manager, resources, presigned requests."""
+"""Runs the operations with boto3: transfer manager, resources, presigned requests."""
 
 import urllib.request
 from pathlib import Path

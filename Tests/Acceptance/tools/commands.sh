@@ -1,5 +1,5 @@
 #!/bin/bash
-# The command lines: commands.sh TOOL runs each operation of a tool and prints a line for each, as operations.py does.
+# Runs the operations of a command-line tool: commands.sh TOOL prints a line for each, in the format of operations.py.
 set -u
 tool=$1
 host=${STORE_ENDPOINT#*//}

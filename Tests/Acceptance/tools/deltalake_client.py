@@ -1,4 +1,4 @@
-"""deltalake: commits by conditional writes, without a lock table."""
+"""Runs the operations with deltalake: commits by conditional writes, without a lock table."""
 
 import pyarrow as pa
 from deltalake import DeltaTable, write_deltalake

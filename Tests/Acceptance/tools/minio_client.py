@@ -1,4 +1,4 @@
-"""minio-py, without a region."""
+"""Runs the operations with minio-py, without a region."""
 
 import io
 import urllib.request

@@ -1,4 +1,4 @@
-"""obstore, of the Rust crate object_store."""
+"""Runs the operations with obstore, the Python package of the Rust crate object_store."""
 
 import urllib.request
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""opendal: the services s3 and oss."""
+"""Runs the operations with opendal: the services s3 and oss."""
 
 import opendal
 from operations import BUCKET, ENDPOINT, KEY, REGION, SECRET, content, operation

@@ -1,6 +1,6 @@
-"""What every program here has in common: the place of the store, and how it tells what passed.
+"""The common parts of the programs in this directory: the store's endpoint and the report.
 
-A program prints a line `PASS name` or `FAIL name: reason` for each operation, and goes on after a failure.
+A program prints a line `PASS name` or `FAIL name: reason` for each operation, and continues after a failure.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""oss2 with signatures of versions 1 and 4."""
+"""Runs the operations with oss2, with signatures of versions 1 and 4."""
 
 import urllib.request
 from pathlib import Path

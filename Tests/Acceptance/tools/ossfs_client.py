@@ -1,4 +1,4 @@
-"""ossfs."""
+"""Runs the operations with ossfs."""
 
 import ossfs
 from operations import BUCKET, ENDPOINT, FOLDER, KEY, SECRET, content, operation

@@ -1,4 +1,4 @@
-"""polars: parquet by globs."""
+"""Runs the operations with polars: parquet files by patterns."""
 
 import polars as pl
 from operations import BUCKET, ENDPOINT, KEY, REGION, SECRET, operation

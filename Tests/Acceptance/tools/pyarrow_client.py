@@ -1,4 +1,4 @@
-"""pyarrow: files and datasets."""
+"""Runs the operations with pyarrow: files and datasets."""
 
 import pyarrow as pa
 import pyarrow.dataset as ds

@@ -1,4 +1,4 @@
-"""s3fs."""
+"""Runs the operations with s3fs."""
 
 import urllib.request
 

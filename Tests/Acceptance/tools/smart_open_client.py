@@ -1,4 +1,4 @@
-"""smart_open."""
+"""Runs the operations with smart_open."""
 
 import boto3
 from botocore.config import Config

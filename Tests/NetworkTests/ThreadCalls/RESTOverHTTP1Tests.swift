@@ -9,7 +9,7 @@ import ThreadCalls
 import Wire
 import WireTesting
 
-/// REST over HTTP/1.1, by a client that sees where a response ends.
+/// Tests REST over HTTP/1.1, with a client that detects the end of a response.
 @Suite(.timeLimited) struct RESTOverHTTP1Tests {
     private func withDaemon(_ body: (HTTPDaemon) throws -> Void) throws {
         var router = Router()
@@ -45,7 +45,7 @@ import WireTesting
         "\(method) \(path) HTTP/1.1\r\nHost: h\r\n\r\n"
     }
 
-    /// A failure after the header section: the connection is closed without the last chunk, however much went before.
+    /// After an error in the body, the connection is closed without the last chunk, independent of the amount sent before.
     @Test(arguments: [1, 20]) func failedStreamHasNoLastChunk(pieces: Int) throws {
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)
@@ -72,7 +72,7 @@ import WireTesting
         }
     }
 
-    /// A body in pieces may be longer than a message may be.
+    /// A body in pieces may be longer than the largest message.
     @Test func longBodyIsTakenInPieces() throws {
         try withDaemon { daemon in
             let client = try RawConnection(port: daemon.port)

@@ -5,7 +5,7 @@ import Testing
 @testable import StoreProtocol
 
 @Suite(.timeLimited) struct RequestRulesTests {
-    /// One request, of its own operation, that names what a rule is about.
+    /// A request of a rule's operation that uses the rule's name.
     private struct Case {
         let method: String
         let query: String
@@ -36,7 +36,7 @@ import Testing
         rule.name.hasSuffix("*") ? rule.name.dropLast() + "example" : rule.name
     }
 
-    /// Every line of a table does what it says, in a field and in the query of a presigned URL.
+    /// Checks each rule of a table, with a field and with the query of a presigned URL.
     private func eachRuleHolds(_ rules: RequestRules) throws {
         for rule in rules.rules {
             let name = Self.name(rule)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// A longer name has a line of its own beside the one of its beginning.
+    /// The rule of a full name takes precedence over that of its beginning.
     @Test func exactNamesGoBeforeBeginnings() {
         #expect(RequestRules.s3.rule(for: "x-amz-checksum-mode")?.name == "x-amz-checksum-mode")
         #expect(RequestRules.s3.rule(for: "x-amz-checksum-crc32")?.name == "x-amz-checksum-*")

@@ -69,7 +69,7 @@ struct Facts {
             uploads: Int64(attempts.count { $0.state == .current && !$0.isSwept }))
     }
 
-    // MARK: queries
+    // MARK: Queries
 
     private static let ofDevice = """
         SELECT u.id FROM uploads u JOIN logical_uploads l ON l.id = u.logical_id WHERE l.device_id = $1

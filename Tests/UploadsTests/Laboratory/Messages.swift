@@ -94,7 +94,7 @@ struct Message {
     var content: Content
 }
 
-// MARK: as the trace shows them
+// MARK: Text in the trace
 
 extension Call: CustomStringConvertible {
     var description: String {

@@ -23,7 +23,7 @@ struct Rules {
     /// The data files whose bytes were compared.
     private var compared: Set<String> = []
 
-    // MARK: what is told
+    // MARK: Events
 
     /// - Throws: `Violation` for a call that the device must not make with its knowledge.
     func sent(_ call: Call) throws {
@@ -57,7 +57,7 @@ struct Rules {
         }
     }
 
-    // MARK: what is there
+    // MARK: Stored state
 
     /// - Parameters:
     ///   - before: the facts before the last step.

@@ -69,7 +69,7 @@ struct SimulatedDevice {
     var logicalID: String? { (try? Self.replay(journal))?.logicalID }
     var waiting: [Int] { run?.waiting.keys.sorted() ?? [] }
 
-    // MARK: its life
+    // MARK: Life cycle
 
     /// Begins an upload, or continues the one in the journal.
     mutating func start(key: String) throws {
@@ -110,7 +110,7 @@ struct SimulatedDevice {
         journal.append(event)
     }
 
-    // MARK: sending
+    // MARK: Sending
 
     /// Returns the next call; `nil` if the device waits.
     mutating func nextCall() throws -> Ask? {
@@ -201,7 +201,7 @@ struct SimulatedDevice {
         }
     }
 
-    // MARK: receiving
+    // MARK: Receiving
 
     /// - Returns: the call of the reply; `nil` if no call waits for it any more.
     mutating func receive(_ reply: Reply, to number: Int) throws -> Call? {

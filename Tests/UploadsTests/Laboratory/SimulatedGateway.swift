@@ -58,7 +58,7 @@ final class SimulatedGateway {
         _ = try await store.sweepRemovals()
     }
 
-    // MARK: requests
+    // MARK: Requests
 
     func answer(_ request: Request) async -> Reply {
         do {
@@ -165,7 +165,7 @@ final class SimulatedGateway {
         }
     }
 
-    // MARK: what the store's server does with a header and a body
+    // MARK: Requests to the store
 
     private var policy: StoreAccessPolicy {
         StoreAccessPolicy(

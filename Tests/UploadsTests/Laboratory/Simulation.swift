@@ -61,7 +61,7 @@ final class Simulation {
         try await outlive()
     }
 
-    // MARK: what happens
+    // MARK: Steps
 
     private func pick() -> Event {
         let weights = Event.allCases.map(weight)
@@ -233,7 +233,7 @@ final class Simulation {
 
     private func note(_ text: String) { trace.append(text) }
 
-    // MARK: how it ends
+    // MARK: End of a run
 
     /// Runs without faults until the upload has completed.
     private func settle() async throws {

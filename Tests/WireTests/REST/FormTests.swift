@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func delimiterWithinAPartEndsIt() throws {
-        // What follows a delimiter is no end of a line: the form is malformed, and not read in another way.
+        // The text after the delimiter is not the end of a line: the form is malformed, and not interpreted in another way.
         let body = Array("--x\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--xy\r\n--x--".utf8)
         #expect(throws: FormError.self) { try MultipartForm.parse(body, boundary: Array("x".utf8)) }
     }

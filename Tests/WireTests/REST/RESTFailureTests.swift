@@ -5,7 +5,7 @@ import Testing
 @testable import Protobuf
 @testable import REST
 
-/// The five shapes of a failure.
+/// Tests the five shapes of an error.
 @Suite(.timeLimited) struct RESTFailureTests {
     private let failure = RESTFailure(
         .notFound, "there is no \"a\"", reason: "NO_SUCH_DEVICE", domain: "test", retryAfterMilliseconds: 1500)

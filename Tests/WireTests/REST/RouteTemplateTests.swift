@@ -5,7 +5,7 @@ import WireTesting
 @testable import Protobuf
 @testable import REST
 
-/// Path templates, and the paths that match them.
+/// Tests path templates, and the matching of paths.
 @Suite(.timeLimited) struct RouteTemplateTests {
     @Test func templateHasSegmentsVariablesAndVerb() throws {
         let template = try RouteTemplate(parsing: "/v1/{a.b=devices/*}/x/{c}:enable")
@@ -35,7 +35,7 @@ import WireTesting
         #expect(error.rule.contains(rule))
     }
 
-    /// Template → path → match gives the values again, for templates and values of every kind.
+    /// A path expanded from a template matches it with the same values, for templates and values of every kind.
     @Test func expandedTemplateMatchesWithTheSameValues() throws {
         var generator = SeededGenerator(seed: 20)
         let alphabet = Array("ab/%:.~+ é\u{0}".utf8)
@@ -100,7 +100,7 @@ import WireTesting
     }
 }
 
-/// A generator whose numbers are the same in every run.
+/// A generator with the same numbers in every run.
 private struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -33,7 +33,7 @@ struct Comparison<Ours: Wire.Message, Peer: SwiftProtobuf.Message> {
             peer: { try Peer(serializedBytes: bytes).unknownFields.data.count })
     }
 
-    /// The two take turns, and the median of the rounds is used, so that other work on the machine affects both.
+    /// Both take turns, and the median of the rounds is used, so that other work on the machine affects both.
     private func compare(_ direction: String, ours: () throws -> Int, peer: () throws -> Int) throws {
         var times: (ours: [Double], peer: [Double]) = ([], [])
         for _ in 0..<31 {

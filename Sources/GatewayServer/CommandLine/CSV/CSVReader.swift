@@ -1,19 +1,19 @@
 /// A line of a CSV file.
 package struct CSVRecord: Sendable, Hashable {
-    /// Where it begins, counted from 1; a quoted field may go over several lines.
+    /// The number of its first line, from 1; a quoted field may extend over several lines.
     package let line: Int
     package let fields: [String]
 }
 
-/// Why a text is no CSV.
+/// A syntax error in a CSV text.
 package struct CSVError: Error, Hashable {
     package let line: Int
-    /// Without a full stop.
+    /// The reason, without a full stop.
     package let message: String
 }
 
-/// Reads CSV as RFC 4180 has it, section 2, and as spreadsheets write it: with a byte order mark, with lines that end in a
-/// line feed alone, with or without an end of the last line. Empty lines are passed over. UTF-8 only.
+/// Reads CSV in the format of RFC 4180, section 2, and of spreadsheets: with a byte order mark, with line feeds as line ends, with
+/// or without a final line end. Empty lines are skipped. UTF-8 only.
 package struct CSVReader {
     private enum Byte {
         static let quote = UInt8(ascii: "\"")
@@ -33,7 +33,7 @@ package struct CSVReader {
         position = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
     }
 
-    /// `nil` at the end.
+    /// Returns the next record; `nil` at the end.
     package mutating func next() throws(CSVError) -> CSVRecord? {
         while let record = try record() {
             if record.fields != [""] { return record }
@@ -59,7 +59,8 @@ package struct CSVReader {
         return text
     }
 
-    /// Up to the comma or the line's end. A quote within is taken as it stands: a field is quoted from its beginning, or not.
+    /// Reads to the comma or the end of the line. A quotation mark inside is an ordinary character: a field is quoted from its
+    /// beginning, or not at all.
     private mutating func bare() -> [UInt8] {
         let start = position
         while let byte = peek, byte != Byte.comma, byte != Byte.lineFeed, byte != Byte.carriageReturn { position += 1 }

@@ -1,4 +1,4 @@
-/// Writes CSV as RFC 4180 has it, but for the lines' ends, which are line feeds.
+/// Writes CSV in the format of RFC 4180, but with line feeds as line ends.
 package enum CSVWriter {
     package static func text(_ records: [[String]]) -> String {
         records.map { $0.map(field).joined(separator: ",") }.joined(separator: "\n")

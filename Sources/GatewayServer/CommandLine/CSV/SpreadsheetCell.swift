@@ -1,8 +1,7 @@
-/// A cell of a table as a spreadsheet may be given it.
+/// A cell's text in a form that is safe for spreadsheets.
 ///
-/// One that begins with `= + - @`, a tab or a carriage return would be a formula there, and run (OWASP, "CSV Injection"), so
-/// an apostrophe goes before it; one that begins with apostrophes and goes on like that gets one more. What is read is so
-/// what was written.
+/// A text that begins with `= + - @`, a tab or a carriage return would be executed as a formula (OWASP, "CSV Injection"), so an
+/// apostrophe is put before it; a text of such a form after leading apostrophes gets one more. Reading reverses this exactly.
 package enum SpreadsheetCell {
     package static func cell(of text: String) -> String { isFormulaBehindApostrophes(text) ? "'" + text : text }
 

@@ -1,15 +1,15 @@
 import CQRencode
 
-/// A QR code (ISO/IEC 18004) of a text in bytes, level L: a screen has no scratches, and a terminal few lines.
+/// A QR code (ISO/IEC 18004) of a text in byte mode, level L: a screen needs no error correction, and a terminal has few lines.
 package struct QRCode {
-    /// Light around the symbol, in modules; the standard wants four.
+    /// The light margin around the symbol, in modules; the standard requires four.
     private static let margin = 4
 
     private let width: Int
-    /// Row by row.
+    /// The modules, row by row.
     private let isDark: [Bool]
 
-    /// - Throws: where the text is empty or longer than 2953 bytes.
+    /// - Throws: if the text is empty or longer than 2953 bytes.
     package init(_ text: String) throws(ClientFailure) {
         let bytes = Array(text.utf8)
         guard let code = QRcode_encodeData(Int32(clamping: bytes.count), bytes, 0, QR_ECLEVEL_L) else {
@@ -20,7 +20,7 @@ package struct QRCode {
         isDark = UnsafeBufferPointer(start: code.pointee.data, count: width * width).map { $0 & 1 == 1 }
     }
 
-    /// Lines of half blocks, two rows of modules in each, black on white whatever the terminal's colours are.
+    /// The symbol in lines of half blocks, two rows of modules in each, black on white independent of the terminal's colours.
     package var terminalText: String {
         let columns = -Self.margin..<width + Self.margin
         return stride(from: -Self.margin, to: width + Self.margin, by: 2).map { row in

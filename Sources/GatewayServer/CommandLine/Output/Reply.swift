@@ -1,10 +1,10 @@
 import Basics
 
-/// What a command answers: for programs, and for people.
+/// The output of a command: for programs, and for people.
 package struct Reply: Sendable {
     package let json: JSONValue
     package let text: String
-    /// A list's rows, for other forms than the usual table.
+    /// The rows of a list, for the other forms of output.
     private var list: (rows: [[ResourceField]], columns: [String])?
 
     package init(json: JSONValue, text: String) {
@@ -12,7 +12,7 @@ package struct Reply: Sendable {
         self.text = text
     }
 
-    /// One resource: a line for each field that says something.
+    /// The output for one resource: a line for each field with a text.
     package init(_ resource: some Resource) {
         let lines = resource.fields.filter { !$0.text.isEmpty }
             .map { ["\($0.heading):", $0.text] }
@@ -20,12 +20,12 @@ package struct Reply: Sendable {
         list = ([resource.fields], resource.fields.map(\.name))
     }
 
-    /// A list: a row for each resource.
+    /// The output for a list: a row for each resource.
     ///
     /// - Parameters:
     ///   - name: the repeated field's name, e.g. `device_suites`.
-    ///   - things: what there is none of, for people, where that is not the field's name.
-    ///   - wholeTexts: what people read in the place of the table.
+    ///   - things: the plural for the text of an empty list, if it is not the field's name.
+    ///   - wholeTexts: the text for people instead of the table.
     package init<R: Resource>(
         _ name: String, _ resources: [R], things: String? = nil, wholeTexts: String? = nil
     ) {
@@ -39,9 +39,9 @@ package struct Reply: Sendable {
         }
     }
 
-    /// The form that the options ask for.
+    /// Returns the output in the form of the options.
     ///
-    /// - Throws: where the reply is no list, or a column is unknown.
+    /// - Throws: if the reply is not a list, or a column is unknown.
     package func text(as options: OutputOptions) throws(ClientFailure) -> String {
         guard options.format != nil || options.columns != nil else { return text }
         if options.format == .json { return json.text }
@@ -73,7 +73,7 @@ package struct Reply: Sendable {
         return TextLayout.table([header] + cells)
     }
 
-    /// The value for a spreadsheet: numbers as they are, not with units.
+    /// Returns the value for a spreadsheet: numbers without units.
     private static func cell(_ field: ResourceField?) -> String {
         switch field?.json {
         case .number(let number): "\(number)"
@@ -83,13 +83,13 @@ package struct Reply: Sendable {
     }
 }
 
-/// How a list is printed.
+/// The options for the form of a list.
 package struct OutputOptions: Sendable {
     package enum Format: String, ArgumentChoice, Sendable {
         case table, wide, json, csv
     }
 
-    /// Names of fields, separated by commas.
+    /// The names of fields, separated by commas.
     package struct Columns: ArgumentValue, Hashable, Sendable {
         package let names: [String]
 

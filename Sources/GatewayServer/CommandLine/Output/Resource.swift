@@ -1,8 +1,8 @@
 import Basics
 
-/// Something of the gateway's that commands show.
+/// A resource of the gateway that commands show.
 package protocol Resource: Sendable {
-    /// All its fields in the order of its message.
+    /// All its fields, in the order of its message.
     var fields: [ResourceField] { get }
     /// The names of the fields that a list shows.
     static var columns: [String] { get }
@@ -12,9 +12,9 @@ package protocol Resource: Sendable {
 package struct ResourceField: Sendable {
     package let name: String
     package let json: JSONValue
-    /// Empty where there is nothing to say.
+    /// The text for people; empty for a field that is not shown.
     package let text: String
-    /// The field's name for people, e.g. `size` for `size_bytes` where the text has its unit.
+    /// The field's name for people, e.g. `size` for `size_bytes` if the text has a unit.
     package let heading: String
 
     package init(name: String, json: JSONValue, text: String, heading: String? = nil) {
@@ -24,25 +24,25 @@ package struct ResourceField: Sendable {
         self.heading = (heading ?? name).replacing("_", with: " ")
     }
 
-    /// A number of bytes, which people read with a unit.
+    /// A number of bytes, shown to people with a unit.
     package static func size(_ name: String, _ bytes: Int64) -> ResourceField {
         ResourceField(
             name: name, json: .number(bytes), text: ByteCount.text(bytes), heading: name.replacing("_bytes", with: ""))
     }
 
-    /// Seconds since 1970, which people read as RFC 3339 in UTC; 0 shows as nothing.
+    /// A time in seconds since 1970, shown to people as RFC 3339 in UTC; 0 as an empty text.
     package static func unixTime(_ name: String, _ seconds: Int64) -> ResourceField {
         ResourceField(
             name: name, json: .number(seconds), text: seconds == 0 ? "" : RFC3339.text(UnixTime(seconds: seconds)),
             heading: name.replacing("_at_unix", with: ""))
     }
 
-    /// - Parameter text: what people read, where that is not the text itself.
+    /// - Parameter text: the text for people, if it differs.
     package static func text(_ name: String, _ value: String, shownAs text: String? = nil) -> ResourceField {
         ResourceField(name: name, json: .string(value), text: text ?? value)
     }
 
-    /// - Parameter text: what people read, where that is not the number itself; 0 shows as nothing.
+    /// - Parameter text: the text for people, if it is not the number; by default, 0 is an empty text.
     package static func number(_ name: String, _ value: Int64, shownAs text: String? = nil) -> ResourceField {
         ResourceField(name: name, json: .number(value), text: text ?? (value == 0 ? "" : "\(value)"))
     }

@@ -2,7 +2,7 @@ import Foundation
 import Proto
 
 extension ResourceField {
-    /// RFC 3339 in UTC; `null` where the time is not known.
+    /// A time as RFC 3339 in UTC; `null` if it is not known.
     package static func time(_ name: String, _ value: Timestamp?) -> ResourceField {
         guard let value else { return ResourceField(name: name, json: .null, text: "") }
         return ResourceField(name: name, json: .string(value.rfc3339()), text: value.rfc3339(withFraction: false))
@@ -10,9 +10,10 @@ extension ResourceField {
 }
 
 extension Timestamp {
-    /// `2026-11-21T14:57:10.25Z`; a fraction has no trailing zeros.
+    /// Returns e.g. `2026-11-21T14:57:10.25Z`; a fraction has no trailing zeros.
     ///
-    /// Before the Gregorian calendar's first day, 1582-10-15, and after the year 9999 the nearest time within.
+    /// Times before the Gregorian calendar's first day, 1582-10-15, and after the year 9999 are replaced by the nearest one in that
+    /// range.
     func rfc3339(withFraction: Bool = true) -> String {
         let whole = min(max(seconds, -12_219_292_800), 253_402_300_799)
         let date = Date(timeIntervalSince1970: TimeInterval(whole)).formatted(.iso8601)

@@ -4,7 +4,7 @@ import Proto
 
 /// `data-gateway audit`
 ///
-/// Unlike other lists it prints as it reads: a log can be longer than memory, and with `--follow` it has no end.
+/// Unlike other lists, it is printed while it is read: a log can be larger than memory, and with `--follow` it has no end.
 struct AuditLog: Command {
     static let name = "audit"
     static let summary = "Show the audit log: who did what to which resource"
@@ -24,7 +24,7 @@ struct AuditLog: Command {
     }
 
     private static let pageSize: Int32 = 500
-    /// Between two looks at the end of the log.
+    /// The interval for polling the end of the log.
     private static let interval = Duration.seconds(1)
 
     var since = PastTime.ago(seconds: 86_400)
@@ -60,7 +60,7 @@ extension AuditLine: Resource {
         ]
     }
 
-    /// On one line, without a table's widths: what comes next is not known.
+    /// The line's text, without the column widths of a table, because later lines are not known.
     fileprivate var text: String {
         let words = Self.columns.compactMap { column in fields.first { $0.name == column }?.text }
         return TextLayout.printable((words.map { $0.isEmpty ? "-" : $0 } + ids).joined(separator: "  "))

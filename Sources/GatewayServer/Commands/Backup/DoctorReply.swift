@@ -3,10 +3,10 @@ import Basics
 import CommandLineInterface
 import Foundation
 
-/// What the doctor found and did, for programs and for people.
+/// The findings and repairs of the doctor, for programs and for people.
 struct DoctorReply {
     struct Treatment {
-        /// Nil where it was not asked for.
+        /// `nil` if it was not requested.
         var quarantined: Int?
         var readopted: [Doctor.RepairResult] = []
         var deleted: [Doctor.RepairResult] = []

@@ -3,9 +3,9 @@ import CommandLineInterface
 import Crypto
 import Foundation
 
-/// The passphrase of an archive: never as an argument, which every user of the machine could see.
+/// Reads the passphrase of an archive: never an argument, which every user of the machine could see.
 enum Passphrase {
-    /// The first line of a file; nil where none is named.
+    /// Returns the first line of a file; `nil` without a path.
     static func read(_ path: String?) throws(ClientFailure) -> Secret? {
         guard let path else { return nil }
         guard let bytes = try? PrivateFile.read(path) else {

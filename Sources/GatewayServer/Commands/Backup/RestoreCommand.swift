@@ -84,7 +84,7 @@ extension Tally {
         ])
     }
 
-    /// A line that says how many there are, and one for each that is named; none where there are none.
+    /// Returns a line with the number, and one for each listed name; none if the number is 0.
     func lines(_ title: String) -> [String] {
         guard count > 0 else { return [] }
         return ["\(title): \(count)"] + first.map { "  \($0)" } + (count > first.count ? ["  …"] : [])

@@ -1,9 +1,9 @@
 import CommandLineInterface
 
-/// A command that is calls to a running gateway, in the name of who is signed in.
+/// A command that calls a running gateway as the signed-in user.
 protocol ClientCommand: Command {
     var connection: ConnectionOptions { get set }
-    /// Which listener of the gateway has the calls; default: admin.
+    /// The listener of the gateway that has the calls; default: admin.
     static var listener: CommandListener { get }
 
     func call(_ gateway: SignedInConnection) async throws -> Reply
@@ -12,7 +12,7 @@ protocol ClientCommand: Command {
 extension ClientCommand {
     static var listener: CommandListener { .admin }
 
-    /// The parameters that all of them have; they stand behind the command's own.
+    /// The common parameters of all such commands; they follow the command's own.
     static var connectionParameters: [Parameter<Self>] {
         ConnectionOptions.parameters(of: listener).map { $0.at(\.connection) }
             + OutputOptions.parameters.map { $0.at(\.connection.output) }

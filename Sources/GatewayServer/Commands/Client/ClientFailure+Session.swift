@@ -9,9 +9,9 @@ extension ClientFailure {
 }
 
 extension Optional {
-    /// What a reply must hold.
+    /// Returns the value of a required field.
     ///
-    /// - Parameter name: the field.
+    /// - Parameter name: the field, for the message.
     func present(_ name: String) throws(ClientFailure) -> Wrapped {
         guard let self else { throw ClientFailure("the gateway's reply has no \(name)") }
         return self

@@ -1,12 +1,12 @@
 import CommandLineInterface
 import HTTPTypes
 
-/// What every command says about its way to the gateway, and about its output.
+/// The options for the connection and the output that every such command has.
 struct ConnectionOptions: Sendable {
     var server: PeerAddress?
     var organization: OrganizationArgument?
     var json = false
-    /// The form of lists, for commands that print some.
+    /// The form of lists, for commands that print them.
     var output = OutputOptions()
 
     static func parameters(of listener: CommandListener) -> [Parameter<Self>] {
@@ -20,7 +20,7 @@ struct ConnectionOptions: Sendable {
     }
 }
 
-/// A listener that commands of a signed-in user go to.
+/// A listener for the commands of a signed-in user.
 enum CommandListener: Sendable {
     case admin
     case gateway

@@ -3,11 +3,11 @@ import CommandLineInterface
 import DeviceCommands
 import Foundation
 
-/// The name of a context: one of several gateways, or of several users at one.
+/// The name of a context: a gateway and a user, of several.
 struct ContextName: ArgumentValue, Hashable, Sendable {
-    /// The context that is there without anybody's doing.
+    /// The context that always exists.
     static let standard = ContextName(valid: "default")
-    /// Names the context of one command, whatever is selected.
+    /// The environment variable with the context of one command, which overrides the selected one.
     static let variable = "DATA_GATEWAY_CONTEXT"
     private static let longest = 64
 
@@ -29,7 +29,7 @@ struct ContextName: ArgumentValue, Hashable, Sendable {
     }
 }
 
-/// The contexts of this machine's user: a session file each, and which one is selected.
+/// The contexts of this machine's user: a session file each, and the selected one.
 struct Contexts: Sendable {
     private let folder: String
     private let environment: CommandEnvironment
@@ -41,7 +41,7 @@ struct Contexts: Sendable {
 
     private var selectionPath: String { folder + "/context" }
 
-    /// The variable's, else the one that was selected, else the standard one.
+    /// Returns the context of the variable, or the selected one, or the default.
     func current() throws(ClientFailure) -> ContextName {
         if let text = environment[ContextName.variable] {
             do throws(ArgumentProblem) {
@@ -69,7 +69,7 @@ struct Contexts: Sendable {
         SessionFile(path: name == .standard ? "\(folder)/session.json" : "\(folder)/contexts/\(name.text).json")
     }
 
-    /// The standard one, and those that were added, by name.
+    /// Returns the default context and those that were added, sorted by name.
     func all() throws(ClientFailure) -> [ContextName] {
         let names: [String]
         do {

@@ -4,14 +4,14 @@ import HTTPTypes
 import Sockets
 import Wire
 
-/// A connection to one listener of a gateway; calls that fail say so for people.
+/// A connection to one listener of a gateway; failures of calls have messages for people.
 struct GatewayConnection: CallTransport {
     private static let callTimeout = Duration.seconds(30)
 
     let server: PeerAddress
     private let channel: RPCChannel
 
-    /// - Throws: `ClientFailure` where nobody answers.
+    /// - Throws: `ClientFailure` if the gateway cannot be reached.
     init(to server: PeerAddress, on loop: EventLoop, in environment: CommandEnvironment) async throws {
         self.server = server
         do {

@@ -1,4 +1,4 @@
-/// The samples of a page of metrics in the text format of Prometheus.
+/// The samples of a metrics page in the text format of Prometheus.
 struct MetricsText {
     private var samples: [(name: String, labels: String, value: Double)] = []
 
@@ -13,13 +13,13 @@ struct MetricsText {
         }
     }
 
-    /// The sum of a metric's samples; `nil` where it has none.
+    /// Returns the sum of a metric's samples; `nil` if it has none.
     func sum(_ name: String) -> Double? {
         let values = samples.filter { $0.name == name }.map(\.value)
         return values.isEmpty ? nil : values.reduce(0, +)
     }
 
-    /// The value of a label that a metric's first sample has.
+    /// Returns the value of a label of a metric's first sample.
     func label(_ label: String, of name: String) -> String? {
         guard let labels = samples.first(where: { $0.name == name })?.labels,
             let start = labels.firstRange(of: "\(label)=\"")?.upperBound,

@@ -1,6 +1,6 @@
 import CommandLineInterface
 
-/// The name of an organization, which travels as metadata: what cannot, is refused before the call.
+/// The name of an organization, which is sent as metadata: an unsuitable text is refused before the call.
 struct OrganizationArgument: ArgumentValue, Hashable, Sendable {
     let name: String
 

@@ -1,13 +1,13 @@
 import CommandLineInterface
 
-/// Lists that come page by page.
+/// Reads paginated lists.
 enum Pages {
-    /// Entries asked for at a time.
+    /// The number of entries per page.
     static let size: Int32 = 500
 
-    /// Every entry.
+    /// Returns the entries of all pages.
     ///
-    /// - Parameter page: fetches the page of a token, the first by the empty one; the last has no next token.
+    /// - Parameter page: fetches the page of a token, beginning with the empty one; the last page has no next token.
     static func all<Entry>(
         _ page: (_ token: String) async throws -> (entries: [Entry], next: String)
     ) async throws -> [Entry] {

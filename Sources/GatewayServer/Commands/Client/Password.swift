@@ -2,13 +2,13 @@ import CommandLineInterface
 import Crypto
 import Foundation
 
-/// A password that somebody hands over: never as an argument, which every user of the machine could see.
+/// Reads a password: never an argument, which every user of the machine could see.
 enum Password {
-    /// The first line of standard input, else what is typed on the terminal.
+    /// Returns the first line of standard input, or the password typed on the terminal.
     ///
     /// - Parameters:
-    ///   - fromStandardInput: `--password-stdin` was given.
-    ///   - isNew: it is typed twice, since nobody sees a slip.
+    ///   - fromStandardInput: whether `--password-stdin` was given.
+    ///   - isNew: whether it must be typed twice, because a typing error is not visible.
     static func read(fromStandardInput: Bool, prompt: String, isNew: Bool = false) throws(ClientFailure) -> Secret {
         if fromStandardInput {
             guard let line = readLine(), !line.isEmpty else {
@@ -27,7 +27,7 @@ enum Password {
     }
 }
 
-/// The terminal that the process belongs to, whatever standard input is.
+/// The controlling terminal of the process, independent of standard input.
 final class Terminal {
     private let descriptor: Int32
 
@@ -43,7 +43,8 @@ final class Terminal {
         close(descriptor)
     }
 
-    /// A line that is not shown. Read byte by byte, so that Ctrl-C ends the command only when the terminal is as it was.
+    /// Returns a line that is typed without echo. It reads byte by byte, so that Ctrl-C ends the command only after the terminal's
+    /// mode is restored.
     func readHidden(_ prompt: String) throws(ClientFailure) -> Secret {
         var usual = termios()
         guard tcgetattr(descriptor, &usual) == 0 else { throw unusable() }
@@ -69,7 +70,7 @@ final class Terminal {
         }
     }
 
-    /// Whether the person says yes; anything else is no.
+    /// Whether the user answers yes; anything else means no.
     func confirms(_ question: String) -> Bool {
         show("\(TextLayout.printable(question)) [y/N] ")
         var answer: [UInt8] = []
@@ -78,7 +79,7 @@ final class Terminal {
         return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
     }
 
-    /// The last scalar of UTF-8: its continuation bytes, and the byte before them.
+    /// Removes the last scalar of UTF-8: its continuation bytes, and the byte before them.
     private static func removeLastCharacter(_ line: inout [UInt8]) {
         while let last = line.popLast(), last & 0xC0 == 0x80 {}
     }

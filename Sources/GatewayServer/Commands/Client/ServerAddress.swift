@@ -3,13 +3,13 @@ import Configuration
 import HTTPTypes
 import Sockets
 
-/// Where commands find the gateway when their options do not say.
+/// The address of the gateway for commands.
 enum ServerAddress {
     static let authVariable = "DATA_GATEWAY_AUTH"
     static let adminVariable = "DATA_GATEWAY_ADMIN"
     static let gatewayVariable = "DATA_GATEWAY_GATEWAY"
 
-    /// The auth listener: option, environment, last session, this machine.
+    /// The auth listener: from the option, the environment, the last session, or the default on this machine.
     static func auth(
         _ option: PeerAddress?, _ environment: CommandEnvironment, _ session: SignedInSession?
     ) throws(ClientFailure) -> PeerAddress {
@@ -18,7 +18,8 @@ enum ServerAddress {
         return try variable(authVariable, environment) ?? remembered ?? standard(.auth)
     }
 
-    /// A listener for a user's commands: option, environment, session, or its usual port where the session is from.
+    /// A listener for a user's commands: from the option, the environment, the session, or the default port on the host of the
+    /// session.
     static func of(
         _ listener: CommandListener, _ option: PeerAddress?, _ environment: CommandEnvironment,
         _ session: SignedInSession
@@ -34,7 +35,7 @@ enum ServerAddress {
         }
     }
 
-    /// The admin listener, where option or environment name one.
+    /// The admin listener, if the option or the environment defines one.
     static func chosenAdmin(
         _ option: PeerAddress?, _ environment: CommandEnvironment
     ) throws(ClientFailure) -> PeerAddress? {

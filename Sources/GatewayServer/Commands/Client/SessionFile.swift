@@ -2,17 +2,17 @@ import Basics
 import CommandLineInterface
 import Foundation
 
-/// The file that holds the session of this machine's user: nobody else may read it.
+/// The file with the session of this machine's user, readable only by the user.
 struct SessionFile: Sendable {
-    /// Names another file than the usual one.
+    /// The environment variable with another path of the file.
     static let variable = "DATA_GATEWAY_SESSION"
 
     let path: String
 
     init(path: String) { self.path = path }
 
-    /// `$DATA_GATEWAY_SESSION`, else the file of the context in `data-gateway` of `$XDG_CONFIG_HOME` or `~/.config`; that of the
-    /// standard context is `session.json`.
+    /// The path of `$DATA_GATEWAY_SESSION`, or by default the file of the context in `data-gateway` of `$XDG_CONFIG_HOME` or
+    /// `~/.config`; that of the default context is `session.json`.
     init(in environment: CommandEnvironment) throws(ClientFailure) {
         if let path = environment[Self.variable] {
             self.init(path: path)
@@ -22,9 +22,9 @@ struct SessionFile: Sendable {
         }
     }
 
-    /// The session, `nil` where nobody signed in.
+    /// Returns the session; `nil` if nobody is signed in.
     ///
-    /// - Throws: where the file is somebody else's, can be read by others, or is no session.
+    /// - Throws: if the file belongs to another user, can be read by others, or has no valid session.
     func read() throws(ClientFailure) -> SignedInSession? {
         var status = stat()
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -50,7 +50,7 @@ struct SessionFile: Sendable {
         return session
     }
 
-    /// Replaces the file in one step; its folder is made where it is missing.
+    /// Replaces the file atomically; its folder is created if it is missing.
     func write(_ session: SignedInSession) throws(ClientFailure) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -65,7 +65,7 @@ struct SessionFile: Sendable {
         }
     }
 
-    /// - Returns: whether there was one.
+    /// - Returns: whether the file existed.
     func remove() throws(ClientFailure) -> Bool {
         if unlink(path) == 0 { return true }
         if errno == ENOENT { return false }

@@ -5,9 +5,9 @@ import HTTPTypes
 import Proto
 import Wire
 
-/// A connection to one listener in the name of who is signed in.
+/// A connection to one listener, with the tokens of the signed-in user.
 ///
-/// An access token that has ended is replaced by means of the refresh token, and the session file with it.
+/// An expired access token is replaced with the refresh token, and the session file is updated.
 final class SignedInConnection: CallTransport {
     private let connection: GatewayConnection
     private let loop: EventLoop
@@ -16,7 +16,7 @@ final class SignedInConnection: CallTransport {
     private let environment: CommandEnvironment
     private let session: Lock<SignedInSession>
 
-    /// - Throws: `ClientFailure` where nobody is signed in, or the gateway is not reached.
+    /// - Throws: `ClientFailure` if nobody is signed in, or the gateway cannot be reached.
     init(
         _ options: ConnectionOptions, listener: CommandListener, in environment: CommandEnvironment
     ) async throws {
@@ -37,7 +37,7 @@ final class SignedInConnection: CallTransport {
         do {
             return try await connection.unary(method, request, options: signed(options))
         } catch let failure as ClientFailure where failure.status == .unauthenticated {
-            // The gateway ends a token early when a key of its own changes; its clock may be ahead of ours, too.
+            // The gateway ends a token early when its signing key changes; its clock may also be ahead of this machine's.
             try await refresh()
             return try await connection.unary(method, request, options: signed(options))
         }
@@ -50,7 +50,7 @@ final class SignedInConnection: CallTransport {
         try await connection.serverStreaming(method, request, options: signed(options), receive: receive)
     }
 
-    /// Where the session is from.
+    /// The auth listener that issued the session.
     var authServer: PeerAddress? { PeerAddress(session.withLock { $0.authServer }) }
 
     /// Whether the commands speak TLS.

@@ -1,11 +1,11 @@
 import Basics
 import RPC
 
-/// A signed-in user, the gateway, and the tokens: what `data-gateway login` leaves for the commands after it.
+/// The session of a signed-in user: the gateway and the tokens, stored by `data-gateway login` for later commands.
 struct SignedInSession: Codable, Sendable, Hashable {
-    /// Where the tokens come from, `HOST:PORT`.
+    /// The listener that issued the tokens, `HOST:PORT`.
     var authServer: String
-    /// Where the commands go; `nil` = the admin listener's usual port at the host of `authServer`.
+    /// The listener for the commands; `nil` = the admin listener's default port at the host of `authServer`.
     var adminServer: String?
     /// Where commands about objects go; `nil` = the gateway listener's usual port there.
     var gatewayServer: String?
@@ -14,7 +14,7 @@ struct SignedInSession: Codable, Sendable, Hashable {
     var role: String
     var accessToken: String
     var accessTokenExpiresAtUnix: Int64
-    /// Empty where the gateway gave none.
+    /// Empty if the gateway issued none.
     var refreshToken: String
     var refreshTokenExpiresAtUnix: Int64
 
@@ -31,7 +31,7 @@ struct SignedInSession: Codable, Sendable, Hashable {
         case refreshTokenExpiresAtUnix = "refresh_token_expires_at_unix"
     }
 
-    /// Whether the access token has ended, or will before a call is through.
+    /// Whether the access token has expired, or may expire during a call.
     func isOver(at time: UnixTime) -> Bool {
         accessTokenExpiresAtUnix <= time.seconds + 10
     }

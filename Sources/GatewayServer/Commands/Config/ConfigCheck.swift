@@ -25,7 +25,7 @@ struct ConfigCheck: Command {
     var json = false
 
     func run(in environment: CommandEnvironment) async -> ExitCode {
-        // What is warned about.
+        // Warnings are written to the log.
         let log = ProcessLog()
         defer { log.flush() }
         let faults = ConfigurationFaults.all(options, variables: environment.variables)

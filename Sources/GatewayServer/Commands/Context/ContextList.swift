@@ -25,7 +25,7 @@ struct ContextList: Command {
     }
 }
 
-/// A context with the session that it has.
+/// A context with its session.
 struct ContextRow: Resource {
     static let columns = ["is_selected", "name", "auth_server", "organization", "user_name"]
 

@@ -33,7 +33,7 @@ struct CopyItems: ClientCommand {
     }
 }
 
-/// A state of an item, as it is typed.
+/// A state of an item, as typed on the command line.
 enum CopyItemChoice: String, ArgumentChoice {
     case queued
     case copying

@@ -72,10 +72,10 @@ extension ResourceField {
 }
 
 extension String {
-    /// `partialFailed` as `PARTIAL_FAILED`.
+    /// Returns e.g. `PARTIAL_FAILED` for `partialFailed`.
     fileprivate var snakeCased: String { words.uppercased().replacing(" ", with: "_") }
 
-    /// `partialFailed` as `partial failed`.
+    /// Returns e.g. `partial failed` for `partialFailed`.
     fileprivate var words: String {
         map { $0.isUppercase ? " \($0.lowercased())" : String($0) }.joined()
     }

@@ -16,7 +16,7 @@ extension Device: Resource {
 }
 
 extension DeviceStatus {
-    /// What people call it, here and in `--status`.
+    /// The word for people, here and in `--status`.
     var word: String {
         switch self {
         case .unspecified: "unspecified"
@@ -27,7 +27,7 @@ extension DeviceStatus {
         }
     }
 
-    /// Its name in the `.proto` file; a number that has none is that number.
+    /// The name in the `.proto` file, or the number if it has none.
     var protoName: String {
         if case .unrecognized(let number) = self { return "\(number)" }
         return "DEVICE_STATUS_\(word.uppercased())"

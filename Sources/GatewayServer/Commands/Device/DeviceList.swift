@@ -3,7 +3,7 @@ import Proto
 
 /// `data-gateway device list`
 struct DeviceList: ClientCommand {
-    /// The states that a device can be asked for by.
+    /// The states by which devices can be filtered.
     enum Status: String, ArgumentChoice {
         case registered
         case initialized

@@ -2,9 +2,9 @@ import Proto
 import RPC
 
 extension DeviceManagementServiceClient {
-    /// All pages.
+    /// Returns the devices of all pages.
     ///
-    /// - Parameter request: which devices; its page is not looked at.
+    /// - Parameter request: the filter; its page is ignored.
     func allDevices(_ request: ListDevicesRequest = ListDevicesRequest()) async throws -> [Device] {
         try await Pages.all { token in
             var request = request
@@ -15,9 +15,9 @@ extension DeviceManagementServiceClient {
         }
     }
 
-    /// All pages.
+    /// Returns the suites of all pages.
     ///
-    /// - Parameter siteID: 0 = of every site.
+    /// - Parameter siteID: 0 = all sites.
     func allSuites(siteID: Int64 = 0) async throws -> [DeviceSuite] {
         try await Pages.all { token in
             let page = try await listDeviceSuites(

@@ -1,4 +1,4 @@
-/// The resource names that the registry's requests take, from what people type: the name, or its last part.
+/// Resource names for the registry's requests, made from the user's input: the full name, or its last part.
 enum DeviceNames {
     static func device(_ text: String) -> String { prefixed("devices/", text) }
 

@@ -114,7 +114,7 @@ struct Download: Command {
         return .success
     }
 
-    /// Several at once. The first that fails lets those that have begun end, and begins no other.
+    /// Downloads several objects at once. After the first error no other download is begun, and those in progress are finished.
     private func download(
         _ wanted: [DownloadSource.Wanted], _ source: DownloadSource, _ environment: CommandEnvironment,
         _ reporter: TransferReporter

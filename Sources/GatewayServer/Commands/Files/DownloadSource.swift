@@ -5,7 +5,7 @@ import Proto
 import StoreClient
 import Wire
 
-/// Asks the gateway for objects and their URLs, over a connection that is opened anew when it broke.
+/// Requests objects and their URLs from the gateway, over a connection that is reopened after a failure.
 actor DownloadSource {
     private let options: ConnectionOptions
     private let environment: CommandEnvironment
@@ -16,15 +16,15 @@ actor DownloadSource {
         self.environment = environment
     }
 
-    /// An object by its id, with what a list said of it.
+    /// An object's id, with its details from a list.
     struct Wanted: Sendable {
         let id: String
         var details: DataObject?
     }
 
-    /// What an argument means: an id, the name of objects, or a filter, in this order.
+    /// Returns the objects of an argument, which is an id, the name of objects, or a filter, tried in this order.
     ///
-    /// - Parameter needsDetails: objects that are named by their id are looked up, too.
+    /// - Parameter needsDetails: whether the details of objects given by id are fetched, too.
     func find(_ argument: String, needsDetails: Bool) async throws -> [Wanted] {
         try await calling { try await Self.find(argument, over: $0, needsDetails: needsDetails) }
     }
@@ -45,7 +45,7 @@ actor DownloadSource {
         return found
     }
 
-    /// File ids have 32 hexadecimal digits, ids of uploads the form of a UUID.
+    /// Whether the text is an id: file ids have 32 hexadecimal digits, ids of uploads are UUIDs.
     private static func isID(_ text: String) -> Bool {
         let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
         return digits.count == 32 && [32, 36].contains(text.utf8.count)

@@ -5,23 +5,23 @@ import HTTPClient
 import Proto
 import StoreClient
 
-/// A file as RequestDownload describes it.
+/// A file with the data of RequestDownload's response.
 struct RemoteFile: Sendable {
     let id: String
-    /// `nil` = the gateway is of a version that tells no names.
+    /// `nil` = the gateway's version does not return names.
     let name: FileName?
-    /// Bytes.
+    /// The size in bytes.
     let size: Int64
-    /// `nil` = not told.
+    /// `nil` = not returned.
     let crc64: UInt64?
     let location: FileDownload.Location
-    /// What a list says of the object; `nil` = it was named by its id.
+    /// The details of the object from a list; `nil` = it was given by its id.
     var details: DataObject?
 }
 
-/// Which files on this disk downloads become.
+/// Chooses the local files of downloads.
 struct DownloadTargets: Sendable {
-    /// How files are named.
+    /// The source of the files' names.
     enum Naming: Sendable, Hashable {
         case byName
         case byID
@@ -30,16 +30,16 @@ struct DownloadTargets: Sendable {
 
     struct Target: Sendable {
         let path: String
-        /// The file is there already, with the same bytes.
+        /// Whether the file already exists with the same bytes.
         let isComplete: Bool
     }
 
-    /// Files of one name that one folder may have.
+    /// The largest number of files with one name in a folder.
     private static let mostOfOneName = 10_000
 
     let folder: String
     let naming: Naming
-    /// The paths that other downloads of this run have.
+    /// The paths of the other downloads of this run.
     private var taken: Set<String> = []
 
     init(folder: String, naming: Naming) {
@@ -47,8 +47,8 @@ struct DownloadTargets: Sendable {
         self.naming = naming
     }
 
-    /// The first of `NAME`, `NAME (2)` and so on that is free or has the file's own bytes: nothing that is there is written
-    /// over.
+    /// Returns the first of `NAME`, `NAME (2)` and so on that does not exist or has the same bytes: no existing file is
+    /// overwritten.
     mutating func find(for file: RemoteFile) async throws -> Target {
         var (folder, name) = (folder, try name(of: file))
         if case .template(let template) = naming {
@@ -74,7 +74,7 @@ struct DownloadTargets: Sendable {
         throw ClientFailure("\(folder) has \(Self.mostOfOneName) files named \(name.text)")
     }
 
-    /// What the gateway says becomes a name in a folder: nothing that leads out of it.
+    /// Returns the file's name. The gateway's name is used in a folder only if it cannot lead out of it.
     private func name(of file: RemoteFile) throws(ClientFailure) -> FileName {
         let isByID = naming == .byID
         guard let name = (isByID ? nil : file.name) ?? FileName(file.id), !isByID || name.text == file.id else {

@@ -1,7 +1,7 @@
 import Basics
 import CommandLineInterface
 
-/// `--name TEMPLATE` of a download: the path of each file below the target folder.
+/// The template of a download's `--name TEMPLATE`: the path of each file below the target folder.
 struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
     static let placeholders = "{name}, {stem}, {ext}, {id}, {device}, {site}, {date}, {time}, {tag:KEY}"
     private static let known: Set = ["name", "stem", "ext", "id", "device", "site", "date", "time"]
@@ -19,9 +19,9 @@ struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
         }
     }
 
-    /// The names of the folders and of the file; what a value says becomes a name, never a way out of the folder.
+    /// Returns the names of the folders and of the file. Values are made valid names, so that they cannot lead out of the folder.
     ///
-    /// - Throws: where a placeholder has no value, or a name is left empty.
+    /// - Throws: if a placeholder has no value, or a name is empty.
     func path(of file: RemoteFile) throws(ClientFailure) -> [FileName] {
         var missing = ""
         let text = template.text { placeholder in
@@ -54,7 +54,7 @@ struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
         case "device": return details.flatMap { $0.deviceID.isEmpty ? nil : $0.deviceID }
         case "site": return details.map { "\($0.siteID)" }
         case "date": return details.map { CivilTime(UnixTime(seconds: $0.createdAtUnix)).date() }
-        // Colons are not for every file system.
+        // Not every file system allows colons.
         case "time":
             return details.map {
                 let time = CivilTime(UnixTime(seconds: $0.createdAtUnix))
@@ -64,6 +64,6 @@ struct DownloadTemplate: ArgumentValue, Hashable, Sendable {
         }
     }
 
-    /// Whether the names need more than what RequestDownload tells.
+    /// Whether the names need more than the fields of RequestDownload's response.
     var needsDetails: Bool { template.placeholders.contains { !["name", "stem", "ext", "id"].contains($0) } }
 }

@@ -15,7 +15,7 @@ struct ListObjects: ClientCommand {
 
     static var parameters: [Parameter<Self>] { ownParameters + connectionParameters }
 
-    /// The parameters without those of the connection.
+    /// The parameters except those of the connection.
     static var ownParameters: [Parameter<Self>] {
         [
             .argument("FILTER", \.filter, "List only objects that match the filter (default: all)", isRequired: false),

@@ -13,7 +13,7 @@ extension ApiKey: Resource {
         ]
     }
 
-    /// `devices/260427-000001` or `sites/4`.
+    /// The key's owner, `devices/260427-000001` or `sites/4`.
     private var owner: String {
         guard let principal else { return "" }
         return principal.ownerKind == .device ? "devices/\(principal.deviceID)" : "sites/\(principal.siteID)"

@@ -42,7 +42,7 @@ struct KeyCreate: ClientCommand {
     }
 }
 
-/// A time by the calendar.
+/// An argument with a date and time.
 struct TimeArgument: ArgumentValue, Hashable, Sendable {
     let time: UnixTime
 

@@ -17,7 +17,7 @@ extension DataObject: Resource {
         ]
     }
 
-    /// All tags in JSON; for people without the one that repeats the name.
+    /// All tags in JSON; for people without the tag that repeats the name.
     private var tagField: ResourceField {
         let shown = ResourceField.map("tags", tags.filter { $0.key != FileName.tagKey })
         return ResourceField(name: "tags", json: ResourceField.map("tags", tags).json, text: shown.text)

@@ -78,7 +78,7 @@ struct ObjectCat: Command {
     }
 }
 
-/// The bytes that came; written while the exchange runs, on its thread, and read after it.
+/// The state of the received bytes; written during the exchange, on its thread, and read afterwards.
 private final class ReceivedContent: @unchecked Sendable {  // one thread writes, and its end is waited for
     var digest = ContentDigest()
     var count: Int64 = 0

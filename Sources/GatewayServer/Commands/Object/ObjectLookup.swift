@@ -1,19 +1,19 @@
 import CommandLineInterface
 import Proto
 
-/// Finds the one object that a person means.
+/// Finds the one object of an argument.
 struct ObjectLookup: Sendable {
     let source: DownloadSource
 
     init(_ connection: ConnectionOptions, _ environment: CommandEnvironment) {
-        // The objects' listener is another than the one that the command itself goes to.
+        // The listener for objects differs from the command's own.
         var options = connection
         options.server = nil
         source = DownloadSource(options, environment)
     }
 
     /// - Parameter argument: a file id, the id of an upload, a name, or a filter that one object matches.
-    /// - Throws: where none matches, or several do.
+    /// - Throws: if none or several match.
     func one(_ argument: String) async throws -> DownloadSource.Wanted {
         let found = try await source.find(argument, needsDetails: false)
         guard found.count == 1 else {

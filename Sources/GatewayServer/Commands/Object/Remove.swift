@@ -54,9 +54,9 @@ struct Remove: ClientCommand {
 }
 
 extension Remove {
-    /// Asks on the terminal, with the number of objects.
+    /// Asks for confirmation on the terminal, with the number of objects.
     ///
-    /// - Throws: where the person says no, or there is no terminal.
+    /// - Throws: if the user refuses, or there is no terminal.
     private func confirm(
         _ filter: String, _ service: ObjectManagementServiceClient<SignedInConnection>
     ) async throws {

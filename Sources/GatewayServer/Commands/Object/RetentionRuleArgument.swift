@@ -2,7 +2,7 @@ import Basics
 import CommandLineInterface
 import Proto
 
-/// `DAYS:FILTER`; the filter may contain further colons.
+/// An argument `DAYS:FILTER`; the filter may contain further colons.
 struct RetentionRuleArgument: ArgumentValue, Hashable, Sendable {
     let days: Int32
     let filter: String
@@ -19,7 +19,7 @@ struct RetentionRuleArgument: ArgumentValue, Hashable, Sendable {
 }
 
 extension [RetentionRule] {
-    /// The rules as the command line takes them.
+    /// The rules in the form of the command line.
     var field: ResourceField {
         let objects = map { rule in
             JSONValue.object([

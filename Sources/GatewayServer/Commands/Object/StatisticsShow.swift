@@ -46,7 +46,7 @@ extension DailyStatistics: Resource {
 }
 
 extension ResourceField {
-    /// A number of which 0 says something.
+    /// A number of which 0 is shown, too.
     fileprivate static func count(_ name: String, _ value: Int64) -> ResourceField {
         .number(name, value, shownAs: "\(value)")
     }

@@ -57,7 +57,7 @@ struct Login: Command {
 
     private func signIn(_ environment: CommandEnvironment) async throws -> Reply {
         let file = try SessionFile(in: environment)
-        // One that cannot be read is replaced.
+        // A session file that cannot be read is replaced.
         let last = try? file.read()
         guard host == nil || authServer == nil else {
             throw ClientFailure("--host and --auth-server must not be given together", exitCode: .usage)

@@ -18,7 +18,7 @@ struct Logout: Command {
     func run(in environment: CommandEnvironment) async -> ExitCode {
         await environment.report(asJSON: json) {
             let file = try SessionFile(in: environment)
-            // What cannot be read can still be removed.
+            // A file that cannot be read can still be removed.
             let session = (try? file.read()) ?? nil
             guard try file.remove() else { return Self.reply("you were not signed in") }
             if let session { await revoke(session, environment) }
@@ -28,14 +28,14 @@ struct Logout: Command {
 
     private static func reply(_ text: String) -> Reply { Reply(json: .object([]), text: text) }
 
-    /// The session is gone from here in any case; that the gateway was not told is worth a word.
+    /// Revokes the session at the gateway. The local session is removed in any case; a failure is a warning.
     private func revoke(_ session: SignedInSession, _ environment: CommandEnvironment) async {
         guard !session.refreshToken.isEmpty, let server = PeerAddress(session.authServer) else { return }
         do {
             let connection = try await GatewayConnection(to: server, on: EventLoop(name: "client"), in: environment)
             _ = try await SessionServiceClient(connection).logout(LogoutRequest(refreshToken: session.refreshToken))
         } catch let failure as ClientFailure where failure.status == .unimplemented {
-            // A gateway without SessionService lets its tokens run out.
+            // A gateway without SessionService cannot revoke tokens; they expire.
         } catch {
             let reason = (error as? ClientFailure)?.message ?? "\(error)"
             environment.errorOutput(

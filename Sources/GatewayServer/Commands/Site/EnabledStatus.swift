@@ -1,4 +1,4 @@
-/// The `status` of sites and keys.
+/// The text for the `status` of sites and keys.
 enum EnabledStatus {
     static func text(_ status: Int32) -> String {
         switch status {

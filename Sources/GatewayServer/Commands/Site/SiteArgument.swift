@@ -1,14 +1,14 @@
 import CommandLineInterface
 import Proto
 
-/// A site as people type it: its number, or its name.
+/// A site as an argument: its number, or its name.
 enum SiteArgument {
     static let help = "The site's number or name"
 
-    /// The number of the site.
+    /// Returns the number of the site.
     ///
-    /// - Parameter text: `nil` = every site, which requests call 0.
-    /// - Throws: `ClientFailure` where no site has the name, or several have it.
+    /// - Parameter text: `nil` = all sites, which is 0 in requests.
+    /// - Throws: `ClientFailure` if no site or several sites have the name.
     static func number(of text: String?, _ gateway: SignedInConnection) async throws -> Int64 {
         guard let text else { return 0 }
         if let number = Int64(text) { return number }

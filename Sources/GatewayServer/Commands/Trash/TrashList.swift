@@ -29,7 +29,7 @@ struct TrashList: ClientCommand {
     }
 }
 
-/// An object in the trash, as `trash list` shows it.
+/// An object in the trash, for `trash list`.
 struct TrashedObject: Resource {
     static let columns = ["name", "size_bytes", "device_id", "trashed_at", "file_id"]
 

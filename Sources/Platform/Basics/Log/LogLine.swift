@@ -66,7 +66,7 @@ package struct LogLine: ~Copyable {
         }
     }
 
-    // MARK: fields
+    // MARK: Fields
 
     package mutating func add(_ name: StaticString, _ text: String) {
         begin(name)
@@ -118,7 +118,7 @@ package struct LogLine: ~Copyable {
         }
     }
 
-    // MARK: pieces
+    // MARK: Pieces
 
     /// Appends a piece of a text; see ``add(_:_:)``.
     package mutating func append(_ piece: String) {
@@ -187,7 +187,7 @@ package struct LogLine: ~Copyable {
         withUnsafeBytes(of: digits.littleEndian) { append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    // MARK: texts
+    // MARK: Texts
 
     private mutating func append(text: String, mayHoldBlanks: Bool = false) {
         let start = beginText()

@@ -1,14 +1,13 @@
-/// Numbers of bytes as people write them: `1048576`, `1MiB`, `1.5GB`.
+/// Reads numbers of bytes in the form `1048576`, `1MiB`, `1.5GB`.
 package enum ByteQuantity {
     private static let units: [String: Int64] = [
         "": 1, "b": 1, "kb": 1000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
         "pb": 1_000_000_000_000_000, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40, "pib": 1 << 50,
     ]
-    /// Digits behind the decimal point that count.
+    /// The number of significant digits after the decimal point.
     private static let fractionDigits = 6
 
-    /// Below the largest number, so that the one after it is a number as well; a fraction of a byte is cut off. `nil` for any
-    /// other text.
+    /// Returns the number, below the largest integer; a fraction of a byte is cut off. `nil` for any other text.
     package static func bytes(_ text: String) -> Int64? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard let unit = units[text[digits.endIndex...].lowercased()] else { return nil }

@@ -1,6 +1,6 @@
-/// A text with placeholders such as `{name}`, which values take the place of; `{{` and `}}` are braces.
+/// A text with placeholders such as `{name}`, which are replaced by values; `{{` and `}}` are literal braces.
 package struct TextTemplate: Sendable, Hashable {
-    /// Why a text is not a template: the rest of a sentence that begins with the text's name.
+    /// The reason why a text is not a template: the rest of a sentence that begins with the text's name.
     package struct Problem: Error, Hashable, Sendable {
         package let predicate: String
 
@@ -43,13 +43,13 @@ package struct TextTemplate: Sendable, Hashable {
         self.pieces = pieces
     }
 
-    /// The names between the braces, in their order.
+    /// The names of the placeholders, in order.
     package var placeholders: [String] {
         pieces.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
     }
 
-    /// - Parameter value: of a placeholder; `nil` = it has none.
-    /// - Returns: `nil` where a placeholder has no value.
+    /// - Parameter value: returns the value of a placeholder; `nil` = it has none.
+    /// - Returns: `nil` if a placeholder has no value.
     package func text(_ value: (String) -> String?) -> String? {
         var result = ""
         for piece in pieces {

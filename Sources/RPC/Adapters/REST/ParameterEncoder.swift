@@ -1,21 +1,21 @@
 import CommonProto
 import Wire
 
-/// Encodes the fields of a query or of a form as pieces of the message that they belong to.
+/// Encodes the fields of a query or of a form as parts of the request message.
 struct ParameterEncoder {
     private let message: String
     private let schema: Schema
     private let ignoresUnknown: Bool
     private let reader: ParameterReader
-    /// Names of fields that were given, and must not be given again.
+    /// The names of fields that were given and must not be repeated.
     private var seen: Set<String>
-    /// Names of the message and the number of each oneof that has a value.
+    /// The message's name and the number of each oneof that has a value.
     private var oneofs: Set<String> = []
     private(set) var encoded: [UInt8] = []
 
     /// - Parameters:
     ///   - message: the full name.
-    ///   - taken: fields that have a value from elsewhere.
+    ///   - taken: fields that have a value from another part of the request.
     init(_ message: String, _ schema: Schema, ignoresUnknown: Bool, taken: [String] = []) {
         self.message = message
         self.schema = schema
@@ -24,7 +24,7 @@ struct ParameterEncoder {
         seen = Set(taken)
     }
 
-    /// Whether the field, by the name of the file, was given.
+    /// Whether the field, with its name in the .proto file, was given.
     func has(_ name: String) -> Bool { seen.contains(name) }
 
     mutating func append(_ parameter: FormField) throws(RPCError) {

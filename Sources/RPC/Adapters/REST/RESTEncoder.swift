@@ -1,6 +1,6 @@
 import Wire
 
-/// A response over REST that is one message.
+/// A REST response that is one message.
 final class RESTEncoder: ResponseEncoder {
     private let form: RESTForm
     private var body: [UInt8] = []
@@ -14,7 +14,7 @@ final class RESTEncoder: ResponseEncoder {
         _ frame: [UInt8], _ context: CallContext, _ state: inout ResponseState
     ) throws(RPCError) -> ResponsePart {
         (body, contentType) = try form.route.body(of: frame[MessagePrefix.byteCount...])
-        // Trailers go as header fields, before the message.
+        // Trailers are sent as header fields, before the message.
         return ResponsePart()
     }
 

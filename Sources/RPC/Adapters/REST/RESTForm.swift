@@ -1,25 +1,25 @@
 import Wire
 
-/// What the responses of one call over REST have in common.
+/// The common properties of the responses of one call over REST.
 struct RESTForm {
     let route: RESTRoute
-    /// The name of the system whose reasons failures tell.
+    /// The name of the system that defines the reasons of errors.
     let domain: String
-    /// How responses may be compressed; `nil` = not.
+    /// The compression of responses that the client accepts; `nil` = none.
     var accepted: MessageEncoding?
-    /// Fields of every response: what lets a page of another origin read it.
+    /// Fields of every response that let a page of another origin read it.
     var crossOrigin: ResponseSection.Fields
-    /// The request was HEAD: the response has no body.
+    /// Whether the request was HEAD, so that the response has no body.
     var omitsBody = false
 
-    /// The header section of a response that is no failure. A handler's own field goes before one of the same name.
+    /// Returns the header section of a successful response. A handler's field replaces one with the same name.
     func head(_ own: [(name: String, value: String)], _ context: CallContext) -> ResponseSection {
         let metadata = context.leadingMetadata
         let fields = own.filter { metadata[$0.name] == nil } + metadata.pairs
         return .made(status: 200, ResponseSection.fields(fields) + crossOrigin)
     }
 
-    /// A response that tells of a failure, whole.
+    /// Returns a complete error response.
     func failure(_ error: RPCError, _ context: CallContext) -> ResponsePart {
         var part = Self.reply(error.restFailure(domain), route.style, crossOrigin)
         if case .made(let status, let fields) = part.head {
@@ -34,7 +34,7 @@ struct RESTForm {
         context.trailingMetadata.pairs.map { ("trailer-\($0.name)", $0.value) }
     }
 
-    /// - Parameter more: fields beside the failure's own.
+    /// - Parameter more: fields in addition to the error's own.
     static func reply(
         _ failure: RESTFailure, _ style: RESTStyle, _ more: ResponseSection.Fields
     ) -> ResponsePart {
@@ -44,7 +44,7 @@ struct RESTForm {
             fields.append(("retry-after", "\((milliseconds + 999) / 1000)"))
             fields.append(("retry-after-ms", "\(milliseconds)"))
         }
-        // RFC 9110, section 11.6.1.
+        // A response with status 401 needs this field (RFC 9110, section 11.6.1).
         if status == 401 { fields.append(("www-authenticate", "Bearer")) }
         return ResponsePart(
             head: .made(status: status, ResponseSection.fields(fields) + more), body: failure.json(style), end: .body)

@@ -1,25 +1,25 @@
 import CommonProto
 import Wire
 
-/// Makes the request of one call out of the path, the query and the body of an HTTP request.
+/// Builds the request message of a call from the path, the query and the body of an HTTP request.
 ///
-/// Protobuf merges pieces of a message that follow one another: the request is the body's encoding, then the query's, then the
-/// path's, so that what is in the path wins.
+/// Protobuf merges consecutive parts of a message: the request is the body's encoding, then the query's, then the path's, so the
+/// path takes precedence.
 ///
-/// Sendable although it has state: that is touched on the call's loop only.
+/// Sendable although it is mutable: its state is used on the call's loop only.
 final class RESTRequestReader: @unchecked Sendable {  // state belongs to the call's loop
     let route: RESTRoute
     private let contentType: String
-    /// The fields of the query and of the path, encoded.
+    /// The encoded fields of the query and of the path.
     private let parameters: [UInt8]
-    /// The query has the field mask.
+    /// Whether the query has the field mask.
     private let hasMask: Bool
-    /// A piece of the body has become a message.
+    /// Whether a part of the body has become a message.
     private var hasBegun = false
 
     /// - Parameters:
-    ///   - query: what is behind the `?`; empty where there is none.
-    ///   - contentType: empty where there is none.
+    ///   - query: the text after the `?`; empty if there is none.
+    ///   - contentType: empty if there is none.
     init(
         _ route: RESTRoute, path: RoutePath, query: Substring.UTF8View, contentType: String
     ) throws(RPCError) {
@@ -56,7 +56,7 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
         self.hasMask = hasMask
     }
 
-    /// The request that a whole body stands for, or the next message of a body in pieces.
+    /// Returns the request of a complete body, or the next message of a body in pieces.
     func request(_ body: UnsafeRawBufferPointer) throws(RPCError) -> [UInt8] {
         switch route.requestBody {
         case .none:
@@ -117,7 +117,7 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
         return message
     }
 
-    /// `nil` where the media type is no form's.
+    /// Returns the fields of a form; `nil` if the media type is not a form's.
     private func form(_ body: [UInt8], _ mediaType: String) throws(RPCError) -> [FormField]? {
         switch mediaType {
         case "application/x-www-form-urlencoded":
@@ -152,7 +152,7 @@ extension RESTRoute {
         return [Self.json] + (style.takesForms ? forms : [])
     }
 
-    /// Whether a body with that content type can be read. Where there is none, the body may be empty.
+    /// Whether a body with that content type can be read. Without a content type the body may be empty.
     func accepts(_ contentType: String) -> Bool {
         guard case .json = requestBody, !style.sniffsJSON, !contentType.isEmpty else { return true }
         let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }

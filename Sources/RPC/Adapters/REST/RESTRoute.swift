@@ -1,7 +1,7 @@
 import CommonProto
 import Wire
 
-/// A route of a registered method, with the forms that its messages have in HTTP.
+/// A route of a registered method, with the HTTP forms of its messages.
 final class RESTRoute: Sendable {
     enum RequestBody: Sendable {
         case none
@@ -26,12 +26,12 @@ final class RESTRoute: Sendable {
     let requestBody: RequestBody
     let responseBody: ResponseBody
     let captures: [(variable: RouteTemplate.Variable, field: FieldPath)]
-    /// The field of the request that a PATCH sets where its client does not (AIP-134).
+    /// The field of the request that a PATCH sets if its client does not (AIP-134).
     let updateMask: FieldSchema?
     let json: JSONMapping
     private let route: HTTPRoute
 
-    /// The route's messages and fields have to be in the schema, as the generator has checked them.
+    /// The schema must contain the route's messages and fields; the generator has checked them.
     init(_ route: HTTPRoute, _ method: any Method, _ json: JSONMapping) {
         self.route = route
         self.method = method
@@ -73,22 +73,22 @@ final class RESTRoute: Sendable {
 
     var kind: CallKind { method.descriptor.kind }
 
-    /// Whether HEAD is answered.
+    /// Whether the route handles HEAD.
     var takesHead: Bool { httpMethod == "GET" && kind == .unary }
 
-    /// Whether fields can be in the query: those that are neither in the path nor in the body.
+    /// Whether the query can have fields: those that are neither in the path nor in the body.
     var takesQuery: Bool {
         if case .whole = route.body { false } else { true }
     }
 
     var format: JSONFormat { JSONFormat(unset: style.unset, usesProtoNames: style.protoNames) }
 
-    /// The message type that the body's JSON or form is.
+    /// The message type of the body's JSON or form.
     var bodyType: String {
         if case .json(let field?) = requestBody { field.typeName } else { input }
     }
 
-    /// The body of a response with a message, and its content type where that is the message's own matter.
+    /// Returns the body of a response with a message, and its content type if the message defines it.
     func body(of message: ArraySlice<UInt8>) throws(RPCError) -> (bytes: [UInt8], contentType: String?) {
         do throws(JSONError) {
             switch responseBody {

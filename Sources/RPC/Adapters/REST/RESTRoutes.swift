@@ -1,16 +1,16 @@
 import Basics
 import Wire
 
-/// The routes of a server's methods over REST. Filled at start, and only read afterwards.
+/// The REST routes of a server's methods. Filled at start, and only read afterwards.
 struct RESTRoutes: Sendable {
     private let routes: [RESTRoute]
     private let tree: RouteTree
-    /// The first segments of all paths: below them nothing is another protocol's.
+    /// The first segments of all paths; no other protocol uses paths below them.
     private let roots: Set<[UInt8]>
 
-    /// `nil` where no method of the router has a route.
+    /// `nil` if no method of the router has a route.
     ///
-    /// - Parameter json: maps the messages of all routes.
+    /// - Parameter json: converts the messages of all routes.
     init?(_ router: Router, _ json: JSONMapping) {
         routes = router.routes.map { RESTRoute($0.route, $0.method, json) }
         if routes.isEmpty { return nil }
@@ -27,22 +27,22 @@ struct RESTRoutes: Sendable {
         self.roots = roots
     }
 
-    /// The routes of a path, the closest first.
+    /// Returns the routes that match a path, the most specific first.
     func matches(_ path: RoutePath) -> [RESTRoute] { tree.routes(for: path).map { routes[$0] } }
 
-    /// Whether a path without a route is REST's nevertheless.
+    /// Whether a path without a route still belongs to REST.
     func owns(_ path: some Collection<UInt8>) -> Bool {
         roots.contains(Array(path.dropFirst().prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }))
     }
 }
 
 extension [RESTRoute] {
-    /// The route of a request with that HTTP method; HEAD is answered as GET, where the response is one message.
+    /// Returns the route for the HTTP method; HEAD is handled as GET if the response is one message.
     func route(_ httpMethod: String) -> RESTRoute? {
         first { $0.httpMethod == httpMethod } ?? (httpMethod == "HEAD" ? first { $0.takesHead } : nil)
     }
 
-    /// The methods of all, as the field `allow` lists them.
+    /// The HTTP methods of all routes, in the form of the field `allow`.
     var allowed: String {
         var names: [String] = []
         for route in self {

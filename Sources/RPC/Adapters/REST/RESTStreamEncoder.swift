@@ -1,12 +1,12 @@
 import Wire
 
-/// A response over REST that is a stream of messages. Where it fails after its header section it is broken off: what has come
-/// must not be taken for the whole.
+/// A REST response that is a stream of messages. After an error the stream is reset, so that the received part is not taken for the
+/// complete response.
 final class RESTStreamEncoder: ResponseEncoder {
     enum Framing {
         /// The bytes of each message, one after the other.
         case raw
-        /// An object on each line: `{"result":…}`, and for a failure `{"error":…}`.
+        /// An object on each line: `{"result":…}`, and for an error `{"error":…}`.
         case lines
         /// Server-sent events (WHATWG HTML, section 9.2).
         case events

@@ -1,9 +1,9 @@
 import Wire
 
 extension RequestHead {
-    /// Finds the route of a request whose path is no method's own, and the adapter of REST for it.
+    /// Finds the REST route of a request whose path is not a method's, and the adapter for it.
     ///
-    /// - Returns: `nil` where the path is not REST's.
+    /// - Returns: `nil` if the path does not belong to REST.
     mutating func adaptREST(
         path: Substring, query: Substring, _ server: RPCServer
     ) throws(RequestRefusal) -> AdaptedCall? {
@@ -51,7 +51,7 @@ extension RequestHead {
         _ failure: RESTFailure, _ reason: RefusedRequest.Reason, _ style: RESTStyle, _ fields: ResponseSection.Fields
     ) -> RequestRefusal {
         var response = RESTForm.reply(failure, style, fields)
-        // RFC 9110, section 9.3.2.
+        // A response to HEAD has no body (RFC 9110, section 9.3.2).
         if httpMethod == "HEAD" { response.body = [] }
         return RequestRefusal(response: response, reason: reason)
     }
@@ -94,9 +94,9 @@ extension RequestHead {
         }
     }
 
-    /// Reads the fields that say how long the client waits, and how the body is compressed.
+    /// Reads the fields with the timeout and the body's compression.
     ///
-    /// - Returns: what is wrong with them.
+    /// - Returns: their error, if any.
     private mutating func readRESTFields() -> RPCError? {
         let badTimeout = fault == .badTimeout
         (encoding, fault) = (nil, .none)

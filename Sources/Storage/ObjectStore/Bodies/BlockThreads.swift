@@ -2,9 +2,9 @@ import Basics
 import Dispatch
 import Synchronization
 
-/// The few threads that hash and write blocks, and the memory for these; all requests share them.
+/// The threads that hash and write blocks, and the memory for blocks; shared by all requests.
 package final class BlockThreads: Sendable {
-    /// The right of one request to so many blocks; ends with this object.
+    /// The right of one request to a number of blocks; it ends with this object.
     package final class Share: Sendable {
         private let threads: BlockThreads
         private let blocks: Int
@@ -27,26 +27,26 @@ package final class BlockThreads: Sendable {
     private let hashing = DispatchQueue(label: "store.hashing", attributes: .concurrent)
     private let turn = Atomic(0)
     private let spares = Lock<[AlignedBlock]>([])
-    /// Blocks that requests may have now.
+    /// The number of blocks that requests currently share.
     private let shared = Atomic(0)
     private let maximumShared: Int
 
-    /// - Parameter memory: of all blocks together; bytes.
+    /// - Parameter memory: the memory for all blocks together, in bytes.
     init(memory: Int64 = .max) {
         maximumShared = Int(max(memory / Int64(AlignedBlock.size), 1))
     }
 
-    /// Blocks for a body, as many as it can have in use at a time. Nobody waits for them: who has them may be waiting for a
-    /// slow client.
+    /// Reserves blocks for a body, as many as it can use at the same time. There is no waiting for them, since their holders may be
+    /// waiting for slow clients.
     ///
-    /// - Parameter length: nil = not known.
-    /// - Returns: nil where there are not so many left.
+    /// - Parameter length: `nil` = unknown.
+    /// - Returns: `nil` if there are not enough left.
     func share(length: Int64?) -> Share? {
         share(Int(min(Self.blocks(length ?? .max), Int64(BodyPipeline.blocks))))
     }
 
-    /// Memory for a document that is kept whole, and as much for what is read of it: half of all at most, so that one
-    /// document always has room where there is nothing else.
+    /// Reserves memory for a document that is kept as a whole, and the same amount for its parsed form: half of everything at most,
+    /// so that one document always has space if there is nothing else.
     func documentShare(length: Int64) -> Share? {
         share(min(Int(Self.blocks(2 * length)), max(1, maximumShared / 2)))
     }
@@ -62,12 +62,12 @@ package final class BlockThreads: Sendable {
         return isLeft ? share : nil
     }
 
-    /// Runs what it is given in order; each request has its own.
+    /// Returns a serial queue for hashing; each request has its own.
     func hashingQueue() -> DispatchQueue {
         DispatchQueue(label: "store.hashing.body", target: hashing)
     }
 
-    /// Runs what it is given in order, on one thread; requests take turns at the threads.
+    /// Returns a serial queue for writing, on one thread; requests are distributed over the threads.
     func writingQueue() -> DispatchQueue {
         let turn = turn.wrappingAdd(1, ordering: .relaxed).oldValue
         return queues[Int(UInt(bitPattern: turn) % UInt(queues.count))]

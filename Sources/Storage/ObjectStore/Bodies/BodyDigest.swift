@@ -1,7 +1,7 @@
 import Crypto
 import StoreProtocol
 
-/// What is computed of a body while it arrives. Used by one thread at a time.
+/// The digests of a body, computed while it arrives. Used by one thread at a time.
 package struct BodyDigest {
     private let checks: BodyChecks
     private let md5 = IncrementalDigest(.md5)
@@ -12,7 +12,7 @@ package struct BodyDigest {
 
     package init(_ checks: BodyChecks) {
         self.checks = checks
-        // The signed hash and a checksum by the same function are computed once.
+        // The signed hash and a checksum with the same function are computed once.
         sha256 = checks.sha256 == nil || checks.algorithm == .sha256 ? nil : IncrementalDigest(.sha256)
         checksum = checks.algorithm.map { RunningChecksum($0) }
     }
@@ -25,9 +25,9 @@ package struct BodyDigest {
         count += Int64(bytes.count)
     }
 
-    /// The digests of all that came. To be asked once.
+    /// Returns the digests of all bytes. May be called once.
     ///
-    /// - Throws: where they are not those that the request named.
+    /// - Throws: if they differ from those in the request.
     package func finalize() throws(ObjectStoreError) -> Stored {
         let computed = checksum?.finalize()
         let stored = Stored(size: count, md5: md5.finalize(), crc64: crc64.value, checksum: computed)

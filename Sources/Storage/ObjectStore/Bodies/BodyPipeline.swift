@@ -2,28 +2,29 @@ import Basics
 import Dispatch
 import StoreProtocol
 
-/// Takes one body in: gathers it into aligned blocks, each of which one thread hashes and another hands to a sink,
-/// while the next is received.
+/// Receives one body: collects it into aligned blocks, each of which is hashed on one thread and passed to a sink on another, while
+/// the next one is received.
 ///
-/// Memory does not depend on the body's size: a block that fills, and two under way. Blocks go past the page cache where
-/// the file lets them. The short end that fills no block is hashed and written by the caller, through the page cache, when
-/// all blocks are done: no direct write is in flight then, and the end begins with a page, so the two never meet in one. A body that is smaller than a block costs no other thread a turn.
+/// The memory does not depend on the body's size: one block that is being filled, and two in flight. Blocks are written directly if
+/// the file permits it. The short end that fills no block is hashed and written by the caller, through the page cache, after all
+/// blocks are done: no direct write is in flight then, and the end begins at a page boundary, so the two never share a page. A body
+/// smaller than a block uses no other thread.
 ///
 /// Used by one thread at a time.
 final class BodyPipeline {
-    /// Runs a write, or throws where the right to write is gone.
+    /// Runs a write, or throws if the right to write was revoked.
     typealias Permit = @Sendable (() throws -> Void) throws -> Void
 
     private static let blocksInFlight = 2
-    /// The most blocks that a body has in use at a time: one that fills, and those under way.
+    /// The number of blocks that a body can use at the same time: one that is being filled, and those in flight.
     static let blocks = blocksInFlight + 1
 
     private struct Cancelled: Error {}
 
-    /// What is shared with the threads that hash and write.
+    /// The state that is shared with the threads for hashing and writing.
     private final class Flight: @unchecked Sendable {  // The digest is the hashing queue's until `wait` has returned.
         let slots = DispatchSemaphore(value: BodyPipeline.blocksInFlight)
-        /// What went wrong first; nothing is hashed or written from then on.
+        /// The first error, after which nothing is hashed or written.
         private let failure = Lock<(any Error)?>(nil)
         var digest: BodyDigest
 
@@ -45,7 +46,7 @@ final class BodyPipeline {
         }
     }
 
-    /// Nil: the body is hashed, and stored nowhere.
+    /// The sink; `nil` = the body is hashed, but not stored.
     private let sink: (any BodySink)?
     private let threads: BlockThreads
     private let hashing: DispatchQueue
@@ -55,12 +56,12 @@ final class BodyPipeline {
     private let flight: Flight
     private var block: AlignedBlock?
     private var filled = 0
-    /// Bytes that were appended.
+    /// The number of appended bytes.
     private(set) var count: Int64 = 0
 
     /// - Parameters:
-    ///   - share: of the memory for blocks; kept as long as this pipeline.
-    ///   - permit: asked for each write.
+    ///   - share: the share of the memory for blocks; kept as long as this pipeline.
+    ///   - permit: wraps each write.
     init(
         _ checks: BodyChecks, into sink: (any BodySink)?, threads: BlockThreads,
         share: BlockThreads.Share? = nil, permit: @escaping Permit = { try $0() }
@@ -74,12 +75,12 @@ final class BodyPipeline {
         writing = threads.writingQueue()
     }
 
-    /// Whether the blocks of a body that begins at `position` may go past the page cache.
+    /// Whether the blocks of a body that begins at `position` may be written directly.
     static func canWriteDirectly(at position: Int64, alignment: Int = AlignedBlock.alignment) -> Bool {
         position.isMultiple(of: Int64(alignment))
     }
 
-    /// - Throws: also what an earlier piece failed at.
+    /// - Throws: also the error of an earlier piece.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         count += Int64(bytes.count)
         var rest = bytes[...]
@@ -95,9 +96,9 @@ final class BodyPipeline {
         }
     }
 
-    /// Returns when all that was appended has been hashed and written. To be called once.
+    /// Waits until all bytes are hashed and written. May be called once.
     ///
-    /// - Throws: also where the digests are not those that the request named.
+    /// - Throws: also if the digests differ from those in the request.
     func finish() throws -> BodyDigest.Stored {
         flight.wait()
         try flight.check()
@@ -110,12 +111,12 @@ final class BodyPipeline {
         return try flight.digest.finalize()
     }
 
-    /// Makes what was written durable and closes the file.
+    /// Makes the bytes durable and closes the file.
     func synchronizeAndClose() throws {
         try sink?.finish()
     }
 
-    /// Leaves what is not done yet; returns when no other thread works on this body any more.
+    /// Abandons the rest; returns when no other thread works on this body any more.
     func cancel() {
         flight.fail(Cancelled())
         flight.wait()

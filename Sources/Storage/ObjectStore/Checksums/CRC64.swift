@@ -1,7 +1,7 @@
 import CLZMA
 import StoreProtocol
 
-/// CRC-64/XZ, which OSS calls `crc64ecma`: computed by liblzma, with carry-less multiplication where the CPU has it.
+/// CRC-64/XZ, OSS's `crc64ecma`, computed by liblzma, with carry-less multiplication if the CPU has it.
 struct CRC64: Equatable {
     private(set) var value: UInt64 = 0
 

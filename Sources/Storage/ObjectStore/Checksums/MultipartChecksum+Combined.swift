@@ -1,7 +1,7 @@
 import StoreProtocol
 
 extension MultipartChecksum {
-    /// The object's; nil where a part has none.
+    /// Returns the object's checksum; `nil` if a part has none.
     func combined(_ parts: [(checksum: Checksum?, size: Int64)]) -> Checksum? {
         let checksums = parts.compactMap(\.checksum).filter { $0.algorithm == algorithm }
         guard checksums.count == parts.count else { return nil }
@@ -26,7 +26,7 @@ extension UInt64 {
         self = bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The last `count` of them.
+    /// Returns the last `count` bytes in big-endian order.
     func bigEndianBytes(_ count: Int) -> [UInt8] {
         Array(withUnsafeBytes(of: bigEndian, Array.init).suffix(count))
     }

@@ -37,7 +37,7 @@ struct RunningChecksum {
         }
     }
 
-    /// To be asked once.
+    /// Returns the checksum. May be called once.
     func finalize() -> Checksum {
         switch state {
         case .crc32(let value): Checksum(algorithm, UInt64(value).bigEndianBytes(algorithm.byteCount))

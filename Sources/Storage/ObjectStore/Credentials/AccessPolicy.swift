@@ -1,31 +1,31 @@
 import Basics
 import Database
 
-/// The decision of the modules that own uploads and principals about credentials whose signature was right.
+/// The decisions about credentials with a valid signature, made by the modules that own uploads and principals.
 ///
-/// Asked once for every request, when its header arrives: one indexed read, no write.
+/// Evaluated once for every request, when its header arrives: one indexed read, no write.
 package protocol AccessPolicy: Sendable {
     func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision
 
-    /// What the upload's owner would have too much of with `bytes` more stored, in words for people; nil where there is
-    /// room. Asked when a body's header arrives, and again in the commit.
+    /// Returns the quota that the upload's owner would exceed with `bytes` more, as text for people; `nil` if there is none.
+    /// Evaluated when a body's header arrives, and again in the commit.
     func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String?
 
-    /// The tags that a catalog has of an upload's object; `nil` = it lists none. Tags of what static keys store are kept by
-    /// the store.
+    /// Returns the catalog's tags of an upload's object; `nil` if it is not listed. The store itself keeps the tags of objects that
+    /// static keys store.
     func tags(uploadID: String, in connection: Connection) throws -> [String: String]?
 
-    /// The upload was touched by a data-plane request. Called when a decision said so.
+    /// Records a data-plane request for the upload. Called if a decision requires it.
     func recordActivity(uploadID: String, in transaction: Connection) throws
 }
 
 package enum AccessDecision: Sendable, Equatable {
-    /// The request is allowed as far as the claims reach. `partSize` is the one issued with the upload, in bytes; 0 =
-    /// none was, a part may have any. `needsActivity`: the upload was never touched before, or a minute ago at least.
+    /// The request is allowed within the claims. `partSize` is the part size that was issued with the upload, in bytes; 0 = parts
+    /// may have any size. `needsActivity`: the upload had no request so far, or none for at least a minute.
     case allowed(partSize: Int64, needsActivity: Bool)
-    /// The upload was completed: HEAD, GET, ListParts, and the Complete that already succeeded.
+    /// The upload was completed: only HEAD, GET, ListParts, and the Complete that already succeeded.
     case readOnly(needsActivity: Bool)
-    /// Disabled, rotated, held: answered as AccessDenied, which clients do not retry.
+    /// Disabled, rotated or held: the response is AccessDenied, which clients do not retry.
     case denied
     /// Superseded, aborted, swept or deleted: clients start over.
     case noSuchUpload

@@ -1,11 +1,11 @@
 import Basics
 
-/// The claims as bytes: fixed-width integers big endian, strings and byte strings after a 16-bit length.
+/// The encoding of claims: fixed-width integers in big-endian order, strings and byte strings after a 16-bit length.
 extension CredentialClaims {
     private static let version: UInt8 = 1
 
     /// - Parameters:
-    ///   - keyNumber: of the MAC key that is going to protect the bytes.
+    ///   - keyNumber: the number of the MAC key that will protect the bytes.
     ///   - nonce: makes two sets of credentials for the same claims differ in secret and token.
     func encoded(keyNumber: UInt32, nonce: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = [Self.version, operations.rawValue]
@@ -28,7 +28,7 @@ extension CredentialClaims {
             bytes.append(3)
             bytes.append(integer: Int64(0))
         case .staticKey:
-            // Nothing that is decoded: a static key proves itself by its own secret only.
+            // Never decoded: a static key is proven by its own secret only.
             bytes.append(.max)
         }
         for text in [uploadID, bucket, key] {
@@ -38,14 +38,14 @@ extension CredentialClaims {
         return bytes
     }
 
-    /// The number of the key that protects `bytes`, before it is known whether it does.
+    /// Returns the number of the key in `bytes`, which are not verified yet.
     static func keyNumber(of bytes: [UInt8]) -> UInt32? {
         var reader = ByteReader(bytes)
         guard reader.byte() == version, reader.byte() != nil else { return nil }
         return reader.integer()
     }
 
-    /// Nil for bytes that ``encoded(keyNumber:nonce:)`` does not make.
+    /// Returns `nil` for bytes that ``encoded(keyNumber:nonce:)`` does not produce.
     init?(decoding bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         guard reader.byte() == Self.version, let operations = reader.byte(),

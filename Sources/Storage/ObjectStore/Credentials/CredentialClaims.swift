@@ -1,9 +1,9 @@
 import Basics
 import Crypto
 
-/// What a set of temporary credentials may do: the statement that its security token carries under a MAC.
+/// The rights of temporary credentials, which their security token contains with a MAC.
 ///
-/// Nothing of it is stored. Whether it still holds is asked of the ``AccessPolicy`` at every request.
+/// They are not stored. The ``AccessPolicy`` decides at every request whether they are still valid.
 package struct CredentialClaims: Sendable, Equatable {
     package struct Operations: OptionSet, Sendable {
         package let rawValue: UInt8
@@ -12,25 +12,25 @@ package struct CredentialClaims: Sendable, Equatable {
             self.rawValue = rawValue
         }
 
-        /// HEAD, GET and ListParts.
+        /// Permits HEAD, GET and ListParts.
         package static let read = Operations(rawValue: 1)
-        /// PUT, multipart uploads and their abort.
+        /// Permits PUT, multipart uploads and their abort.
         package static let write = Operations(rawValue: 2)
     }
 
-    /// The party that asked for the credentials. `epoch` is that of the key or user when they were issued; whatever
-    /// disables, holds or rotates it raises the epoch, so that a difference means that the credentials are dead.
+    /// The party that requested the credentials. `epoch` is that of the key or user at the time of issue; disabling, holding and
+    /// rotating increase it, so that a difference means that the credentials are revoked.
     package enum Subject: Sendable, Equatable {
         case apiKey(id: String, epoch: Int64)
         case user(id: Int64, epoch: Int64)
-        /// A user or service account of SYSTEM, for any object: what InternalStorageService issues.
+        /// A user or service account of SYSTEM, for any object; issued by InternalStorageService.
         case system(userID: Int64, epoch: Int64)
-        /// The same for a program that a certificate vouched for; nothing but time ends it.
+        /// The same for a program with a client certificate; such credentials end by expiry only.
         case certificate
-        /// A key of the configuration; such claims are made for each request, and never issued.
+        /// A key in the configuration; such claims are made for each request, and never issued.
         case staticKey(id: String)
 
-        /// The owner under which it waits.
+        /// The owner under which its work is queued.
         var workOwner: WorkOwner {
             switch self {
             case .apiKey(let id, _): .apiKey(id)
@@ -51,16 +51,16 @@ package struct CredentialClaims: Sendable, Equatable {
         }
     }
 
-    /// The gateway's upload id, whose one object this is.
+    /// The gateway's upload id; the claims are for its object.
     package let uploadID: String
     package let bucket: String
     package let key: String
     package let operations: Operations
-    /// Kept in whole seconds.
+    /// The expiry, in whole seconds.
     package let expiresAt: UnixTime
     package let subject: Subject
 
-    /// The resource that the claims reach, in the log.
+    /// The resource of the claims, in the log.
     package var target: String { "uploads/\(uploadID)" }
 
     package init(

@@ -2,16 +2,16 @@ import Basics
 import Crypto
 import StoreProtocol
 
-/// Makes temporary credentials and recognizes its own.
+/// Issues and verifies temporary credentials.
 ///
-/// They are stateless: the security token is the claims and a MAC over them, and both the access key id and the secret
-/// are derived from the claims, so that a token proves itself and nothing has to be looked up to verify a signature.
+/// They are stateless: the security token consists of the claims and a MAC over them, and the access key id and the secret are
+/// derived from the claims, so that a signature is verified without a lookup.
 package struct CredentialIssuer: Sendable {
-    /// Why a token is not taken.
+    /// The reason why a token is refused.
     package enum Refusal: Error {
-        /// Not a token of ours, or changed on the way.
+        /// The token was not issued by this gateway, or was changed.
         case malformedToken
-        /// The token is ours, the access key id is not the one that was issued with it.
+        /// The token is valid, but the access key id is not the one that was issued with it.
         case accessKeyMismatch
     }
 
@@ -23,9 +23,9 @@ package struct CredentialIssuer: Sendable {
     private static let nonceSize = 12
 
     private let keyring: Keyring
-    /// The key that new credentials are made with; lower numbers go on verifying.
+    /// The number of the key for new credentials; keys with lower numbers continue to verify.
     private let keyNumber: UInt32
-    /// The one of that number: most credentials are of the newest.
+    /// The key with that number, cached because most credentials use it.
     private let newestKey: [UInt8]
 
     package init(keyring: Keyring, keyNumber: UInt32 = 1) {
@@ -43,8 +43,7 @@ package struct CredentialIssuer: Sendable {
             expiresAt: claims.expiresAt)
     }
 
-    /// The claims of a token and the secret that goes with it. Whether they have expired is the caller's to ask, after
-    /// the signature has proven the secret.
+    /// Returns the claims of a token, and its secret. The caller checks their expiry after the signature has proven the secret.
     package func verify(accessKeyID: String, token: String) throws(Refusal) -> (
         claims: CredentialClaims, secret: Secret
     ) {

@@ -1,21 +1,21 @@
 import Basics
 import Crypto
 
-/// A key that the configuration gives to operators' own tools: good until it is taken out there.
+/// A key in the configuration for operators' own tools, valid until it is removed there.
 package struct StaticKey: Sendable {
     package enum Access: String, Sendable, CaseIterable {
-        /// HEAD, GET and lists.
+        /// Permits HEAD, GET and lists.
         case read
-        /// These, and PUT, multipart uploads, DELETE.
+        /// Also permits PUT, multipart uploads, DELETE.
         case write
     }
 
-    /// What clients know as the access key id.
+    /// The access key id.
     package let id: String
     package let secret: Secret
-    /// The one bucket it is for.
+    /// The only bucket for which it is valid.
     package let bucket: String
-    /// Keys that do not begin with it are out of its reach; empty = all.
+    /// The required prefix of objects' keys; empty = all.
     package let prefix: String
     package let access: Access
 
@@ -27,12 +27,12 @@ package struct StaticKey: Sendable {
         self.access = access
     }
 
-    /// Whether an object's key, or a list's prefix, is within reach; byte by byte.
+    /// Whether an object's key, or a list's prefix, begins with the prefix; compared by bytes.
     package func reaches(_ key: String) -> Bool { key.utf8.starts(with: prefix.utf8) }
 
-    /// What the key may do to an object; the store asks the policy about it as about any other credentials.
+    /// Returns the claims of the key to an object; the store evaluates the policy for them as for any other credentials.
     ///
-    /// - Parameter uploadID: whose the object is that is there; `nil` = none.
+    /// - Parameter uploadID: the upload of the existing object; `nil` = none.
     package func claims(to key: String, uploadID: String?) -> CredentialClaims {
         CredentialClaims(
             uploadID: uploadID ?? DirectObject.uploadID(bucket: bucket, key: key), bucket: bucket, key: key,

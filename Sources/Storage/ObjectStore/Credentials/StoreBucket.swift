@@ -1,9 +1,9 @@
-/// A bucket by the name that clients know: all keys of the store's own one, or those below a prefix.
+/// A bucket under the name for clients: all keys of the store's own bucket, or those below a prefix.
 package struct StoreBucket: Sendable, Hashable {
     package let name: String
-    /// The bucket that rows have.
+    /// The bucket's name in the database.
     package let stored: String
-    /// What stands before each key of this bucket in the stored one; empty for that one itself.
+    /// The prefix of each stored key of this bucket; empty for the store's own one.
     package let prefix: String
 
     package init(name: String, stored: String, prefix: String) {
@@ -12,10 +12,10 @@ package struct StoreBucket: Sendable, Hashable {
         self.prefix = prefix
     }
 
-    /// The stored key of one that a client names.
+    /// Returns the stored key of a client's key.
     package func stored(_ key: String) -> String { prefix + key }
 
-    /// What a client knows a stored key as.
+    /// Returns the client's key of a stored key.
     package func external(_ key: String) -> String {
         guard !prefix.isEmpty, key.utf8.starts(with: prefix.utf8) else { return key }
         return String(decoding: key.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
@@ -23,7 +23,7 @@ package struct StoreBucket: Sendable, Hashable {
 }
 
 extension ObjectStore {
-    /// The buckets that a static key reaches, in the order of their names.
+    /// Returns the buckets that a static key may access, sorted by name.
     package func buckets(of key: StaticKey) -> [StoreBucket] {
         let own = StoreBucket(name: key.bucket, stored: key.bucket, prefix: "")
         let others = configuration.buckets.filter {
@@ -32,7 +32,7 @@ extension ObjectStore {
         return ([own] + others).sorted { $0.name < $1.name }
     }
 
-    /// The bucket of that name, where the key reaches it.
+    /// Returns the bucket with that name if the key may access it.
     package func bucket(_ name: String, of key: StaticKey) -> StoreBucket? {
         if name == key.bucket { return StoreBucket(name: name, stored: name, prefix: "") }
         return buckets(of: key).first { $0.name == name }

@@ -2,29 +2,29 @@ import Basics
 import CLinux
 import Glibc
 
-/// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes.
-/// Used by one thread at a time, and Sendable for that: who writes hands it over with the bytes.
+/// An open data file. Every PUT has a descriptor of its own, so that its sync reports the errors of its own writes. Used by one
+/// thread at a time, and Sendable because the writer passes it on together with the bytes.
 final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by one thread at a time
     enum Access {
         case reading
         case writing
     }
 
-    /// The bytes of one buffered write. Larger pieces have the kernel look for large free pages first, which took ten
-    /// times the time here: 512 MiB in pieces of 1 MiB 1.5 to 4.4 s, in these 0.4 s.
+    /// The size of one buffered write in bytes. For larger pieces the kernel first searches for large free pages, which took ten
+    /// times as long in a measurement: 512 MiB in pieces of 1 MiB 1.5 to 4.4 s, in these 0.4 s.
     static let slice = 128 << 10
 
     private var descriptor: Int32
     private var isDirect = false
-    /// Where the next bytes of a body go.
+    /// The position of the next bytes of a body.
     private var position: Int64 = 0
     private let calls: FileCalls
-    /// Where the name of a new file stands that is not durable yet.
+    /// The folder of a new file whose name is not durable yet.
     private var unsyncedFolder: String?
 
-    /// Takes over `descriptor`.
+    /// Takes ownership of `descriptor`.
     ///
-    /// - Parameter folder: of a file that was just made, whose name is to be synced with it.
+    /// - Parameter folder: the folder of a new file, whose name is synced with it.
     init(owning descriptor: Int32, calls: FileCalls = FileCalls(), newIn folder: String? = nil) {
         self.descriptor = descriptor
         self.calls = calls
@@ -43,16 +43,16 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
         return Int64(status.st_size)
     }
 
-    /// Whether it is marked as a finished object's; see ``DirectoryEngine/seal(_:)``.
+    /// Whether it is marked as a finished object's file; see ``DirectoryEngine/seal(_:)``.
     func isFinished() throws(StorageFailure) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .lastOfReading() }
         return status.st_mode & 0o200 == 0
     }
 
-    /// Reads all of it, a piece at a time.
+    /// Reads the whole file piece by piece.
     ///
-    /// - Throws: `StorageFailure`, and what `body` throws.
+    /// - Throws: `StorageFailure`, and the error of `body`.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4096)
         defer { buffer.deallocate() }
@@ -69,9 +69,9 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
         }
     }
 
-    /// Reads what stands at `position`, and leaves nothing of it in the page cache.
+    /// Reads the bytes at `position`, and leaves none of them in the page cache.
     ///
-    /// - Returns: how many bytes; 0 at the end of the file.
+    /// - Returns: the number of bytes; 0 at the end of the file.
     func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws(StorageFailure) -> Int {
         while true {
             let count = calls.read(descriptor, buffer.baseAddress, buffer.count, Int(position))
@@ -83,16 +83,16 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
         }
     }
 
-    /// Whether writes go past the page cache, which costs them a tenth of the time of a core; bytes, their count and
-    /// their offset must be aligned then. A file that refuses stays buffered.
+    /// Enables or disables direct writes, which bypass the page cache and take a tenth of the processor time; bytes, their count
+    /// and their offset must be aligned then. If the file does not support them, writes stay buffered.
     func setDirect(_ wanted: Bool) {
         guard wanted != isDirect, linux_set_direct(descriptor, wanted) == 0 else { return }
         isDirect = wanted
     }
 
-    /// From now on the bytes of a body go to `position` and behind it.
+    /// Sets the position for the following bytes of a body.
     ///
-    /// - Parameter directly: whether its blocks go past the page cache; `position` is aligned for that.
+    /// - Parameter directly: whether its blocks are written directly; `position` is aligned then.
     func begin(at position: Int64, directly: Bool) {
         self.position = position
         setDirect(directly)
@@ -111,8 +111,7 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
 
     func finish() throws { try synchronizeAndClose() }
 
-    /// Writes a whole block. Where that ends in the page cache, the way to the disk begins now, so that the sync at the
-    /// end has little left to wait for.
+    /// Writes a whole block. A buffered block is sent to the disk at once, so that the sync at the end has little left to wait for.
     func writeBlock(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(StorageFailure) {
         let step = isDirect ? bytes.count : Self.slice
         for start in stride(from: 0, to: bytes.count, by: step) {
@@ -157,24 +156,23 @@ final class DataFile: BodySink, StoredBytes, @unchecked Sendable {  // used by o
         guard ftruncate(descriptor, Int(length)) == 0 else { throw .last() }
     }
 
-    /// Makes what was written durable, and a new file's name, and closes the file. A failure is final: what it covered
-    /// is lost.
+    /// Makes the bytes and the name of a new file durable, and closes the file. A failure is final: the bytes are lost.
     func synchronizeAndClose() throws {
         guard calls.synchronize(descriptor) == 0 else { throw StorageFailure.last() }
-        // In this order: with a file system's journal, the sync of a new file has brought its name along.
+        // In this order: on a file system with a journal, the sync of a new file has already synced its name.
         try synchronizeName()
         let closing = descriptor
         descriptor = -1
         guard Glibc.close(closing) == 0 else { throw StorageFailure.last() }
     }
 
-    /// Makes the name of a new file durable, without what was written.
+    /// Makes the name of a new file durable, but not its bytes.
     func synchronizeName() throws {
         guard let folder = unsyncedFolder.take() else { return }
         try PrivateFile.synchronizeFolder(folder)
     }
 
-    /// Hands the descriptor over, to be sent from and closed by the caller.
+    /// Transfers the descriptor to the caller, who sends from it and closes it.
     func takeDescriptor() -> Int32 {
         defer { descriptor = -1 }
         return descriptor

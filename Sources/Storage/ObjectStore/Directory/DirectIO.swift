@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// Whether data files are written past the page cache (O_DIRECT), in aligned blocks. Buffered writing of the same bytes
-/// takes several times the processor time, and leaves the sync at the end more to do.
+/// Whether data files are written directly, without the page cache (O_DIRECT), in aligned blocks. Buffered writes of the same bytes
+/// take several times the processor time, and leave more work for the sync at the end.
 package enum DirectIO: Sendable {
-    /// Where the file system of the data directory takes it.
+    /// If the file system of the data directory supports it.
     case probe
     case off
 
-    /// Tries it with a file in `folder`, which leaves no trace.
+    /// Tests it with a temporary file in `folder`.
     func isUsable(in folder: String) -> Bool {
         guard self == .probe else { return false }
         let path = "\(folder)/direct-io-probe"

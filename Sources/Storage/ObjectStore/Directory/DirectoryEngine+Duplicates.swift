@@ -2,13 +2,13 @@ import Basics
 import Crypto
 import Glibc
 
-/// Files that share their bytes with another one: two names of one file, each of which goes by itself, in any order.
+/// Files with the same bytes as another: two hard links, each of which is removed independently, in any order.
 ///
-/// A finished file without a row goes to quarantine after an unclean end. So that a duplicate whose commit did not come does
-/// not, `duplicates/<file id>` marks it from before it has its name until its row is there; see ``Reconciler``.
+/// After a crash, a finished file without a row is moved to quarantine. To prevent that for a duplicate whose commit did not
+/// happen, `duplicates/<file id>` marks it before it gets its name and until its row exists; see ``Reconciler``.
 extension DirectoryEngine {
-    /// In this order: the mark is durable, the name is made, the name is durable. The row commits after that, and then the
-    /// mark goes.
+    /// Makes the mark durable, creates the link, and makes the link durable, in this order. Then the row is committed, and the mark
+    /// removed.
     func duplicate(_ fileID: String) throws -> NewFile {
         let id = Hex.lower(Random.bytes(16))
         pending.add(id, isDuplicate: true)
@@ -29,7 +29,7 @@ extension DirectoryEngine {
         }
     }
 
-    /// Where the file system gives no second name (it has no such names, or too many of this file).
+    /// Copies the file, if the file system cannot create another hard link.
     private func copied(_ fileID: String) throws -> NewFile {
         let new = try create()
         guard let target = new.sink as? DataFile else { throw StorageFailure.missing }
@@ -40,20 +40,20 @@ extension DirectoryEngine {
         return new
     }
 
-    /// Whether no commit of this file is known to have come.
+    /// Whether the file is a duplicate whose commit is not known to have happened.
     func isUnsettledDuplicate(_ fileID: String) throws(StorageFailure) -> Bool { try exists(markPath(of: fileID)) }
 
     func unsettledDuplicates() throws(StorageFailure) -> [String] {
         try Self.names(in: "\(path)/duplicates").filter(Self.isFileID)
     }
 
-    /// Where that fails, the next start after an unclean end does it.
+    /// Removes the mark. If that fails, the next start after a crash removes it.
     func unmarkDuplicate(_ fileID: String) { unlink(markPath(of: fileID)) }
 
     private func markPath(of fileID: String) -> String { "\(path)/duplicates/\(fileID)" }
 }
 
-/// Stands where a file's bytes are there already.
+/// A body sink for a file whose bytes already exist.
 private final class NoBody: BodySink {
     func append(block: UnsafeRawBufferPointer) throws {}
     func append(end: UnsafeRawBufferPointer) throws {}

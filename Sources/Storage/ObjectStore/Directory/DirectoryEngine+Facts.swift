@@ -1,10 +1,10 @@
 import Basics
 import Glibc
 
-/// What stands beside a completed upload's file, so that it can be listed again where a database does not know it. The
-/// store keeps the bytes and does not read them.
+/// The facts beside a completed upload's file, with which it can be listed again if a database does not know it. The store keeps
+/// the bytes without interpreting them.
 extension DirectoryEngine {
-    /// Durable when it returns.
+    /// Writes facts, durably.
     func writeFacts(_ facts: [UInt8], of fileID: String) throws(StorageFailure) {
         do throws(PrivateFile.Failure) {
             try PrivateFile.write(facts, to: factsPath(of: fileID))
@@ -13,30 +13,29 @@ extension DirectoryEngine {
         }
     }
 
-    /// Makes the name of facts that are there durable: the process that wrote them may have ended before it had done so.
-    /// Their bytes are, since facts get their name once they are synced.
+    /// Makes the name of existing facts durable, because the process that wrote them may have ended before that. Their bytes are
+    /// durable, since facts are renamed after they were synced.
     func synchronizeFacts(of fileID: String) throws(PrivateFile.Failure) {
         try calls.synchronizeFolder("\(path)/facts/\(fileID.prefix(2))")
     }
 
-    /// The names of what processes left of facts that they were writing when they ended, and of what this one is writing; see
-    /// ``PrivateFile/isUnfinished(_:)``.
+    /// Returns the names of unfinished facts, both of ended processes and of this one; see ``PrivateFile/isUnfinished(_:)``.
     func unfinishedFacts(inFolder folder: String) throws(StorageFailure) -> [String] {
         try Self.names(in: "\(path)/facts/\(folder)").filter(PrivateFile.isUnfinished)
     }
 
-    /// Removes one of them. Nobody may be writing facts of that file meanwhile.
+    /// Removes unfinished facts. No request may be writing facts of that file.
     func removeUnfinishedFacts(_ name: String) {
-        // Where that fails, the next start after an unclean end does it.
+        // If this fails, the next start after an unclean shutdown removes them.
         unlink("\(path)/facts/\(name.prefix(2))/\(name)")
     }
 
-    /// Nil also where the disk cannot read them: they are a second copy of what the database says.
+    /// Returns `nil` also if the disk cannot read them, because they are a second copy of data in the database.
     func facts(of fileID: String) -> [UInt8]? {
         try? PrivateFile.read(factsPath(of: fileID))
     }
 
-    /// The files that have some, in one of the ``folders``.
+    /// Returns the ids of files with facts in one of the ``folders``.
     func factsIDs(inFolder folder: String) throws -> [String] {
         try files(at: "\(path)/facts/\(folder)").map(\.fileID)
     }
@@ -45,7 +44,7 @@ extension DirectoryEngine {
         try exists(factsPath(of: fileID))
     }
 
-    /// By its mode or, where a power loss took that, by its facts.
+    /// Whether the file is finished by its mode or, if a power loss has reset that, by its facts.
     func isFinished(_ entry: Entry) throws(StorageFailure) -> Bool {
         if entry.isFinished { return true }
         return try hasFacts(of: entry.fileID)

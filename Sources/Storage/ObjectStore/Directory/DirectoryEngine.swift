@@ -2,20 +2,19 @@ import Basics
 import Crypto
 import Glibc
 
-/// `DIR/store`: data files at `data/<2 hex>/<file id>`, each at one path for life, and `quarantine/`.
+/// The directory `DIR/store`: data files at `data/<2 hex>/<file id>`, each at one path for life, and `quarantine/`.
 ///
-/// A path says nothing about what a file is; its mode does, for the case that no row does: a finished object's file is
-/// read-only (0400); one that a row spoke of may be written (0600); one that none ever did, since its request has not come
-/// to its commit, is not even to be read (0200).
-/// What a completed upload's file is also stands in `facts/<2 hex>/<file id>`, wherever the file is moved to.
+/// A file's mode tells what it is if no row does: a finished object's file is read-only (0400); one that had a row may be written
+/// (0600); one that never had a row, because its request has not committed, is not even readable (0200). The facts about a
+/// completed upload's file are in `facts/<2 hex>/<file id>`, wherever the file is moved.
 final class DirectoryEngine: ObjectEngine {
-    /// What ``files(inFolder:)`` finds.
+    /// A data file found by ``files(inFolder:)``.
     struct Entry: Equatable {
         let fileID: String
-        /// Bytes.
+        /// The size in bytes.
         let size: Int64
         let isFinished: Bool
-        /// No row ever spoke of it.
+        /// Whether it never had a row.
         let isFresh: Bool
         let modifiedAt: UnixTime
     }
@@ -23,12 +22,12 @@ final class DirectoryEngine: ObjectEngine {
     static let folders = (0..<256).map { Hex.lower([UInt8($0)]) }
 
     let path: String
-    /// Whether data files are written past the page cache.
+    /// Whether data files are written directly.
     let writesDirectly: Bool
     let calls: FileCalls
     let pending = PendingFiles()
 
-    /// Makes what is missing; the names are durable when it returns.
+    /// Creates missing folders; their names are durable on return.
     init(path: String, directIO: DirectIO = .off, calls: FileCalls = FileCalls()) throws {
         self.path = path
         self.calls = calls
@@ -45,7 +44,7 @@ final class DirectoryEngine: ObjectEngine {
         writesDirectly = directIO.isUsable(in: "\(path)/data")
     }
 
-    /// One that is there, to be looked at; nothing is made.
+    /// Opens an existing directory for reading; nothing is created.
     init(existing path: String, calls: FileCalls = FileCalls()) {
         self.path = path
         self.calls = calls
@@ -71,7 +70,7 @@ final class DirectoryEngine: ObjectEngine {
         return file
     }
 
-    /// Moves no byte but those of parts that have files of their own.
+    /// Moves no bytes except those of parts with files of their own.
     func complete(_ fileID: String, _ parts: [EnginePart]) throws {
         let file = try open(fileID, for: .writing)
         var place: Int64 = 0
@@ -96,7 +95,8 @@ final class DirectoryEngine: ObjectEngine {
         return file
     }
 
-    /// A new, empty file; its name becomes durable when the file is synced. To be kept, or sealed, once a row speaks of it.
+    /// Makes a new, empty file, whose name becomes durable when the file is synced. It has to be kept, or sealed, once it has a
+    /// row.
     private func makeFile() throws -> (fileID: String, file: DataFile) {
         let fileID = Hex.lower(Random.bytes(16))
         pending.add(fileID)
@@ -113,39 +113,39 @@ final class DirectoryEngine: ObjectEngine {
         let descriptor = Glibc.open(path(of: fileID), (access == .reading ? O_RDONLY : O_RDWR) | O_CLOEXEC)
         guard descriptor >= 0 else { throw .lastOfReading() }
         let file = DataFile(owning: descriptor, calls: calls)
-        // The mode stops everybody but root. An older database may take a finished object for an upload under way.
+        // The mode stops everybody but root. An older database may take a finished object for an upload in progress.
         if access == .writing, try file.isFinished() { throw .missing }
         return file
     }
 
-    /// Marks a file as one that a row speaks of. Not synced: the next start makes up for it, from the row.
+    /// Marks a file as one with a row. Not synced: the next start repeats it, according to the row.
     func keep(_ fileID: String) {
         chmod(path(of: fileID), 0o600)
     }
 
-    /// Marks a file as a finished object's. Not synced: the next start makes up for it, from the row.
+    /// Marks a file as a finished object's. Not synced: the next start repeats it, according to the row.
     func seal(_ fileID: String) {
         chmod(path(of: fileID), 0o400)
     }
 
-    /// Its facts go after it, unless they are those of a file in quarantine. A file that is not there is removed already.
+    /// Removes a file and then its facts, unless they belong to a file in quarantine. A missing file counts as removed.
     func remove(_ fileID: String) throws(StorageFailure) {
         try unlinkIfThere(path(of: fileID))
         if try !exists("\(quarantinePath)/\(fileID)") { try unlinkIfThere(factsPath(of: fileID)) }
     }
 
-    /// For good.
+    /// Permanently removes a file from quarantine.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether it existed.
     func removeQuarantined(_ fileID: String) throws(StorageFailure) -> Bool {
         guard try exists("\(quarantinePath)/\(fileID)") else { return false }
         try unlinkIfThere("\(quarantinePath)/\(fileID)")
-        // Where another copy is at its path, the facts are that one's.
+        // If another copy is at its path, the facts belong to that one.
         if try !exists(path(of: fileID)) { try unlinkIfThere(factsPath(of: fileID)) }
         return true
     }
 
-    /// Whether something is at `path`. Where the disk does not say, that is an error: it must not pass for an absence.
+    /// Whether something exists at `path`. If the disk cannot tell, that is an error and must not pass for an absence.
     func exists(_ path: String) throws(StorageFailure) -> Bool {
         if access(path, F_OK) == 0 { return true }
         guard errno == ENOENT else { throw .last() }
@@ -156,7 +156,7 @@ final class DirectoryEngine: ObjectEngine {
         if unlink(path) != 0 && errno != ENOENT { throw .last() }
     }
 
-    /// What is there under that id already, another copy of it, stays beside it.
+    /// Moves a file into quarantine. Another copy with that id that is already there is kept.
     func quarantine(_ fileID: String) throws {
         let target = "\(quarantinePath)/\(fileID)"
         if try exists(target) {
@@ -165,7 +165,7 @@ final class DirectoryEngine: ObjectEngine {
         try move(path(of: fileID), to: target)
     }
 
-    /// Back to its path.
+    /// Moves a file from quarantine back to its path.
     func takeFromQuarantine(_ fileID: String) throws {
         try move("\(quarantinePath)/\(fileID)", to: path(of: fileID))
     }
@@ -175,15 +175,15 @@ final class DirectoryEngine: ObjectEngine {
         for file in [target, source] { try PrivateFile.synchronizeFolder(String(file.dropLast(33))) }
     }
 
-    /// All data files of one of the ``folders``, or an error: what could not be looked at is not left out.
+    /// Returns all data files of one of the ``folders``, or throws: files that could not be examined are not omitted.
     ///
-    /// - Parameter goOn: called for each file; throws where the listing is to end.
+    /// - Parameter goOn: called for each file; throws to stop.
     func files(inFolder folder: String, _ goOn: () throws -> Void = {}) throws -> [Entry] {
         try files(at: "\(path)/data/\(folder)", goOn)
     }
 
-    /// A digest of when names last came to or left each of the ``folders``, without a look at what is in them; `nil` where
-    /// the disk does not say.
+    /// Returns a digest of the modification times of all ``folders``, without reading their contents; `nil` if the disk cannot
+    /// tell.
     func foldersDigest() -> String? {
         var times: [UInt8] = []
         for folder in Self.folders {
@@ -236,7 +236,7 @@ final class DirectoryEngine: ObjectEngine {
         "\(folder(of: fileID))/\(fileID)"
     }
 
-    /// Whether ``create()`` may have given that name.
+    /// Whether a name has the form of ids made by ``create()``.
     static func isFileID(_ name: String) -> Bool {
         name.utf8.count == 32 && Hex.decode(name) != nil
     }

@@ -1,13 +1,13 @@
 import Basics
 import Glibc
 
-/// The system calls whose failures matter most, and which no file system lets fail on demand: a test puts its own here.
+/// The system calls whose failures matter most, and that no file system lets fail on demand, so that tests replace them.
 struct FileCalls: Sendable {
-    /// Descriptor, buffer, its size, offset.
+    /// The arguments are descriptor, buffer, its size, offset.
     var read: @Sendable (Int32, UnsafeMutableRawPointer?, Int, Int) -> Int = { pread($0, $1, $2, $3) }
-    /// Descriptor, bytes, their count, offset.
+    /// The arguments are descriptor, bytes, their count, offset.
     var write: @Sendable (Int32, UnsafeRawPointer?, Int, Int) -> Int = { pwrite($0, $1, $2, $3) }
     var synchronize: @Sendable (Int32) -> Int32 = { fdatasync($0) }
-    /// Makes the names in a folder durable, by its path.
+    /// Makes the names in a folder durable; takes its path.
     var synchronizeFolder: @Sendable (String) throws(PrivateFile.Failure) -> Void = PrivateFile.synchronizeFolder
 }

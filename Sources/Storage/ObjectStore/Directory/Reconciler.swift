@@ -2,25 +2,25 @@ import Basics
 import Database
 import Dispatch
 
-/// Compares the data files with the rows after an unclean end, folder by folder and in bounded memory, on a thread of its own
+/// Compares the data files with the rows after an unclean shutdown, folder by folder and in bounded memory, on a thread of its own
 /// while the store serves.
 ///
-/// Requests go on making and removing files meanwhile, so nothing is concluded from one look:
-/// - A file without a row is an earlier process's only if this one has no request that is making it, *and* no row speaks of it
-///   when it is looked for after that. An id is random, so no row comes to speak of such a file later.
-/// - A row is listed after the folder, and its file looked for once more. A row's file is removed after the row, so that the
-///   mark changes nothing where the object was deleted in between.
+/// Requests create and remove files meanwhile, so one look is not enough:
+/// - A file without a row belongs to an earlier process only if no request of this one is making it, *and* it has no row when
+///   checked after that. Ids are random, so such a file cannot get a row later.
+/// - A row is listed after the folder, and its file is looked up once more. A row's file is removed after the row, so the mark has
+///   no effect if the object was deleted in between.
 final class Reconciler: Sendable {
     private struct Stopped: Error {}
 
     private struct State {
         var found = StoreReconciliation()
-        /// Folders that are still to be compared.
+        /// The number of folders that are not compared yet.
         var left = 0
         var isStopped = false
     }
 
-    /// Rows that one transaction marks.
+    /// The number of rows that one transaction marks.
     private static let batch = 256
 
     private let data: DirectoryEngine
@@ -35,9 +35,10 @@ final class Reconciler: Sendable {
         self.facts = facts
     }
 
-    /// Begins, without waiting for it.
+    /// Begins, without waiting for the end.
     ///
-    /// - Parameter isOrphan: whether a file of an upload under way that no row speaks of is removed, by when it was written.
+    /// - Parameter isOrphan: returns whether a file of an upload in progress without a row is removed, by the time of its last
+    ///   write.
     func begin(_ isOrphan: @escaping @Sendable (_ writtenAt: UnixTime) throws -> Bool) {
         state.withLock { $0.left = DirectoryEngine.folders.count }
         queue.async { [self] in
@@ -55,24 +56,24 @@ final class Reconciler: Sendable {
         }
     }
 
-    /// What was found so far.
+    /// The findings so far.
     var found: StoreReconciliation { state.withLock { $0.found } }
 
-    /// Folders that are still to be compared.
+    /// The number of folders that are not compared yet.
     var foldersLeft: Int { state.withLock { $0.left } }
 
-    /// Whether all was compared, without a failure, or did not have to be.
+    /// Whether everything was compared without a failure, or needed no comparison.
     var isSettled: Bool { state.withLock { $0.left == 0 && $0.found.failureCount == 0 } }
 
-    /// Returns when all was compared, or the work was stopped.
+    /// Returns when everything was compared, or the work was stopped.
     func finish() async {
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
-    /// Ends the work at the next file; the next start begins it anew.
+    /// Stops at the next file; the next start begins again.
     func stop() { state.withLock { $0.isStopped = true } }
 
-    /// Returns when no thread works here any more, or, unless it was stopped, all was compared.
+    /// Returns when no thread works here any more: everything was compared, or the work was stopped.
     func drain() { queue.sync {} }
 
     private func goOn() throws(Stopped) {
@@ -83,7 +84,7 @@ final class Reconciler: Sendable {
 
     private func reconcile(_ folder: String, _ isOrphan: (UnixTime) throws -> Bool) throws {
         try goOn()
-        // In this order: what is listed and has no row then is of no commit, unless this process is making it.
+        // In this order: a listed file without a row afterwards has no commit, unless this process is making it.
         let entries = try data.files(inFolder: folder, goOn)
         removeUnfinishedFacts(folder)
         let (uses, scheduled) = try database.readBlocking { connection in
@@ -105,7 +106,7 @@ final class Reconciler: Sendable {
         try markLost(uses, listed: Set(entries.map(\.fileID)))
     }
 
-    /// Removes the marks of duplicates that have a row, or that are gone.
+    /// Removes the marks of duplicates that have a row, or whose file was deleted.
     private func forgetSettledDuplicates() {
         do {
             for fileID in try data.unsettledDuplicates() where !data.pending.contains(fileID) {
@@ -120,7 +121,7 @@ final class Reconciler: Sendable {
     private func removeUnfinishedFacts(_ folder: String) {
         do {
             for name in try data.unfinishedFacts(inFolder: folder) {
-                // Behind a request that is writing facts of that file: then they have their name, and this one is gone.
+                // After any request that is writing facts of that file: these are complete then, and this one is gone.
                 facts.perform(for: String(name.prefix(32))) { [data] in data.removeUnfinishedFacts(name) }
             }
         } catch {
@@ -128,7 +129,7 @@ final class Reconciler: Sendable {
         }
     }
 
-    /// The crash came between the commit and the mode.
+    /// Completes the mode of a file after a crash between the commit and the change of mode.
     private func completeMode(of entry: DirectoryEngine.Entry, _ use: FileUse) throws {
         if use.kind == .object, !entry.isFinished { data.seal(entry.fileID) }
         guard use.kind != .object, entry.isFresh else { return }
@@ -145,7 +146,7 @@ final class Reconciler: Sendable {
             try data.exists(data.path(of: fileID))
         else { return }
         if try data.isUnsettledDuplicate(fileID) {
-            // The bytes are another file's, and nobody was told of this one.
+            // The bytes belong to another file too, and no client was told of this one.
             try data.remove(fileID)
             data.unmarkDuplicate(fileID)
             note { $0.removed += 1 }

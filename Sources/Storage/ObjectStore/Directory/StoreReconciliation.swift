@@ -1,15 +1,15 @@
-/// What was found after an unclean end, where the data directory and the database did not agree.
+/// The differences between the data directory and the database after an unclean shutdown.
 package struct StoreReconciliation: Sendable, Equatable {
-    /// Files of requests that did not come to their commit, and old ones of uploads under way that no row speaks of.
+    /// Files of requests that did not commit, and old ones of uploads in progress without a row.
     package var removed = 0
-    /// Finished objects' files that no row speaks of: moved to `quarantine/`, never deleted.
+    /// Finished objects' files without a row: moved to `quarantine/`, never deleted.
     package var quarantined = 0
-    /// Rows whose file is gone. They are marked, and not removed: where a later start finds the file, they hold again.
+    /// Rows whose file is missing. They are marked but not removed, and valid again if a later start finds the file.
     package var lost = 0
-    /// What could not be looked at or moved, as sentences with the path; at most ``keptFailures``. Nothing was concluded from
-    /// it: an object whose folder cannot be read is not an object that is gone.
+    /// The folders and files that could not be examined or moved, as sentences with the path; at most ``keptFailures``. They have
+    /// no consequence: an object in an unreadable folder is not missing.
     package var failures: [String] = []
-    /// All failures, also those beyond ``keptFailures``.
+    /// The number of failures, including those beyond ``keptFailures``.
     package var failureCount = 0
 
     package static let keptFailures = 20

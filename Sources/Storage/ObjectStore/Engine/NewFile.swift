@@ -1,10 +1,10 @@
 import Database
 
-/// A data file that was just made and that no row speaks of: it ends as the file of one, or is removed.
+/// A new data file without a row: it either gets a row, or is removed.
 ///
-/// Whether a commit that failed by the disk was made, nobody knows before the next start: the row may be there, and the row
-/// of what it replaced gone. So the file is left where the outcome is unknown; the start keeps it or removes it, by what the
-/// database says then.
+/// After a commit that failed because of the disk, it is unknown until the next start whether the row exists, and whether the row
+/// of the replaced object is gone. So the file stays if the outcome is unknown; the start keeps or removes it according to the
+/// database.
 final class NewFile {
     let id: String
     let sink: any BodySink
@@ -21,7 +21,7 @@ final class NewFile {
         abandon()
     }
 
-    /// Runs `write`, which returns when a row that speaks of the file is on disk.
+    /// Runs `write`, which returns when a row of the file is on disk.
     func commit<T>(_ write: () throws -> T) throws -> T {
         do {
             let value = try write()
@@ -34,11 +34,11 @@ final class NewFile {
         }
     }
 
-    /// Removes the file, unless a row speaks of it, or may.
+    /// Removes the file, unless it has a row, or may have one.
     func abandon() {
         guard isPending else { return }
         isPending = false
-        // Where even that fails, the file stays pending, and the next start looks for it.
+        // If even that fails, the file stays pending, and the next start handles it.
         guard (try? engine.remove(id)) != nil else { return }
         engine.settle(id)
     }

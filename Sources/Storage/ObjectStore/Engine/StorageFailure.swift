@@ -1,12 +1,12 @@
 import Glibc
 
-/// What a file of the store could not do.
+/// The failure of an operation on a file of the store.
 enum StorageFailure: Error, Equatable, CustomStringConvertible {
-    /// No room: the disk, a quota, or the file system's limit on one file.
+    /// There is no space: on the disk, in a quota, or below the file system's limit of one file.
     case full
     /// The file is not there.
     case missing
-    /// The disk cannot give back what the file holds: this one file is damaged, and reading it again will not help.
+    /// The disk cannot read the file's contents: this one file is damaged, and reading it again will not help.
     case unreadable(errno: Int32)
     case other(errno: Int32)
 
@@ -30,11 +30,10 @@ enum StorageFailure: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The failure of a call that looks at one file or reads it, from its `errno`.
+    /// The failure of a call that examines or reads one file, from its `errno`.
     ///
-    /// A sector that cannot be read is EIO through the page cache, and ENODATA past it (`blk_status_to_errno` of
-    /// BLK_STS_MEDIUM); wrong protection information is EILSEQ; metadata that a file system finds damaged is EUCLEAN or
-    /// EBADMSG.
+    /// A sector that cannot be read is EIO through the page cache, and ENODATA without it (`blk_status_to_errno` of
+    /// BLK_STS_MEDIUM); wrong protection information is EILSEQ; metadata that a file system finds damaged is EUCLEAN or EBADMSG.
     static func lastOfReading() -> StorageFailure {
         switch errno {
         case let code where [EIO, ENODATA, EILSEQ, EUCLEAN, EBADMSG].contains(code): .unreadable(errno: code)

@@ -1,17 +1,17 @@
-/// The bytes of one file that is open, to its end, whatever becomes of the file. Used by one thread at a time.
+/// The bytes of an open file, readable to the end even if the file is removed. Used by one thread at a time.
 package protocol StoredBytes: AnyObject, Sendable {
     func size() throws -> Int64
 
-    /// Reads all of it, a piece at a time.
+    /// Reads the whole file piece by piece.
     ///
-    /// - Throws: also what `body` throws.
+    /// - Throws: also the error of `body`.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws
 
-    /// Reads what stands at `position`, and leaves nothing of it in memory.
+    /// Reads the bytes at `position`, and leaves none of them in memory.
     ///
-    /// - Returns: how many bytes; 0 at the end of the file.
+    /// - Returns: the number of bytes; 0 at the end of the file.
     func readPassing(into buffer: UnsafeMutableRawBufferPointer, at position: Int64) throws -> Int
 
-    /// Hands over a descriptor that the kernel can send the bytes from, to be closed by the caller. Nothing is read after that.
+    /// Transfers a descriptor for sending to the caller, who closes it. Nothing is read afterwards.
     func takeDescriptor() -> Int32
 }

@@ -3,10 +3,10 @@ import Foundation
 import HTTPClient
 import HTTPTypes
 
-/// Brings an object into a file: first into `PATH.part`, from where a broken one goes on, then, whole and compared with
-/// the store's checksum, to its name.
+/// Downloads an object into a file: first into `PATH.part`, which an interrupted download continues, and after a comparison with
+/// the store's checksum to its final name.
 package struct FileDownload: Sendable {
-    /// Where the object is to be had for now.
+    /// The current URL of the object.
     package struct Location: Sendable {
         package let url: String
         package let fields: HTTPFields
@@ -17,13 +17,13 @@ package struct FileDownload: Sendable {
         }
     }
 
-    /// What the store has is not what was received, twice.
+    /// Twice, the received bytes differed from the store's.
     package struct Corrupted: Error, Sendable, Hashable {}
 
-    /// Why the file cannot be written here: a sentence without a full stop.
+    /// The reason why the file cannot be written on this machine: a sentence without a full stop.
     package struct LocalFailure: Error, Sendable, Hashable {
         package let message: String
-        /// The same for whom the path is not meant.
+        /// The same without the path, for readers who must not see it.
         package let messageWithoutPath: String
 
         init(_ what: String, _ path: String, _ reason: String? = nil) {
@@ -44,8 +44,8 @@ package struct FileDownload: Sendable {
     private let progress: @Sendable (_ received: Int64, _ size: Int64?) -> Void
 
     /// - Parameters:
-    ///   - location: asked again for each attempt, since a location is good for minutes.
-    ///   - progress: bytes that are in the file, and the object's size once it is known.
+    ///   - location: called for each attempt, since a location is valid for minutes.
+    ///   - progress: called with the bytes in the file, and the object's size once it is known.
     package init(
         to path: String, over connection: HTTPConnection, retrying: Retrying,
         location: @escaping @Sendable () async throws -> Location,
@@ -59,7 +59,7 @@ package struct FileDownload: Sendable {
     }
 
     /// - Returns: the object's size in bytes.
-    /// - Throws: `LocalFailure`, `StoreRefusal`, `TransferFailure`, `Corrupted`, what `location` throws.
+    /// - Throws: `LocalFailure`, `StoreRefusal`, `TransferFailure`, `Corrupted`, the error of `location`.
     package func run() async throws -> Int64 {
         let file = try PartialFile(path + ".part")
         for isLast in [false, true] {
@@ -74,14 +74,14 @@ package struct FileDownload: Sendable {
                 try file.finish(as: path)
                 return object.size
             }
-            // What an earlier run left may be another program's: once more, from the beginning.
+            // The rest of an earlier run may belong to another program: once more, from the beginning.
             try file.truncate()
             if isLast { throw Corrupted() }
         }
         throw Corrupted()
     }
 
-    /// What the store says of the object.
+    /// The store's description of the object.
     struct Description: Sendable, Equatable {
         let size: Int64
         let crc64: UInt64?
@@ -94,9 +94,9 @@ package struct FileDownload: Sendable {
         }
     }
 
-    /// One request, for all that is missing.
+    /// Makes one request, for all missing bytes.
     ///
-    /// - Returns: `nil` where the connection broke after some bytes had come: then the next leg begins at once.
+    /// - Returns: `nil` if the connection broke after some bytes had arrived; then the next leg begins at once.
     private func leg(_ file: PartialFile) async throws -> Description? {
         let start = file.size
         let place = try await location()
@@ -117,7 +117,7 @@ package struct FileDownload: Sendable {
                 })
             if let object = arrival.object { return object }
             guard reply.status == 416, start > 0 else { throw StoreRefusal(reply) }
-            // There is nothing behind the end: all is here, or what is here is not of this object.
+            // Nothing follows the end: the file is complete, or its bytes belong to another object.
             let object = try await describe(place)
             if object.size != start { try file.truncate() }
             return object
@@ -127,7 +127,7 @@ package struct FileDownload: Sendable {
         }
     }
 
-    /// Asks for the first byte, for what else comes with it.
+    /// Requests the first byte, for the header fields of the response.
     private func describe(_ place: Location) async throws -> Description {
         var fields = place.fields
         fields.append("Range", "bytes=0-0")
@@ -136,8 +136,8 @@ package struct FileDownload: Sendable {
         return object
     }
 
-    /// - Returns: `nil` for an answer without the object's bytes.
-    /// - Throws: where they are not those that were asked for.
+    /// - Returns: `nil` for a response without the object's bytes.
+    /// - Throws: if they are not the requested ones.
     static func object(_ status: Int, _ fields: HTTPFields, from start: Int64) throws(TransferFailure) -> Description? {
         let crc64 = fields["x-oss-hash-crc64ecma"].flatMap { UInt64($0) }
         switch status {
@@ -154,13 +154,13 @@ package struct FileDownload: Sendable {
         throw .unusable("the object store did not answer with the bytes from \(start)")
     }
 
-    /// The total size in a Content-Range (RFC 9110, section 14.4).
+    /// Returns the total size in a Content-Range (RFC 9110, section 14.4).
     private static func total(_ range: String) -> Int64? {
         range.split(separator: "/").last.flatMap { Int64($0) }
     }
 }
 
-/// What the reply's header section said; written before its body is received, on the same thread, and read after.
+/// The header section of the reply; written before its body is received, on the same thread, and read afterwards.
 private final class Arrival: @unchecked Sendable {  // written before it is read, on one thread
     var object: FileDownload.Description?
 }

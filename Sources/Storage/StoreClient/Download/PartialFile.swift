@@ -2,9 +2,9 @@ import Basics
 import Foundation
 import HTTPClient
 
-/// A file that is not whole yet, and what is to be compared when it is.
+/// An incomplete file, with the checksum to be compared at the end.
 ///
-/// Sendable although it has state: one exchange, or one copy, at a time writes to it.
+/// Sendable although it is mutable: one exchange, or one copy, at a time writes to it.
 package final class PartialFile: @unchecked Sendable {  // used by one task at a time
     package typealias Failure = FileDownload.LocalFailure
 
@@ -14,15 +14,15 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
     package private(set) var size: Int64 = 0
     private var digest = ContentDigest()
 
-    /// Opens what an earlier run left, and reads it; nobody else writes to it meanwhile.
+    /// Opens and reads the file of an earlier run, and locks it.
     ///
-    /// - Parameter synchronize: fsync(2); a test puts its own here.
+    /// - Parameter synchronize: fsync(2), which tests replace.
     package init(_ path: String, synchronize: @escaping @Sendable (Int32) -> Int32 = { fsync($0) }) throws {
         self.path = path
         self.synchronize = synchronize
         descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw Failure.last("open", path) }
-        // From here on a failure ends it by `deinit`.
+        // From here on `deinit` closes it after a failure.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw Failure("another process writes to", path) }
         do {
             let file = try FileReader(path)
@@ -42,8 +42,8 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
         close(descriptor)
     }
 
-    /// Keeps only bytes that are on the disk: an earlier run may have ended because a sync failed, and the page cache would
-    /// pass the bytes of that sync off as written.
+    /// Keeps only bytes that are on the disk: an earlier run may have ended because of a failed sync, and the page cache would
+    /// return its bytes as if they were written.
     private func forgetUnwritten(size: Int) throws {
         guard synchronize(descriptor) == 0 else { return try truncate() }
         CachedPages.drop(0..<size, of: descriptor)
@@ -63,7 +63,7 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
         }
     }
 
-    /// There is nothing to go on from.
+    /// Removes an empty file, which cannot be continued.
     func removeIfEmpty() {
         if size == 0 { unlink(path) }
     }
@@ -74,10 +74,10 @@ package final class PartialFile: @unchecked Sendable {  // used by one task at a
         size = 0
     }
 
-    /// Makes the bytes durable, then gives them their name, and makes that durable.
+    /// Makes the bytes durable, then renames the file, and makes the name durable.
     ///
-    /// - Throws: `LocalFailure`. Where the bytes cannot be made durable, none of them is kept: a second sync would succeed
-    ///   without writing them.
+    /// - Throws: `LocalFailure`. If the bytes cannot be made durable, none of them is kept: a second sync would succeed without
+    ///   writing them.
     package func finish(as final: String) throws {
         guard synchronize(descriptor) == 0 else {
             let failure = Failure.last("write", path)

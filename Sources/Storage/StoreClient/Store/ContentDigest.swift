@@ -1,11 +1,10 @@
 import Crypto
 import StoreProtocol
 
-/// What a client computes of the bytes that it sends or gets, to compare with what the store says of them. Used by one
-/// thread at a time.
+/// The digests of sent or received bytes, for comparison with the store's. Used by one thread at a time.
 package struct ContentDigest {
     private let md5 = IncrementalDigest(.md5)
-    /// CRC-64/XZ of what came so far.
+    /// CRC-64/XZ of the bytes so far.
     package private(set) var crc64: UInt64 = 0
 
     package init() {}
@@ -15,10 +14,10 @@ package struct ContentDigest {
         crc64 = CRC.crc64.updated(crc64, bytes)
     }
 
-    /// 16 bytes. To be asked once.
+    /// Returns the MD5, 16 bytes. May be called once.
     package func finalizedMD5() -> [UInt8] { md5.finalize() }
 
-    /// The CRC-64 of pieces that follow each other.
+    /// Returns the CRC-64 of consecutive pieces.
     package static func crc64(of pieces: some Sequence<(crc64: UInt64, size: Int64)>) -> UInt64 {
         pieces.reduce(0) { CRC.crc64.combine($0, $1.crc64, secondLength: $1.size) }
     }

@@ -1,7 +1,8 @@
 import HTTPClient
 
 extension FileReader {
-    /// The digest of a part of the file; `nil` where the file ends before it. Reads the part, so: not on an event loop.
+    /// Returns the digest of a part of the file; `nil` if the file ends before it. It reads the part, so it must not be called on
+    /// an event loop.
     package func digest(of range: Range<Int64>) throws -> ContentDigest? {
         var digest = ContentDigest()
         var count: Int64 = 0

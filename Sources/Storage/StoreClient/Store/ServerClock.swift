@@ -1,18 +1,18 @@
 import Basics
 
-/// The time as a server has it: the machine's, until a server says that it is wrong.
+/// The clock for signatures: the machine's, until a server reports that it is wrong.
 ///
-/// A robot's clock may be anything after a flat battery, and what is signed carries its time.
+/// A device's clock may show any time after a flat battery, and signatures contain the time.
 package final class ServerClock: WallClock {
     private let machine: any WallClock
-    /// Microseconds that the server is ahead.
+    /// The microseconds by which the server is ahead.
     private let lead = Lock<Int64>(0)
 
     package init(_ machine: any WallClock) { self.machine = machine }
 
     package func now() -> UnixTime { machine.now().adding(microseconds: lead.withLock { $0 }) }
 
-    /// From now on it is as late as `time` says; whole seconds are near enough.
+    /// Adjusts the clock to `time`; whole seconds are exact enough.
     package func adopt(_ time: UnixTime) {
         let now = machine.now()
         lead.withLock { $0 = time.microseconds - now.microseconds }

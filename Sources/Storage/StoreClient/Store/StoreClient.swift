@@ -4,14 +4,14 @@ import HTTPTypes
 import StoreProtocol
 import XML
 
-/// The operations of an object store, of OSS or S3, that an upload is made of, each one request: neither repeated nor
-/// refreshed here.
+/// The operations of an object store, OSS or S3, that an upload consists of. Each is one request, without retries and without new
+/// credentials.
 ///
-/// All throw `StoreRefusal` for what the store refuses, and what `HTTPConnection.exchange` throws.
+/// All throw `StoreRefusal` for errors of the store, and the errors of `HTTPConnection.exchange`.
 package struct StoreClient: Sendable {
-    /// Bytes of an answer that is no page of parts.
+    /// The largest response in bytes, except pages of parts.
     private static let maximumAnswerBytes = 64 << 10
-    /// Bytes of an id or an ETag that a store chose, and that may be stored and sent again.
+    /// The largest id or ETag of a store in bytes; they may be stored and sent again.
     static let maximumTokenBytes = 1024
 
     private let object: StoreObject
@@ -28,11 +28,11 @@ package struct StoreClient: Sendable {
         self.clock = clock
     }
 
-    /// A piece of a file, and the digests of its bytes.
+    /// A piece of a file with the digests of its bytes.
     package struct Piece: Sendable {
         package let file: FileReader
         package let range: Range<Int64>
-        /// 16 bytes.
+        /// The MD5, 16 bytes.
         package let md5: [UInt8]
         package let crc64: UInt64
 
@@ -43,7 +43,7 @@ package struct StoreClient: Sendable {
             self.crc64 = crc64
         }
 
-        /// Reads the piece, to hash it; `nil` where the file ends before it.
+        /// Reads the piece to compute its digests; `nil` if the file ends before it.
         package init?(reading range: Range<Int64>, of file: FileReader) async throws {
             let digests = try await DiskWork.run {
                 try file.digest(of: range).map { (md5: $0.finalizedMD5(), crc64: $0.crc64) }
@@ -57,7 +57,7 @@ package struct StoreClient: Sendable {
         }
     }
 
-    /// - Parameter contentType: of the object that the parts are to make; `nil` = not told.
+    /// - Parameter contentType: the type of the object; `nil` = not sent.
     package func initiateMultipart(contentType: String? = nil) async throws -> String {
         let reply = try await send(
             "POST", [("uploads", "")], fields: contentType.map { ["Content-Type": $0] } ?? [:])
@@ -82,7 +82,7 @@ package struct StoreClient: Sendable {
 
     /// - Returns: the object's ETag.
     ///
-    /// - Parameter replaces: whether an object that is there already is written over; otherwise the store refuses that.
+    /// - Parameter replaces: whether an existing object is overwritten; otherwise the store refuses that.
     package func put(
         _ piece: Piece, contentType: String = ContentType.unknown, replaces: Bool = true,
         sent: @escaping @Sendable (Int) -> Void
@@ -93,7 +93,7 @@ package struct StoreClient: Sendable {
             crc64: piece.crc64)
     }
 
-    /// Every part that the store holds, page by page.
+    /// Returns every part in the store, over all pages.
     package func parts(of multipartID: String) async throws -> [StorePart] {
         var parts: [StorePart] = []
         while true {
@@ -105,7 +105,7 @@ package struct StoreClient: Sendable {
         }
     }
 
-    /// - Parameter parts: in their order.
+    /// - Parameter parts: in order.
     /// - Returns: the object's ETag.
     package func complete(
         _ multipartID: String, parts: [StorePart], replaces: Bool = true
@@ -113,7 +113,7 @@ package struct StoreClient: Sendable {
         let reply = try await send(
             "POST", [("uploadId", multipartID)], fields: guarded(["Content-Type": "application/xml"], replaces),
             body: .bytes(Self.completion(of: parts)))
-        // What OSS found only after it had begun its answer comes with status 200.
+        // Errors that OSS finds after the beginning of its response come with status 200.
         let answer = try? XMLElement(parsing: reply.body, maximumBytes: Self.maximumAnswerBytes)
         guard let answer, answer.name != "Error", let etag = answer["ETag"] else { throw StoreRefusal(reply) }
         let pieces = parts.compactMap { part in part.crc64.map { (crc64: $0, size: part.size) } }
@@ -123,14 +123,14 @@ package struct StoreClient: Sendable {
         return etag
     }
 
-    /// Gives up a multipart upload and what it stored; one that is gone already is.
+    /// Aborts a multipart upload with its parts; one that does not exist counts as aborted.
     package func abort(_ multipartID: String) async throws {
         do {
             _ = try await send("DELETE", [("uploadId", multipartID)])
         } catch let refusal as StoreRefusal where refusal.status == 404 {}
     }
 
-    /// The document of CompleteMultipartUpload.
+    /// Returns the document of CompleteMultipartUpload.
     static func completion(of parts: [StorePart]) -> [UInt8] {
         let list = parts.map { part in
             "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(FlatXML.escape(part.etag))</ETag></Part>"
@@ -138,7 +138,7 @@ package struct StoreClient: Sendable {
         return Array("<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>".utf8)
     }
 
-    /// The object that is there; `nil` where none is.
+    /// Returns the existing object; `nil` if there is none.
     package func head() async throws -> (size: Int64, etag: String, crc64: UInt64?)? {
         do {
             let reply = try await send("HEAD", [])
@@ -152,7 +152,7 @@ package struct StoreClient: Sendable {
         }
     }
 
-    /// With the condition that no object is written over, where none is to be.
+    /// Adds the condition that no object is overwritten, unless `replaces` is true.
     private func guarded(_ fields: HTTPFields, _ replaces: Bool) -> HTTPFields {
         var fields = fields
         guard !replaces else { return fields }
@@ -180,7 +180,7 @@ package struct StoreClient: Sendable {
         return reply
     }
 
-    /// The ETag, where the CRC-64 that the store computed is ours.
+    /// Returns the ETag if the store's CRC-64 is the expected one.
     private static func checked(_ reply: HTTPReply, crc64: UInt64, etag: String? = nil) throws -> String {
         if let stored = reply.fields["x-oss-hash-crc64ecma"], stored != String(crc64) {
             throw StoreRefusal(

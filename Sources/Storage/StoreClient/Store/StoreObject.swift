@@ -1,16 +1,16 @@
 import StoreProtocol
 
-/// An object of an object store, and where that is.
+/// An object in an object store, with its location.
 package struct StoreObject: Sendable {
     package let endpoint: StoreEndpoint
-    /// The region in the signature's scope; empty where none is known.
+    /// The region in the signature's scope; empty if unknown.
     package let region: String
     package let bucket: String
     package let key: String
-    /// What the store speaks.
+    /// The store's protocol.
     package let dialect: ClientRequest.Dialect
 
-    /// - Parameter region: as it was issued; where that is empty, the endpoint's own.
+    /// - Parameter region: the issued region; if that is empty, the endpoint's own.
     package init(
         endpoint: StoreEndpoint, region: String = "", bucket: String, key: String, dialect: ClientRequest.Dialect = .oss
     ) {
@@ -22,15 +22,15 @@ package struct StoreObject: Sendable {
     }
 }
 
-/// A part as the store acknowledged it.
+/// An acknowledged part.
 package struct StorePart: Codable, Sendable, Hashable {
-    /// 1 to 10,000.
+    /// The number, 1 to 10,000.
     package let number: Int
-    /// Bytes.
+    /// The size in bytes.
     package let size: Int64
-    /// Exactly as the store gave it.
+    /// The ETag exactly as the store returned it.
     package let etag: String
-    /// CRC-64/XZ; `nil` where the store did not say.
+    /// CRC-64/XZ; `nil` if the store did not return it.
     package let crc64: UInt64?
 
     package init(number: Int, size: Int64, etag: String, crc64: UInt64?) {

@@ -1,19 +1,19 @@
 import HTTPClient
 import XML
 
-/// A page of an object store's answer to ListParts.
+/// A page of an object store's response to ListParts.
 struct StorePartPage: Equatable {
     let parts: [StorePart]
     let isTruncated: Bool
 
-    /// Bytes of a page: 1,000 parts, with room for what stores add to each.
+    /// The largest page in bytes: 1,000 parts, including the additions of various stores.
     private static let maximumBytes = 1 << 20
 
     /// - Parameter marker: number of the last part before the page; 0 on the first page.
-    /// - Throws: `unusable`, also for parts that are not in order: of parts that only ascend, no store can list more than
-    ///   there may be, however many pages it sends.
+    /// - Throws: `unusable`, also for parts that are not in ascending order, so that a store cannot list more than the maximum,
+    ///   however many pages it sends.
     init(_ body: [UInt8], after marker: Int) throws(TransferFailure) {
-        // Stores differ in what they call the document.
+        // Stores differ in the name of the document.
         let document = try? XMLElement(parsing: body, maximumBytes: Self.maximumBytes)
         guard let document, document["UploadId"] != nil else { throw StoreClient.misunderstood("UploadId") }
         var parts: [StorePart] = []

@@ -3,20 +3,20 @@ import HTTPClient
 import StoreProtocol
 import XML
 
-/// What an object store said instead of doing what it was asked for.
+/// An error response of an object store.
 package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Scalars that are kept of what a store said: it may come to stand in a database and in answers.
+    /// The number of scalars that are kept of a store's text, which may be stored in a database and returned in responses.
     private static let longestText = 256
-    /// Bytes of an error document that is read; those of S3 and OSS have less than 2 KiB.
+    /// The number of bytes of an error document that are read; those of S3 and OSS have less than 2 KiB.
     private static let maximumDocumentBytes = HTTPConnection.maximumKeptError
 
-    /// The status of HTTP.
+    /// The HTTP status.
     package let status: Int
-    /// The code in the error document, e.g. `NoSuchUpload`; empty where there was none.
+    /// The code in the error document, e.g. `NoSuchUpload`; empty if there was none.
     package let code: String
-    /// For people.
+    /// The message for people.
     package let message: String
-    /// What the store's clock showed, where it found that ours is wrong.
+    /// The store's time, if it reports that the client's is wrong.
     package private(set) var serverTime: UnixTime?
 
     package init(status: Int, code: String, message: String) {
@@ -25,7 +25,7 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         self.message = message
     }
 
-    /// HEAD has no body: its document comes in a field, in base64.
+    /// Reads the error of a reply. For HEAD, which has no body, the document is in a header field in Base64.
     init(_ reply: HTTPReply) {
         let field = reply.fields["x-oss-err"] ?? reply.fields["x-oss-error"]
         let document = try? XMLElement(
@@ -43,17 +43,17 @@ package struct StoreRefusal: Error, Sendable, Hashable, CustomStringConvertible 
         return code.isEmpty ? said : "\(said) (\(code))"
     }
 
-    /// What a client does about it; from what deployed clients of OSS do.
+    /// The reaction of a client, like that of deployed OSS clients.
     package enum Retryability: Sendable, Hashable {
-        /// The same again, later.
+        /// Repeat the request later.
         case retry
-        /// The same, signed at that time, once.
+        /// Repeat the request once, signed with that time.
         case adoptTime(UnixTime)
-        /// The same with fresh credentials, once.
+        /// Repeat the request once with new credentials.
         case refreshCredentials
-        /// What the upload stored is gone.
+        /// Start over, because the upload's data is gone.
         case startOver
-        /// The bytes that came are not those that were announced.
+        /// Send again, because the received bytes were not the announced ones.
         case sendAgain
         case none
     }

@@ -1,23 +1,23 @@
-/// A cyclic redundancy check of 32 or 64 bits: reflected, beginning with and inverted by all ones, as CRC-32, CRC-32C,
-/// CRC-64/NVME and CRC-64/XZ are.
+/// A cyclic redundancy check of 32 or 64 bits: reflected, with all ones as the initial value and for the final inversion, like
+/// CRC-32, CRC-32C, CRC-64/NVME and CRC-64/XZ.
 package struct CRC: Sendable {
-    /// Its bits reversed: the lowest is the coefficient of the highest power.
+    /// The polynomial with reversed bits: the lowest is the coefficient of the highest power.
     private let polynomial: UInt64
     /// The coefficient of x^0.
     private let one: UInt64
     private let mask: UInt64
-    /// Eight bytes are taken at once ("slicing by 8"): `tables[256 * n + byte]` is what a byte with n bytes behind it
-    /// leaves. Empty where only checksums are combined.
+    /// Eight bytes are processed at once ("slicing by 8"): `tables[256 * n + byte]` is the effect of a byte followed by n bytes.
+    /// Empty if checksums are only combined.
     private let tables: [UInt64]
 
-    /// RFC 3720, section 12.1.
+    /// CRC-32C (RFC 3720, section 12.1).
     package static let crc32c = CRC(polynomial: 0x82F6_3B78, width: 32, computes: true)
-    /// NVM Express, "64b CRC"; S3's default.
+    /// CRC-64/NVME (NVM Express, "64b CRC"), the default of S3.
     package static let crc64nvme = CRC(polynomial: 0x9A6C_9329_AC4B_C9B5, width: 64, computes: true)
-    /// ISO 3309. Combined only: liblzma computes the server's.
+    /// CRC-32 (ISO 3309), for combining only: liblzma computes the server's.
     package static let crc32 = CRC(polynomial: 0xEDB8_8320, width: 32, computes: false)
-    /// ECMA-182, OSS's `crc64ecma`. Clients compute it here, so that a device needs no liblzma; the server does with that,
-    /// which uses carry-less multiplication where the CPU has it.
+    /// CRC-64 (ECMA-182), OSS's `crc64ecma`. Clients compute it here, so that a device needs no liblzma; the server uses that
+    /// library, which has carry-less multiplication.
     package static let crc64 = CRC(polynomial: 0xC96C_5795_D787_0F42, width: 64, computes: true)
 
     private init(polynomial: UInt64, width: Int, computes: Bool) {
@@ -37,11 +37,11 @@ package struct CRC: Sendable {
         self.tables = tables
     }
 
-    /// The CRC of what `crc` is that of, followed by `bytes`; begin with 0.
+    /// Returns the CRC of the bytes of `crc` followed by `bytes`; the initial value is 0.
     package func updated(_ crc: UInt64, _ bytes: UnsafeRawBufferPointer) -> UInt64 {
         tables.withUnsafeBufferPointer { tables in
             guard bytes.count >= Self.minimumForLanes else { return end(crc ^ mask, bytes, tables) }
-            // Each step waits for the one before it, so that four pieces at the same time take little longer than one.
+            // Each step depends on the previous one, so four pieces in parallel take little longer than one.
             let length = bytes.count / 32 * 8
             var lanes = (crc ^ mask, mask, mask, mask)
             for place in stride(from: 0, to: length, by: 8) {
@@ -56,16 +56,16 @@ package struct CRC: Sendable {
         }
     }
 
-    /// Bytes; of fewer, putting the pieces' CRCs together costs what four at the same time save.
+    /// The number of bytes below which combining the CRCs of pieces costs more than the parallel computation saves.
     private static let minimumForLanes = 32 << 10
 
-    /// What `state` is behind the eight bytes at `place`.
+    /// Returns the state after the eight bytes at `place`.
     @inline(__always)
     private func step(
         _ state: UInt64, _ bytes: UnsafeRawBufferPointer, _ place: Int, _ tables: UnsafeBufferPointer<UInt64>
     ) -> UInt64 {
         let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) ^ state
-        // Not in a loop: it would be run as one.
+        // Not in a loop, because the compiler would not unroll it.
         let far =
             tables[Int(truncatingIfNeeded: 1792 + (word & 0xFF))]
             ^ tables[Int(truncatingIfNeeded: 1536 + (word >> 8 & 0xFF))]
@@ -77,7 +77,7 @@ package struct CRC: Sendable {
             ^ tables[Int(truncatingIfNeeded: word >> 56)]
     }
 
-    /// The CRC of a message that ends with `bytes`, before which the state is `state`.
+    /// Returns the CRC of a message that ends with `bytes`; `state` is the state before them.
     private func end(
         _ state: UInt64, _ bytes: UnsafeRawBufferPointer, _ tables: UnsafeBufferPointer<UInt64>
     ) -> UInt64 {
@@ -93,13 +93,13 @@ package struct CRC: Sendable {
         return state ^ mask
     }
 
-    /// The CRC of a message followed by another, from both CRCs and the other's length; the bytes are not needed.
+    /// Returns the CRC of two consecutive messages, from both CRCs and the second one's length, without their bytes.
     package func combine(_ first: UInt64, _ second: UInt64, secondLength: Int64) -> UInt64 {
         multiply(first, power(of: secondLength)) ^ second
     }
 
-    /// x^(8 * `length`) modulo the polynomial: appending as many bytes multiplies a CRC by it, as zlib's `crc32_combine`
-    /// does.
+    /// Returns x^(8 * `length`) modulo the polynomial: appending that many bytes multiplies a CRC by it, like in zlib's
+    /// `crc32_combine`.
     private func power(of length: Int64) -> UInt64 {
         var power = one
         var square = one >> 8

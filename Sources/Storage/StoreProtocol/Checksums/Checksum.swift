@@ -1,11 +1,11 @@
 import Basics
 
-/// A checksum that the store computed. As text, and in the database: `CRC32:<base64>`, or `CRC32:<base64>-<parts>`.
+/// A checksum computed by the store. Its text, also in the database, is `CRC32:<base64>` or `CRC32:<base64>-<parts>`.
 package struct Checksum: Equatable, Sendable, LosslessStringConvertible {
     package let algorithm: ChecksumAlgorithm
-    /// Big endian.
+    /// The bytes in big-endian order.
     package let bytes: [UInt8]
-    /// 0, or of how many parts' checksums this is the checksum (S3's COMPOSITE).
+    /// The number of parts over whose checksums it was computed (S3's COMPOSITE); 0 = it was computed over the bytes.
     package var partCount = 0
 
     package init(_ algorithm: ChecksumAlgorithm, _ bytes: [UInt8], partCount: Int = 0) {
@@ -30,11 +30,11 @@ package struct Checksum: Equatable, Sendable, LosslessStringConvertible {
     package var description: String { "\(algorithm.rawValue):\(value)" }
 }
 
-/// What a multipart upload was initiated with. In the database: `CRC32:COMPOSITE` or `CRC32:FULL_OBJECT`.
+/// The checksum that a multipart upload was initiated with. Its text in the database is `CRC32:COMPOSITE` or `CRC32:FULL_OBJECT`.
 package struct MultipartChecksum: Equatable, Sendable, LosslessStringConvertible {
-    /// S3's names.
+    /// The kind, with S3's names.
     package enum Kind: String, Sendable {
-        /// A checksum over the parts' checksums, in their order.
+        /// A checksum over the parts' checksums, in order.
         case composite = "COMPOSITE"
         /// A checksum of the object's bytes, combined from the parts'.
         case fullObject = "FULL_OBJECT"
@@ -43,7 +43,7 @@ package struct MultipartChecksum: Equatable, Sendable, LosslessStringConvertible
     package let algorithm: ChecksumAlgorithm
     package let kind: Kind
 
-    /// Nil where S3 does not have the combination.
+    /// Returns `nil` for a combination that S3 does not have.
     package init?(_ algorithm: ChecksumAlgorithm, _ kind: Kind?) {
         let standard: Kind = algorithm == .crc64nvme ? .fullObject : .composite
         switch (kind ?? standard, algorithm) {

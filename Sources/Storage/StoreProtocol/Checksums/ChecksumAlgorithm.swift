@@ -1,4 +1,4 @@
-/// What S3's clients may have computed over a body, beside its MD5; by the names that S3 has for them.
+/// The checksum algorithms that S3 clients may choose in addition to MD5, with S3's names.
 package enum ChecksumAlgorithm: String, CaseIterable, Sendable {
     case crc32 = "CRC32"
     case crc32c = "CRC32C"
@@ -15,7 +15,7 @@ package enum ChecksumAlgorithm: String, CaseIterable, Sendable {
         }
     }
 
-    /// How checksums of parts make that of the whole; nil for a hash, which they cannot make.
+    /// The method to combine checksums of parts; `nil` for hashes, which cannot be combined.
     package var crc: CRC? {
         switch self {
         case .crc32: .crc32

@@ -1,10 +1,10 @@
 import Crypto
 
-/// What a client signs its requests with.
+/// The credentials with which a client signs its requests.
 package struct SigningCredentials: Sendable {
     package let accessKeyID: String
     package let secret: Secret
-    /// `nil` for a static key.
+    /// The security token; `nil` for a static key.
     package let securityToken: String?
 
     package init(accessKeyID: String, secret: Secret, securityToken: String? = nil) {

@@ -1,6 +1,6 @@
-/// Where clients reach the store: the one string that they are issued, and what they make of it.
+/// The public address of the store: the string that clients are issued, and the values that they derive from it.
 package struct StoreEndpoint: Sendable, Equatable {
-    /// Why an endpoint is not issued. Each of these breaks in one deployed client or another.
+    /// The reason why an endpoint is invalid. Each of these breaks a deployed client.
     package enum Malformed: Error, Sendable, Equatable, CustomStringConvertible {
         case noScheme
         case addressIPv6
@@ -22,14 +22,14 @@ package struct StoreEndpoint: Sendable, Equatable {
         }
     }
 
-    /// The endpoint as it was given, without a final slash.
+    /// The configured endpoint without a final slash.
     package let text: String
-    /// Without port.
+    /// The host without port.
     package let host: String
-    /// What clients put into the scope of a V4 signature: taken from a host `oss-<region>.<domain>`, otherwise empty.
+    /// The region that clients use in the scope of a V4 signature: taken from a host `oss-<region>.<domain>`, otherwise empty.
     package let region: String
 
-    /// Host and port, as clients send them.
+    /// The host and port, as clients send them.
     package var authority: String { String(text.dropFirst(isSecure ? 8 : 7)) }
 
     package var isSecure: Bool { text.hasPrefix("https://") }

@@ -1,7 +1,7 @@
 import Basics
 import Crypto
 
-/// What a client signs its requests with.
+/// Temporary credentials with which a client signs its requests.
 package struct TemporaryCredentials: Sendable {
     package let accessKeyID: String
     package let secret: Secret

@@ -1,8 +1,8 @@
-/// The name and type that a presigned GET gives to what it downloads.
+/// The file name and type that a presigned GET assigns to the downloaded object.
 package struct DownloadName: Sendable, Hashable {
-    /// A file name without a directory.
+    /// The file name without folders.
     package let fileName: String
-    /// E.g. `video/mp4`; `nil` = as the object was stored.
+    /// The type, e.g. `video/mp4`; `nil` = as stored.
     package let contentType: String?
 
     package init(fileName: String, contentType: String? = nil) {
@@ -10,8 +10,8 @@ package struct DownloadName: Sendable, Hashable {
         self.contentType = contentType
     }
 
-    /// `Content-Disposition` for a file that is saved under the name: in UTF-8, percent-encoded, with a form of ASCII before
-    /// it for clients that do not read the other (RFC 6266, sections 4.3 and 5; RFC 8187).
+    /// The value of `Content-Disposition` for a file with that name: in percent-encoded UTF-8, preceded by an ASCII form for older
+    /// clients (RFC 6266, sections 4.3 and 5; RFC 8187).
     package var contentDisposition: String {
         var plain = ""
         for scalar in fileName.unicodeScalars {
@@ -23,7 +23,7 @@ package struct DownloadName: Sendable, Hashable {
         return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(URLEncoding.encode(fileName))"
     }
 
-    /// The query parameters that ask for it.
+    /// The query parameters that request it.
     package var parameters: [(name: String, value: String)] {
         [("response-content-disposition", contentDisposition)]
             + (contentType.map { [("response-content-type", $0)] } ?? [])

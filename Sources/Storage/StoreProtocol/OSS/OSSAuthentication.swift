@@ -1,11 +1,11 @@
 import Basics
 
-/// Reads who sent a request of OSS's clients: versions 4 and 1 of the signature, in the header or presigned.
+/// Reads the authentication of OSS requests: versions 4 and 1 of the signature, in the header or presigned.
 struct OSSAuthentication {
     let request: SignedRequest
 
-    /// - Throws: `accessDenied` for a request without authentication, `invalidArgument` for more than one, or one that
-    ///   cannot be read.
+    /// - Throws: `accessDenied` for a request without authentication, `invalidArgument` for more than one, or one that cannot be
+    ///   parsed.
     func read() throws(StoreError) -> Authentication {
         try request.requireOneAuthentication()
         guard let field = request.fields["authorization"] else {
@@ -24,7 +24,7 @@ struct OSSAuthentication {
         StoreError(.invalidArgument, "The \(what) of the request's authentication is invalid.")
     }
 
-    /// `Credential=AK/scope[,AdditionalHeaders=a;b],Signature=…`
+    /// Parses `Credential=AK/scope[,AdditionalHeaders=a;b],Signature=…`.
     private func v4(_ field: Substring) throws(StoreError) -> Authentication {
         guard let items = SignedRequest.authorizationItems(field), let credential = items["Credential"],
             let signature = items["Signature"]
@@ -39,8 +39,8 @@ struct OSSAuthentication {
             token: request.fields["x-oss-security-token"], lifetime: nil)
     }
 
-    /// The second line of the string to sign: `x-oss-date` or, without one, `Date` in HTTP's form, which aliyun-oss-go-sdk
-    /// and ossutil 1 sign. Either is covered by the signature, being that line.
+    /// Returns the second line of the string to sign: `x-oss-date` or, without one, `Date` in HTTP's form, which aliyun-oss-go-sdk
+    /// and ossutil 1 sign. As a line of the signed text, either is covered by the signature.
     private func signedDate() throws(StoreError) -> (text: String, time: UnixTime) {
         if let text = request.fields["x-oss-date"] {
             guard let time = Timestamps.parseBasic(text) else { throw malformed("x-oss-date") }
@@ -87,7 +87,8 @@ struct OSSAuthentication {
             expiresAt: lifetime.map { signedAt.adding(seconds: $0) }, signedAt: signedAt)
     }
 
-    /// `AK:signature`. The token may be unsigned, in `security-token`: it proves itself, and the secret derives from it.
+    /// Parses `AK:signature`. The token may be unsigned, in `security-token`, because it proves itself, and the secret is derived
+    /// from it.
     private func v1(_ field: Substring) throws(StoreError) -> Authentication {
         let halves = field.split(separator: ":", omittingEmptySubsequences: false)
         guard halves.count == 2 else { throw malformed("Authorization field") }

@@ -2,7 +2,7 @@ import Basics
 import HTTPTypes
 import XML
 
-/// Alibaba Cloud's Object Storage Service, as its SDKs and the devices speak it.
+/// The dialect of Alibaba Cloud's Object Storage Service, which its SDKs and the devices use.
 package struct OSSDialect: StoreDialect {
     package let name = "oss"
     package let etags = ETag.Form.oss
@@ -11,14 +11,14 @@ package struct OSSDialect: StoreDialect {
     package var names: OptionNames { .oss }
     package var rules: RequestRules { .oss }
 
-    /// Parameters that are signed as sub-resources and change nothing here.
+    /// Parameters that are signed as sub-resources but have no effect here.
     private static let ignored: Set<String> = [
         "callback", "callback-var", "security-token", "versionId", "x-oss-async-process", "x-oss-process",
         "x-oss-request-payer", "x-oss-traffic-limit", "sequential", "response-cache-control",
         "response-content-disposition", "response-content-encoding", "response-content-language",
         "response-content-type", "response-expires",
     ]
-    /// Parameters by which operations are told apart.
+    /// Parameters that distinguish operations.
     private static let subresources = OSSSignatureV1.subresources.subtracting(ignored)
 
     package init() {}
@@ -54,8 +54,7 @@ package struct OSSDialect: StoreDialect {
 
     package func status(of code: StoreError.Code) -> Int { code.status }
 
-    /// The document in base64, in two fields: clients look in one or the other, and could not tell a 403 from a 404
-    /// without it.
+    /// Returns the document in Base64 in two fields: clients read one or the other, and could not tell a 403 from a 404 without it.
     package func fields(insteadOf document: FlatXML) -> HTTPFields {
         let text = Base64.encode(document.bytes)
         return ["x-oss-err": text, "x-oss-error": text]

@@ -1,23 +1,23 @@
 import Crypto
 
-/// OSS's signature version 1: HMAC-SHA1 over a few fields and the resource.
+/// OSS's signature version 1: HMAC-SHA1 over some fields and the resource.
 struct OSSSignatureV1: SignatureScheme {
-    /// Which query parameters belong to the resource that is signed. One client in the field signs them all.
+    /// The query parameters that belong to the signed resource. One deployed client signs all of them.
     enum CanonicalForm: CaseIterable {
         case subresources
         case everyParameter
     }
 
-    /// What stands in the line of the date: the date of the request, or the expiry of a presigned URL.
+    /// The line of the date: the date of the request, or the expiry of a presigned URL.
     let date: String
-    /// None can be named.
+    /// Version 1 cannot name fields.
     let signedFields: [String] = []
 
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]] {
         CanonicalForm.allCases.map { signature(of: request, form: $0, secret: secret) }
     }
 
-    /// Base64-decoded: 20 bytes.
+    /// Returns the decoded signature: 20 bytes.
     func signature(of request: SignedRequest, form: CanonicalForm, secret: Secret) -> [UInt8] {
         HMAC.sha1(key: secret.exposed, Array(stringToSign(request, form: form).utf8))
     }

@@ -2,7 +2,7 @@ import Basics
 import HTTPTypes
 
 extension OSSSignatureV4 {
-    /// The fields of a request as its client sends it: its own, and those of the signature.
+    /// Returns the fields of a client's request: its own, and those of the signature.
     static func sign(
         _ request: SignedRequest, region: String, _ credentials: SigningCredentials, now: UnixTime
     ) -> HTTPFields {

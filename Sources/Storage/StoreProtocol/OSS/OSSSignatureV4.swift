@@ -1,18 +1,18 @@
 import Crypto
 
-/// OSS's signature version 4, `OSS4-HMAC-SHA256`: in the Authorization field, or in the query of a presigned URL.
+/// OSS's signature version 4, `OSS4-HMAC-SHA256`, in the Authorization field or in the query of a presigned URL.
 struct OSSSignatureV4: SignatureScheme {
     static let payload = "UNSIGNED-PAYLOAD"
 
     let scope: SignatureV4.Scope
-    /// The time as the request spells it: `yyyymmddThhmmssZ`, or HTTP's form.
+    /// The time as written in the request: `yyyymmddThhmmssZ`, or HTTP's form.
     let date: String
-    /// Lower case, sorted; signed beside those that always are.
+    /// The additional signed fields in lower case, sorted.
     let signedFields: [String]
 
-    /// The signatures that prove the request. A presigned URL has a second one, which leaves the content type open:
-    /// curl, browsers and most libraries send one of their own choice, and whoever presigned may not have known it.
-    /// Where a type was signed, only that one matches.
+    /// Returns the signatures that prove the request. A presigned URL has a second one, which ignores the content type: curl,
+    /// browsers and most libraries send a type of their own choice, which the signer may not have known. If a type was signed, only
+    /// that one matches.
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]] {
         var canonical = [canonicalRequest(request)]
         if request.target.has("x-oss-signature"), request.fields["content-type"] != nil {

@@ -1,14 +1,14 @@
 import Basics
 
-/// A request that needs nothing but its URL: to be sent as it is, until it expires.
+/// A request that consists of its URL, valid until it expires.
 package struct PresignedRequest: Sendable, Equatable {
     package let method: String
     package let url: String
     package let expiresAt: UnixTime
 
-    /// Signed with version 4, in path style, which needs no wildcard in the DNS.
+    /// Signs with version 4 in path style, which needs no wildcard in the DNS.
     ///
-    /// - Parameter parameters: further ones of the URL's query, decoded; they are signed as well.
+    /// - Parameter parameters: further decoded query parameters, which are signed as well.
     package init(
         method: String, bucket: String, key: String, parameters: [(name: String, value: String)] = [],
         credentials: TemporaryCredentials, endpoint: StoreEndpoint, at now: UnixTime, lifetime: Duration

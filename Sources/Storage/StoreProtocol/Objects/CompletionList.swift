@@ -1,27 +1,27 @@
 import XML
 
-/// The body of CompleteMultipartUpload: the parts that make the object, in the order in which they were listed.
+/// The body of CompleteMultipartUpload: the parts of the object, in their listed order.
 package struct CompletionList: Equatable {
     package struct Part: Equatable {
         package let number: Int
-        /// The entity tag as it was sent, unescaped; compare it by ``ETag/matches(_:_:)``.
+        /// The entity tag as sent, unescaped; compare it with ``ETag/matches(_:_:)``.
         package let etag: String
-        /// In base64; S3's clients name one.
+        /// The checksums in Base64; S3 clients send one.
         package var checksums: [ChecksumAlgorithm: String] = [:]
     }
 
     package let parts: [Part]
 
-    /// A size that the document of 10,000 parts does not reach.
+    /// A size above that of a document with 10,000 parts.
     package static let maximumBytes = 4 << 20
 
-    /// - Throws: `malformedXML`, also where elements are nested deeper than the document's own.
+    /// - Throws: `malformedXML`, also if elements are nested deeper than in a valid document.
     package init(xml body: [UInt8]) throws(StoreError) {
         guard let parts = try? Self.parts(of: body), !parts.isEmpty else { throw Self.malformed }
         self.parts = parts
     }
 
-    /// - Returns: the parts; `nil` where the document is well-formed and something else.
+    /// - Returns: the parts; `nil` if the document is well-formed but something else.
     private static func parts(of body: [UInt8]) throws(XMLError) -> [Part]? {
         var reader = try XMLReader(body, maximumBytes: maximumBytes)
         var list = Builder()
@@ -34,7 +34,7 @@ package struct CompletionList: Equatable {
     package static let malformed = StoreError(
         .malformedXML, "The XML you provided was not well-formed or did not validate.")
 
-    /// The parts of a document while it is read. Elements that are not known count for nothing.
+    /// Collects the parts while a document is read. Unknown elements are ignored.
     private struct Builder {
         private(set) var parts: [Part] = []
         private var path: [String] = []

@@ -4,21 +4,21 @@ import XML
 package struct DeletionList: Equatable {
     package struct Item: Equatable {
         package let key: String
-        /// The object must have it; `nil` = any.
+        /// The required ETag of the object; `nil` = any.
         package let etag: String?
-        /// Other than `null`: none is kept.
+        /// Whether the item names a version other than `null`; versions are not stored.
         package let namesVersion: Bool
     }
 
     package static let maximumCount = 1000
-    /// 1,000 keys of 1,023 bytes, escaped.
+    /// The size of 1,000 escaped keys of 1,023 bytes.
     package static let maximumBytes = 2 << 20
 
     package let items: [Item]
-    /// Whether only failures are told.
+    /// Whether only errors are reported.
     package let isQuiet: Bool
 
-    /// - Throws: `malformedXML`, also where there are no keys or too many.
+    /// - Throws: `malformedXML`, also if there are no keys or too many.
     package init(xml body: [UInt8]) throws(StoreError) {
         guard let list = try? Self.read(body), !list.items.isEmpty else { throw CompletionList.malformed }
         items = list.items

@@ -1,12 +1,12 @@
 import Basics
 import Crypto
 
-/// Entity tags, always in double quotes. Each dialect makes them its own way, and any client may compare any of them.
+/// Entity tags, always in double quotes. The dialects form them differently, and any client may compare with any form.
 package enum ETag {
     package enum Form: Sendable {
-        /// Upper-case hex; of parts, over the **hex text** of their MD5s.
+        /// Upper-case hexadecimal; for parts, over the **hexadecimal text** of their MD5s.
         case oss
-        /// Lower-case hex; of parts, over their MD5s.
+        /// Lower-case hexadecimal; for parts, over their MD5s.
         case s3
 
         fileprivate func text(_ digest: [UInt8]) -> String {
@@ -17,19 +17,18 @@ package enum ETag {
         }
     }
 
-    /// The tag of a part, or of an object that was put whole: the MD5.
+    /// Returns the tag of a part, or of an object from a single PUT: the MD5.
     package static func whole(md5: [UInt8], _ form: Form) -> String {
         "\"\(form.text(md5))\""
     }
 
-    /// The tag of an object made of parts: the MD5 over the parts' MD5s, and their number.
+    /// Returns the tag of an object of parts: the MD5 over the parts' MD5s, and their number.
     package static func multipart(partMD5s: [[UInt8]], _ form: Form) -> String {
         let digest = Digest.md5(partMD5s.flatMap { form == .oss ? Array(form.text($0).utf8) : $0 })
         return "\"\(form.text(digest))-\(partMD5s.count)\""
     }
 
-    /// Whether two tags are the same but for letter case, and for quotes and spaces around them; a quote may be escaped, as
-    /// in XML.
+    /// Whether two tags are equal, ignoring letter case, and quotes and spaces around them; quotes may be escaped as in XML.
     package static func matches(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         let (left, right) = (unquoted(left.utf8), unquoted(right.utf8))
         return left.count == right.count && zip(left, right).allSatisfy { upper($0) == upper($1) }

@@ -1,8 +1,8 @@
-/// What a client says of the whole when it completes a multipart upload. Nil: it says nothing.
+/// The client's description of the whole object when it completes a multipart upload. `nil` = not given.
 package struct ExpectedObject: Equatable {
     package var size: Int64?
     package var checksum: Checksum?
-    /// The condition on what the object replaces.
+    /// The condition on the replaced object.
     package var condition = WriteCondition.none
 
     package init(size: Int64? = nil, checksum: Checksum? = nil, condition: WriteCondition = .none) {

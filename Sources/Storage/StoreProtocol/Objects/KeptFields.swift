@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// What a client stores beside an object's bytes and gets back with them: the fields that both protocols name, its own
+/// The fields that a client stores with an object and that are returned with it: the fields that both protocols define, its own
 /// metadata, and tags. In the database: one line `name: value` for each; metadata is `meta-NAME`.
 package struct KeptFields: Sendable, Equatable {
-    /// Bytes of the names and values of a client's own metadata (S3's limit).
+    /// The largest size of the names and values of a client's metadata, in bytes (S3's limit).
     package static let maximumMetadata = 2048
-    /// Bytes of each other field.
+    /// The largest size of each other field, in bytes.
     static let longestValue = 1024
     private static let standard: Set = [
         "cache-control", "content-disposition", "content-encoding", "content-language", "expires",
@@ -14,7 +14,7 @@ package struct KeptFields: Sendable, Equatable {
     private static let tags = "tags"
     private static let appendable = "appendable"
 
-    /// Nil: nothing is kept, as with most objects.
+    /// The text in the database; `nil`: no fields, as for most objects.
     package private(set) var text: String?
 
     package static let none = KeptFields(text: nil)
@@ -23,7 +23,7 @@ package struct KeptFields: Sendable, Equatable {
         self.text = text
     }
 
-    /// - Parameter names: how the dialect spells what it does not share with the other.
+    /// - Parameter names: the names of the fields that differ between the dialects.
     /// - Throws: `metadataTooLarge`, `invalidArgument`, `invalidTag`.
     package init(_ fields: HTTPFields, _ names: OptionNames) throws(StoreError) {
         var lines: [(name: String, value: String)] = []
@@ -56,13 +56,13 @@ package struct KeptFields: Sendable, Equatable {
             throw StoreError(.invalidArgument, "\(field.name) must be at most \(longestValue) bytes.")
         }
         guard field.name == "content-encoding" else { return field.value }
-        // The framing of the request's body, which is taken off.
+        // The encoding of the request's body, which is removed.
         let codings = field.value.split(separator: ",").map { String($0).trimming { $0 == " " || $0 == "\t" } }
         let kept = codings.filter { $0.lowercased() != "aws-chunked" && !$0.isEmpty }.joined(separator: ", ")
         return kept.isEmpty ? nil : kept
     }
 
-    /// The fields as an answer has them.
+    /// Returns the fields of a response.
     package func fields(_ names: OptionNames) -> HTTPFields {
         var fields: HTTPFields = [:]
         for (name, value) in lines {
@@ -75,13 +75,13 @@ package struct KeptFields: Sendable, Equatable {
         return fields
     }
 
-    /// Whether the object grows by AppendObject.
+    /// Whether the object was made by AppendObject.
     package var isAppendable: Bool {
         get { self[Self.appendable] != nil }
         set { self[Self.appendable] = newValue ? "true" : nil }
     }
 
-    /// What was stored with the object, or set later.
+    /// The tags stored with the object, or set later.
     package var tags: TagSet {
         get { self[Self.tags].flatMap { try? TagSet(query: $0) } ?? TagSet() }
         set { self[Self.tags] = newValue.isEmpty ? nil : newValue.query }
@@ -108,7 +108,7 @@ package struct KeptFields: Sendable, Equatable {
     }
 }
 
-/// How a dialect spells the fields that it does not share with the other one.
+/// The names of a dialect's fields that differ from the other dialect's.
 package struct OptionNames: Sendable {
     package let metadata: String
     package let metadataDirective: String
@@ -116,10 +116,10 @@ package struct OptionNames: Sendable {
     package let taggingDirective: String
     package let copySource: String
     package let copySourceRange: String
-    /// Before `if-match` and the like.
+    /// The prefix of `if-match` and similar fields for copies.
     package let copyCondition: String
 
-    /// - Parameter prefix: of the dialect's fields, e.g. `x-amz-`.
+    /// - Parameter prefix: the prefix of the dialect's fields, e.g. `x-amz-`.
     init(prefix: String) {
         metadata = prefix + "meta-"
         metadataDirective = prefix + "metadata-directive"

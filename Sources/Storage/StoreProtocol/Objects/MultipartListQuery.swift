@@ -1,14 +1,14 @@
-/// What ListMultipartUploads is asked for; OSS and S3 spell it alike.
+/// The parameters of ListMultipartUploads, which are the same in OSS and S3.
 package struct MultipartListQuery: Equatable {
     package static let maximumLimit = 1000
 
     package private(set) var prefix: String
-    /// Keys that share what stands before it, behind the prefix, are told as one; empty = none.
+    /// Keys with the same text up to it after the prefix are combined; empty = none.
     package let delimiter: String
-    /// The list begins behind this key, or, with an id, behind that upload of it.
+    /// The list begins after this key, or, with an id, after that upload of the key.
     package private(set) var keyMarker: String
     package let idMarker: String
-    /// Uploads and common prefixes; 1 to 1000.
+    /// The number of uploads and common prefixes; 1 to 1000.
     package let limit: Int
     package let encodesKeys: Bool
 
@@ -22,7 +22,7 @@ package struct MultipartListQuery: Equatable {
         encodesKeys = try ObjectListQuery.encodesKeys(target)
     }
 
-    /// The same list of a bucket whose keys stand below `prefix` in another one.
+    /// Returns the same query for a bucket whose keys are stored below `prefix` in another.
     package func below(_ prefix: String) -> MultipartListQuery {
         var query = self
         query.prefix = prefix + self.prefix

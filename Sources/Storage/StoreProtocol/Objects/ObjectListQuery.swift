@@ -1,28 +1,28 @@
 import Basics
 
-/// What a list of a bucket's objects is asked for: ListObjects and ListObjectsV2, which OSS and S3 spell alike.
+/// The query of a list of a bucket's objects: ListObjects and ListObjectsV2, which are the same in OSS and S3.
 package struct ObjectListQuery: Equatable {
     package static let maximumLimit = 1000
-    /// Behind every key that begins with what it is appended to.
+    /// A suffix that sorts after every key with the same prefix.
     private static let last = "\u{10FFFF}"
 
     /// The value of `list-type`: 1 or 2.
     package let version: Int
     package private(set) var prefix: String
-    /// Keys that share what stands before it, behind the prefix, are told as one; empty = none.
+    /// The delimiter: keys with the same text between the prefix and the delimiter are listed as one; empty = none.
     package let delimiter: String
-    /// Objects and common prefixes; 0 to 1000.
+    /// The largest number of objects and common prefixes; 0 to 1000.
     package let limit: Int
-    /// The list begins behind this, as the client said it.
+    /// The text after which the list begins, as the client sent it.
     package private(set) var start: String
-    /// The continuation token of version 2, as it was sent.
+    /// The continuation token of version 2, as sent.
     package let token: String?
-    /// Whether keys are percent-encoded in the answer.
+    /// Whether keys are percent-encoded in the response.
     package let encodesKeys: Bool
-    /// Whether each object is told with its owner.
+    /// Whether each object is listed with its owner.
     package let namesOwners: Bool
 
-    /// - Throws: `invalidArgument`.
+    /// - Throws: `invalidArgument` for an invalid parameter.
     package init(_ target: RequestTarget, limit: Int) throws(StoreError) {
         switch target["list-type"] {
         case nil where !target.has("list-type"): version = 1
@@ -45,7 +45,7 @@ package struct ObjectListQuery: Equatable {
         }
     }
 
-    /// - Throws: `invalidArgument` for another `encoding-type` than `url`.
+    /// - Throws: `invalidArgument` for an `encoding-type` other than `url`.
     static func encodesKeys(_ target: RequestTarget) throws(StoreError) -> Bool {
         switch target["encoding-type"] {
         case nil where !target.has("encoding-type"), "": return false
@@ -54,10 +54,10 @@ package struct ObjectListQuery: Equatable {
         }
     }
 
-    /// What the token of the next page is, where this one ends with `last`.
+    /// Returns the token of the next page, if this one ends with `last`.
     package static func token(after last: String) -> String { Base64.encodeURL(Array(last.utf8)) }
 
-    /// The same list of a bucket whose keys stand below `prefix` in another one.
+    /// Returns the same query for a bucket whose keys are stored below `prefix` in another.
     package func below(_ prefix: String) -> ObjectListQuery {
         var query = self
         query.prefix = prefix + self.prefix
@@ -65,20 +65,21 @@ package struct ObjectListQuery: Equatable {
         return query
     }
 
-    /// What the keys of the list are below, byte by byte.
+    /// The upper bound of the list's keys, exclusive; compared by bytes.
     package var end: String { prefix + Self.last }
 
-    /// The first key that the list may hold.
+    /// The first key that the list may contain.
     package var first: String { start.isEmpty ? prefix : Self.later(prefix, next(after: start)) }
 
-    /// The first key that may stand behind `entry`, which is a key or a common prefix.
+    /// Returns the first key that may come after `entry`, which is a key or a common prefix.
     package func next(after entry: String) -> String {
-        // No key has the character 0: nothing is between the two.
+        // Keys do not contain the character 0, so nothing is between the two.
         let isPrefix = commonPrefix(of: entry).map { $0.utf8.elementsEqual(entry.utf8) } ?? false
         return isPrefix ? entry + Self.last : entry + "\u{0}"
     }
 
-    /// What a key is told as; `nil` = as itself. By bytes: to Swift's characters a letter's accent may hide a slash.
+    /// Returns the common prefix under which a key is listed; `nil` = the key itself is listed. Compares bytes, because a combining
+    /// accent may hide a slash in Swift's characters.
     package func commonPrefix(of key: String) -> String? {
         let bytes = Array(key.utf8)
         guard !delimiter.isEmpty, bytes.starts(with: prefix.utf8),

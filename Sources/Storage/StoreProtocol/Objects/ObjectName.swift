@@ -1,6 +1,6 @@
-/// The one validator of bucket names and object keys, for whatever they came from: a URL, a copy template, a presign.
+/// The validation of bucket names and object keys from all sources: URLs, copy templates, presign requests.
 package enum ObjectName {
-    /// `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`
+    /// Whether a name matches `^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`.
     package static func isBucket(_ name: some StringProtocol) -> Bool {
         let bytes = Array(name.utf8)
         guard (3...63).contains(bytes.count), bytes.first != hyphen, bytes.last != hyphen else { return false }
@@ -10,8 +10,8 @@ package enum ObjectName {
         }
     }
 
-    /// Decoded: 1 to 1023 bytes, no leading `/`, no `\`, no control character, no segment `.` or `..` (clients cannot
-    /// sign one). Empty segments are legal.
+    /// Whether a decoded key is valid: 1 to 1023 bytes, no leading `/`, no `\`, no control character, no segment `.` or `..`
+    /// (clients cannot sign one). Empty segments are valid.
     package static func isKey(_ key: some StringProtocol) -> Bool {
         let bytes = key.utf8
         guard (1...1023).contains(bytes.count), bytes.first != UInt8(ascii: "/") else { return false }

@@ -1,8 +1,8 @@
 import XML
 
-/// An error as clients of the store know it; by OSS's name where S3 has another (see `StoreError+S3.swift`). What they do with it depends on status and code: `SecurityTokenExpired`,
-/// `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed` make them refresh their credentials once, a 404
-/// makes them start over, 408, 429 and 5xx retry; everything else makes them give up.
+/// An error in the terms of the store's clients, with OSS's names (those of S3 are in `StoreError+S3.swift`). Clients react to
+/// status and code: `SecurityTokenExpired`, `InvalidAccessKeyId`, `SignatureDoesNotMatch`, `RequestTimeTooSkewed` make them refresh
+/// their credentials once, after a 404 they start over, after 408, 429 and 5xx they retry; after everything else they give up.
 package struct StoreError: Error, Equatable {
     package enum Code: String {
         case accessControlListNotSupported = "AccessControlListNotSupported"
@@ -93,9 +93,9 @@ package struct StoreError: Error, Equatable {
     }
 
     package let code: Code
-    /// For people; holds no secret and no path of ours.
+    /// The message for people; contains no secrets and no internal paths.
     package let message: String
-    /// Further elements of the answer, e.g. `ServerTime`.
+    /// Further elements of the response, e.g. `ServerTime`.
     package var details: [FlatXML.Element] = []
 
     package init(_ code: Code, _ message: String, details: [FlatXML.Element] = []) {

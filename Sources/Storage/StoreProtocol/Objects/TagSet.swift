@@ -1,21 +1,21 @@
 import XML
 
-/// Tags of an object, as both protocols have them: at most ten, a key at most once (S3's "Categorizing objects using tags").
+/// The tags of an object in both protocols: at most ten, with distinct keys (S3's "Categorizing objects using tags").
 package struct TagSet: Sendable, Equatable {
     static let maximumCount = 10
-    /// Bytes of a document with ten tags, and room to spare.
+    /// The largest document, in bytes; ten tags need less.
     package static let maximumBytes = 64 << 10
 
     package private(set) var tags: [(key: String, value: String)] = []
 
     package init() {}
 
-    /// Keeps tags that came from elsewhere, whatever their number.
+    /// Takes tags from another source, in any number.
     package init(_ tags: [String: String]) {
         self.tags = tags.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// `key=value&key=value`, percent-encoded.
+    /// Parses `key=value&key=value`, percent-encoded.
     package init(query: String) throws(StoreError) {
         for pair in query.split(separator: "&") {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -27,13 +27,13 @@ package struct TagSet: Sendable, Equatable {
         }
     }
 
-    /// The document of PutObjectTagging.
+    /// Parses the document of PutObjectTagging.
     package init(xml body: [UInt8]) throws(StoreError) {
         guard let pairs = try? Self.pairs(body) else { throw CompletionList.malformed }
         for pair in pairs { try append(pair.key, pair.value) }
     }
 
-    /// - Returns: `nil` where the document is well-formed and something else.
+    /// - Returns: `nil` if the well-formed document is not a list of tags.
     private static func pairs(_ body: [UInt8]) throws(XMLError) -> [(key: String, value: String)]? {
         var reader = try XMLReader(body, maximumBytes: maximumBytes)
         var pairs: [(key: String, value: String)] = []

@@ -1,8 +1,8 @@
 import Basics
 
-/// The three forms in which times travel here, all in UTC.
+/// The three time formats of the protocol, all in UTC.
 package enum Timestamps {
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110, section 5.6.7.
+    /// Returns e.g. `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110, section 5.6.7.
     package static func http(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
         let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][civil.weekdayFromThursday]
@@ -10,19 +10,19 @@ package enum Timestamps {
         return "\(weekday), \(date) \(civil.clock()) GMT"
     }
 
-    /// `2013-05-24T00:00:00.000Z`; the fraction is always there, and clients need it.
+    /// Returns e.g. `2013-05-24T00:00:00.000Z`; the fraction is always included, because clients need it.
     package static func xml(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
         return "\(civil.date())T\(civil.clock()).000Z"
     }
 
-    /// `20130524T000000Z`, as signatures have it.
+    /// Returns e.g. `20130524T000000Z`, the form in signatures.
     package static func basic(_ time: UnixTime) -> String {
         let civil = CivilTime(time)
         return "\(civil.date(separator: ""))T\(civil.clock(separator: ""))Z"
     }
 
-    /// A `Date`, or any other time that HTTP has in a field; `nil` for what is not in the preferred form.
+    /// Parses a `Date`, or another time in an HTTP field; `nil` unless it has the preferred form.
     package static func parseHTTP(_ text: String) -> UnixTime? {
         let words = text.split(separator: " ")
         guard words.count == 6, words[0].count == 4, words[0].last == ",", words[5] == "GMT",

@@ -1,7 +1,7 @@
 import Basics
 
-/// Percent-encoding (RFC 3986, section 2.1) as the signatures define it: everything but the unreserved characters, in
-/// upper-case hex, over the UTF-8 bytes.
+/// The percent-encoding (RFC 3986, section 2.1) of signatures: everything except unreserved characters, in upper-case hexadecimal,
+/// over the UTF-8 bytes.
 package enum URLEncoding {
     package static func encode(_ text: some StringProtocol, keepingSlashes: Bool = false) -> String {
         let isPlain = text.utf8.allSatisfy { isUnreserved($0) || (keepingSlashes && $0 == UInt8(ascii: "/")) }
@@ -18,7 +18,8 @@ package enum URLEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Decodes exactly once; `+` stands for itself. `nil` for a `%` without two hex digits and for what is not UTF-8.
+    /// Decodes exactly once; `+` stands for itself. `nil` for a `%` without two hexadecimal digits, and for results that are not
+    /// UTF-8.
     package static func decode(_ text: some StringProtocol) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
         return PercentEscapes.decode(Array(text.utf8)).flatMap { String(validating: $0, as: UTF8.self) }

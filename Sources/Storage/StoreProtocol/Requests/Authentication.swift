@@ -1,20 +1,20 @@
 import Basics
 import Crypto
 
-/// What a request says about who sent it: read from its fields or its query, not yet believed.
+/// The authentication data of a request, read from its fields or its query, and not verified yet.
 package struct Authentication {
     package let scheme: any SignatureScheme
     package let accessKeyID: String
-    /// Nil where none came: there are no credentials without one here.
+    /// The security token; `nil` if there is none, which is valid for static keys only.
     package let securityToken: String?
     package let signature: [UInt8]
-    /// The end of a presigned URL.
+    /// The expiry of a presigned URL.
     package let expiresAt: UnixTime?
-    /// When the client says it signed; nil for a presigned URL of OSS's version 1, which does not say.
+    /// The client's time of signing; `nil` for a presigned URL of OSS's version 1, which does not contain it.
     package let signedAt: UnixTime?
 
-    /// - Parameter signature: decoded; nil where it could not be. Of the wrong length or alphabet it matches nothing: what
-    ///   it is compared with has the right length.
+    /// - Parameter signature: decoded; `nil` if that failed. A signature with a wrong length or alphabet matches nothing, because
+    ///   computed ones have the right length.
     init(
         scheme: any SignatureScheme, accessKeyID: some StringProtocol, securityToken: String?, signature: [UInt8]?,
         expiresAt: UnixTime? = nil, signedAt: UnixTime?
@@ -32,21 +32,21 @@ package struct Authentication {
         scheme.signatures(of: request, secret: secret).contains { constantTimeEqual($0, signature) }
     }
 
-    /// What the chunks of the body are signed with, where they are.
+    /// Returns the verifier of the body's chunk signatures, if there are any.
     package func chunkSignatures(_ secret: Secret) -> ChunkSignatures? {
         scheme.chunkSignatures(behind: signature, secret: secret)
     }
 }
 
-/// A way of signing requests.
+/// A signature scheme of requests.
 package protocol SignatureScheme {
-    /// Fields that are signed because the client named them, lower case; there are some that always are.
+    /// The signed fields that the client named, in lower case, in addition to those that are always signed.
     var signedFields: [String] { get }
 
-    /// The signatures that `secret` can have made, decoded: several where clients read the rules differently.
+    /// Returns the decoded signatures that `secret` can have made: several, if clients interpret the rules differently.
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]]
 
-    /// - Parameter signature: of the request.
+    /// - Parameter signature: the signature of the request.
     func chunkSignatures(behind signature: [UInt8], secret: Secret) -> ChunkSignatures?
 }
 
@@ -65,8 +65,8 @@ extension SignedRequest {
         }
     }
 
-    /// The `Name=value` items of an Authorization field behind its scheme, in any order, blanks allowed after a comma;
-    /// nil where it has another form.
+    /// Returns the `Name=value` items of an Authorization field after its scheme, in any order, with optional spaces after commas;
+    /// `nil` if it has another form.
     static func authorizationItems(_ text: Substring) -> [Substring: Substring]? {
         var items: [Substring: Substring] = [:]
         for item in text.split(separator: ",") {

@@ -1,11 +1,11 @@
-/// What a body must be, as its request says, and what is to be computed of it. Used by one thread at a time.
+/// The expected digests of a request's body, and the checksum to compute. Used by one thread at a time.
 package final class BodyChecks {
     package let contentMD5: [UInt8]?
-    /// The SHA-256 of the body as it was signed.
+    /// The signed SHA-256 of the body.
     package let sha256: [UInt8]?
-    /// Computed and kept; nil = none.
+    /// The checksum to compute and store; `nil` = none.
     package private(set) var algorithm: ChecksumAlgorithm?
-    /// What ``algorithm`` must give. Of a trailer it is known when the body has ended.
+    /// The expected value for ``algorithm``. If it is in the trailer, it is known at the end of the body.
     package var checksum: [UInt8]?
 
     package init(
@@ -18,10 +18,10 @@ package final class BodyChecks {
         self.checksum = checksum
     }
 
-    /// A part's checksum is to be of the kind that its upload was initiated with; where the client sent none, the store
-    /// computes it all the same.
+    /// Applies the checksum kind with which a part's upload was initiated; without a checksum from the client, the store computes
+    /// it nevertheless.
     ///
-    /// - Returns: whether it is of that kind.
+    /// - Returns: whether the client's checksum is of that kind.
     package func follow(_ upload: MultipartChecksum) -> Bool {
         guard algorithm == nil || algorithm == upload.algorithm else { return false }
         algorithm = upload.algorithm

@@ -1,4 +1,4 @@
-/// A property of a bucket that a client reads, by the parameter that asks for it.
+/// A property of a bucket that a client reads, named by its query parameter.
 package enum BucketProperty: String, Equatable, CaseIterable, Sendable {
     case accelerate
     case accessControl = "acl"
@@ -49,7 +49,7 @@ package enum BucketProperty: String, Equatable, CaseIterable, Sendable {
         }
     }
 
-    /// What a client hears that asks for a property which no bucket here has; `nil` = there is a document.
+    /// The error for a property that no bucket of this store has; `nil` = there is a document.
     package var absence: StoreError? {
         switch self {
         case .policy, .policyStatus: StoreError(.noSuchBucketPolicy, "The bucket has no policy.")

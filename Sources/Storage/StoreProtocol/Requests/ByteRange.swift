@@ -1,10 +1,10 @@
-/// A Range field (RFC 9110, section 14.1.2), of one range of bytes.
+/// A Range field (RFC 9110, section 14.1.2) with one range of bytes.
 package enum ByteRange: Equatable {
     case bounded(first: Int64, last: Int64)
     case from(Int64)
     case suffix(Int64)
 
-    /// Nil for anything that is not one range of bytes: such a field is ignored, and the whole is sent.
+    /// Returns `nil` for anything that is not one range of bytes: such a field is ignored, and the whole object is sent.
     package init?(_ field: String) {
         guard let equals = field.firstIndex(of: "="), field[..<equals].lowercased() == "bytes" else { return nil }
         let bounds = field[field.index(after: equals)...].split(separator: "-", omittingEmptySubsequences: false)
@@ -19,7 +19,7 @@ package enum ByteRange: Equatable {
         }
     }
 
-    /// The range within `size` bytes; nil if it is not satisfiable (416).
+    /// Returns the range within `size` bytes; `nil` if it is not satisfiable (416).
     package func resolved(in size: Int64) -> Range<Int64>? {
         switch self {
         case .bounded(let first, let last): first < size ? first..<min(size - 1, last) + 1 : nil
@@ -30,7 +30,7 @@ package enum ByteRange: Equatable {
 
     private static func number(_ digits: Substring) -> Int64? {
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        // A number past all objects' ends is still one, and the one behind it, too.
+        // Numbers past the ends of all objects are valid, and so is the number behind each of them.
         return min(Int64(digits) ?? .max, .max - 1)
     }
 }

@@ -1,9 +1,9 @@
 import Basics
 import HTTPTypes
 
-/// A request to an object store as its client sends it: signed with version 4, in the Authorization field.
+/// A client's request to an object store, signed with version 4 in the Authorization field.
 package struct ClientRequest: Sendable, Equatable {
-    /// What the store speaks.
+    /// The store's protocol.
     package enum Dialect: String, Sendable, CaseIterable {
         case oss
         case s3
@@ -11,17 +11,17 @@ package struct ClientRequest: Sendable, Equatable {
 
     package let method: String
     package let url: String
-    /// The fields that were given, and those of the signature.
+    /// The given fields, and those of the signature.
     package let fields: HTTPFields
 
-    /// To OSS, the bucket goes into the path where the endpoint is an address (or this machine), otherwise before the
-    /// host, as every client does it; to S3 always into the path, which each store takes that is not Amazon's own.
+    /// Signs a request. For OSS, the bucket is in the path if the endpoint is an address (or this machine), otherwise in front of
+    /// the host, like in every client; for S3 it is always in the path, which all stores except Amazon's own accept.
     ///
     /// - Parameters:
-    ///   - query: decoded; an empty value stands for a name without one.
-    ///   - fields: what else is sent. `Content-MD5` and `Content-Type` are signed; to S3, all are.
-    ///   - region: of the scope; for OSS empty where none is known.
-    /// - Returns: `nil` if the bucket or the key is not valid.
+    ///   - query: the decoded parameters; an empty value stands for a name without one.
+    ///   - fields: further fields. `Content-MD5` and `Content-Type` are signed; for S3, all are.
+    ///   - region: the region in the scope; for OSS empty if unknown.
+    /// - Returns: `nil` if the bucket or the key is invalid.
     package init?(
         _ method: String, bucket: String, key: String, query: [(name: String, value: String)] = [],
         fields: HTTPFields = [:], at endpoint: StoreEndpoint, region: String, dialect: Dialect = .oss,
@@ -51,7 +51,7 @@ package struct ClientRequest: Sendable, Equatable {
 }
 
 extension StoreEndpoint {
-    /// The field `Host` in the form that clients send: the port is left out where it is the scheme's own.
+    /// The value of `Host` in the form that clients send: without the scheme's default port.
     fileprivate var hostField: String {
         let standard = isSecure ? ":443" : ":80"
         return authority.hasSuffix(standard) ? String(authority.dropLast(standard.count)) : authority

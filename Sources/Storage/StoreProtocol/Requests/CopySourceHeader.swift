@@ -1,15 +1,15 @@
 import HTTPTypes
 
-/// What CopyObject and UploadPartCopy read: `/bucket/key`, percent-encoded, and on which conditions.
+/// The source of CopyObject and UploadPartCopy, `/bucket/key`, percent-encoded, with its conditions.
 package struct CopySourceHeader: Equatable {
     package let bucket: String
     package let key: String
-    /// Bytes of a part's source, both included; `nil` = all.
+    /// The range of a part's source, inclusive; `nil` = all bytes.
     package let range: ClosedRange<Int64>?
-    /// `If-Match` and the like, of the source.
+    /// The fields `If-Match` and similar for the source.
     package let conditions: HTTPFields
 
-    /// - Returns: `nil` where the request names no source.
+    /// - Returns: `nil` if the request has no source.
     /// - Throws: `invalidArgument`, `noSuchVersion`.
     package init?(_ fields: HTTPFields, _ names: OptionNames) throws(StoreError) {
         guard let text = fields[names.copySource] else { return nil }

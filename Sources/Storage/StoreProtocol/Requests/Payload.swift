@@ -1,16 +1,16 @@
 import Basics
 import HTTPTypes
 
-/// A request's body as it is to be taken.
+/// The framing, length and checks of a request's body.
 package struct Payload {
     package enum Framing {
-        /// The body in HTTP's own framing.
+        /// The body has HTTP's own framing only.
         case plain
-        /// In chunks of S3's, inside of what HTTP delimits.
+        /// The body consists of S3's chunks inside HTTP's framing.
         case chunks(AWSChunkReader)
     }
 
-    /// Bytes, without framing; nil where they are not declared.
+    /// The number of bytes without framing; `nil` if it is not declared.
     package let length: Int64?
     package let checks: BodyChecks
     package var framing = Framing.plain
@@ -23,7 +23,7 @@ package struct Payload {
 }
 
 extension HTTPRequestHead.Framing {
-    /// Bytes of the body; nil where they are not declared.
+    /// The number of bytes of the body; `nil` if it is not declared.
     var bodyLength: Int64? {
         switch self {
         case .none: 0
@@ -34,7 +34,7 @@ extension HTTPRequestHead.Framing {
 }
 
 extension SignedRequest {
-    /// The 16 bytes that the body must hash to; nil where the client sent none.
+    /// Returns the 16 bytes of the body's expected MD5; `nil` if the client sent none.
     func contentMD5() throws(StoreError) -> [UInt8]? {
         guard let text = fields["content-md5"] else { return nil }
         guard let digest = Base64.decode(text), digest.count == 16 else {

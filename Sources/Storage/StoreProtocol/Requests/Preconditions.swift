@@ -1,12 +1,12 @@
 import Basics
 import HTTPTypes
 
-/// The conditions that a GET or HEAD names (RFC 9110, section 13).
+/// The conditions of a GET or HEAD request (RFC 9110, section 13).
 package struct Preconditions {
     package enum Outcome: Equatable {
-        /// The request goes on.
+        /// The request continues.
         case met
-        /// 304: what the client has is still the same.
+        /// 304: the client's copy is up to date.
         case notModified
         /// 412.
         case failed
@@ -18,11 +18,11 @@ package struct Preconditions {
         self.fields = fields
     }
 
-    /// In the order of section 13.2.2: a condition on tags stands before the one on dates that it comes with. A date that
-    /// cannot be read is ignored.
+    /// Evaluates the conditions in the order of section 13.2.2: a condition on tags takes precedence over one on dates. Invalid
+    /// dates are ignored.
     package func outcome(etag: String, lastModified: UnixTime) -> Outcome {
         if let tags = list("if-match") {
-            // Compared strongly: a weak tag matches nothing.
+            // Strong comparison: a weak tag matches nothing.
             guard tags.contains(where: { $0 == "*" || ETag.matches($0, etag) }) else { return .failed }
         } else if let date = date("if-unmodified-since"), lastModified.seconds > date.seconds {
             return .failed
@@ -37,14 +37,14 @@ package struct Preconditions {
         return .met
     }
 
-    /// Whether If-Range lets the Range field count (section 13.1.5). By the tag only: a date does not tell two objects
-    /// of one second apart, and a client that gets the whole instead of a range is never wrong.
+    /// Whether If-Range permits the Range field (section 13.1.5). Only tags are compared: a date does not distinguish two objects
+    /// of the same second, and returning the whole object is always correct.
     package func permitRange(etag: String) -> Bool {
         fields["if-range"].map { ETag.matches($0, etag) } ?? true
     }
 
-    /// The tags of a field, however many lines it has. A comma inside of a tag cuts it, which makes no tag of ours: these
-    /// hold none.
+    /// Returns the tags of a field over all of its lines. A comma inside a tag splits it, which does not matter because the store's
+    /// tags contain none.
     private func list(_ name: String) -> [String]? {
         let values = fields.values(of: name)
         if values.isEmpty { return nil }

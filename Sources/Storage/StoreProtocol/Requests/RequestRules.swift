@@ -1,26 +1,27 @@
 import HTTPTypes
 
-/// What the store does about one header field or query parameter that OSS or S3 documents.
+/// The treatment of one header field or query parameter that OSS or S3 documents.
 package struct RequestRule: Sendable {
     package enum Treatment: Sendable, Equatable {
-        /// Done, on these operations; elsewhere it has no meaning. Empty = wherever the protocol knows it.
+        /// Implemented for these operations, without a meaning for others. Empty = all operations for which the protocol defines
+        /// it.
         case honored(on: Set<String> = [])
-        /// Done on these operations, and refused on every other one that writes: a condition must never be passed over.
+        /// Implemented for these operations, and refused for all others that write: a condition must never be ignored.
         case honoredOnly(on: Set<String>)
-        /// Possible with these values alone, in lower case; any other is refused with the code.
+        /// Only these values, in lower case, are accepted; any other is refused with the code.
         case only([String], StoreError.Code)
         case refused(StoreError.Code)
-        /// Changes nothing that is stored or served.
+        /// Without effect on the stored object or the response.
         case irrelevant
     }
 
-    /// In lower case. With `*` at its end it stands for all names that begin so.
+    /// The name in lower case. A final `*` matches all names with this beginning.
     package let name: String
     package let treatment: Treatment
-    /// What helps whoever is refused; empty = the name says it all.
+    /// A hint for the client that is refused; empty = none.
     package let hint: String
 
-    /// Whether some request is refused for it.
+    /// Whether the rule can refuse a request.
     fileprivate var canRefuse: Bool {
         switch treatment {
         case .honored, .irrelevant: false
@@ -35,15 +36,15 @@ package struct RequestRule: Sendable {
     }
 }
 
-/// Every header field and query parameter that changes what is stored or served: each is honored or refused, and none is
-/// passed over with a success.
+/// The header fields and query parameters that affect the stored object or the response: each is implemented or refused, and none
+/// is ignored with a successful response.
 ///
 /// Sources: the API references of Amazon S3 (PutObject, CopyObject, CreateMultipartUpload, UploadPart, UploadPartCopy,
 /// CompleteMultipartUpload, GetObject, HeadObject, DeleteObject, DeleteObjects, ListObjectsV2) and of OSS (the same).
 package struct RequestRules: Sendable {
     package let rules: [RequestRule]
-    /// A bit for each length of the names that some request is refused for, apart from those that begin with `x-`. Most
-    /// fields of most requests are none of them, and are passed without being looked up.
+    /// A bit for each length of a name that can be refused, except names that begin with `x-`. Most fields of most requests have
+    /// another length, and need no lookup.
     private let lengths: UInt64
     private let byName: [String: RequestRule]
     /// The names that end with `*`, without it.
@@ -57,13 +58,13 @@ package struct RequestRules: Sendable {
         beginnings = rules.filter { $0.name.hasSuffix("*") }.map { String($0.name.dropLast()) }
     }
 
-    /// - Throws: what the first name that is refused is answered with.
+    /// - Throws: the error for the first refused name.
     package func check(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
         for field in request.fields.fields {
             try check(field.name, field.value, request.method, operation)
         }
         for parameter in request.target.parameters {
-            // Presigned URLs of S3 spell `X-Amz-`.
+            // Presigned URLs of S3 use `X-Amz-`.
             let isPlain = parameter.name.utf8.allSatisfy { !(0x41...0x5A).contains($0) }
             try check(
                 isPlain ? parameter.name : parameter.name.lowercased(), parameter.value, request.method, operation)
@@ -92,7 +93,7 @@ package struct RequestRules: Sendable {
 
     private func mayRefuse(_ name: String) -> Bool {
         switch name {
-        // Every request has them: they are of its authentication.
+        // Every request has these fields: they belong to its authentication.
         case "x-oss-date", "x-oss-content-sha256", "x-oss-security-token", "x-amz-date", "x-amz-content-sha256",
             "x-amz-security-token":
             return false
@@ -115,7 +116,7 @@ package struct RequestRules: Sendable {
 extension StoreError {
     /// - Parameters:
     ///   - what: the operation, or the header field or parameter and its operation.
-    ///   - hint: a sentence on what would help.
+    ///   - hint: a sentence with an alternative.
     package static func notImplemented(_ what: String, _ hint: String = "") -> StoreError {
         StoreError(.notImplemented, "This store does not implement \(what)." + (hint.isEmpty ? "" : " \(hint)"))
     }
@@ -131,7 +132,7 @@ extension RequestRules {
     private static let unencrypted = "Objects are stored without encryption by the store: leave the setting out."
     private static let unlocked = "Objects have neither locks nor holds: leave the setting out."
 
-    /// Fields and parameters that both protocols spell alike.
+    /// Fields and parameters with the same name in both protocols.
     private static let shared: [RequestRule] = [
         RequestRule("cache-control", .honored(on: makesObjects)),
         RequestRule("content-disposition", .honored(on: makesObjects)),
@@ -257,6 +258,6 @@ extension RequestRules {
             RequestRule("sequential", .irrelevant),
         ])
 
-    /// The id of the owner of every bucket and object, in the answers of both protocols.
+    /// The id of the owner of every bucket and object, in the responses of both protocols.
     package static let owner = "data-gateway"
 }

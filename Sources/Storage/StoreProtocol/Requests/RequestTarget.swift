@@ -1,4 +1,4 @@
-/// Which bucket, object and sub-resource a request is about: its target and Host, decoded exactly once.
+/// The bucket, object and sub-resource of a request, from its target and Host, decoded exactly once.
 package struct RequestTarget: Equatable {
     package enum Malformed: Error, Equatable {
         case target
@@ -8,29 +8,29 @@ package struct RequestTarget: Equatable {
 
     package struct Parameter: Equatable {
         package let name: String
-        /// Empty also where there was no `=`: neither signature tells the two apart.
+        /// The value; also empty if there was no `=`, which neither signature distinguishes.
         package let value: String
     }
 
-    /// Nil: the root of the service.
+    /// The bucket; `nil` = the root of the service.
     package let bucket: String?
-    /// Nil: the bucket itself.
+    /// The key; `nil` = the bucket itself.
     package let key: String?
     /// Whether the bucket came from the host.
     package let isVirtualHost: Bool
-    /// Whether the path ends with the bucket, without a slash behind it.
+    /// Whether the path ends with the bucket, without a slash after it.
     private let hasBareBucket: Bool
-    /// In the order in which they were sent; a name may occur twice.
+    /// The parameters in the order in which they were sent; names may be repeated.
     package let parameters: [Parameter]
 
     /// - Parameters:
-    ///   - target: in origin form, as it was sent.
+    ///   - target: in origin form, as sent.
     ///   - host: the Host field, with or without port.
-    ///   - domains: under which a host's first label is the bucket, lower case, e.g. `oss-local.example.com`. A request
-    ///     to any other host is in path style.
+    ///   - domains: the domains under which a host's first label is the bucket, in lower case, e.g. `oss-local.example.com`. A
+    ///     request to any other host is in path style.
     package init(_ target: String, host: String, domains: [String]) throws(Malformed) {
         guard target.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }) else { throw .target }
-        // Bytes: in characters, a combining mark would take a separator before it along.
+        // Split by bytes: as a character, a separator may be combined with a following mark.
         let (path, query) = target[...].halves(at: "?")
         guard path.utf8.first == UInt8(ascii: "/") else { throw .target }
         parameters = try Self.parameters(query ?? "")
@@ -53,13 +53,13 @@ package struct RequestTarget: Equatable {
         self.key = key.isEmpty ? nil : key
     }
 
-    /// Decoded, as it was sent.
+    /// The decoded path, with the bucket only if it was in the path.
     package var path: String {
         guard let bucket, !isVirtualHost else { return "/" + (key ?? "") }
         return "/\(bucket)" + (hasBareBucket ? "" : "/") + (key ?? "")
     }
 
-    /// The value of a parameter that may occur once at most.
+    /// The value of a parameter that may occur at most once.
     package subscript(name: String) -> String? {
         let values = parameters.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil
@@ -91,7 +91,7 @@ package struct RequestTarget: Equatable {
 }
 
 extension Substring {
-    /// The text before the first separator and the text after it; nil without a separator.
+    /// Returns the text before the first separator and the text after it, which is `nil` without a separator.
     fileprivate func halves(at separator: Unicode.Scalar) -> (first: Substring, second: Substring?) {
         guard let place = utf8.firstIndex(of: UInt8(ascii: separator)) else { return (self, nil) }
         return (self[..<place], self[utf8.index(after: place)...])

@@ -1,9 +1,9 @@
 import HTTPTypes
 
-/// The header fields of an answer that the one who signed a GET chooses: the query parameters `response-content-type` and the
-/// like, which OSS and S3 have in common (S3's GetObject, "Overriding response header values").
+/// The response header fields that the signer of a GET chooses: the query parameters `response-content-type` and so on, which OSS
+/// and S3 have in common (S3's GetObject, "Overriding response header values").
 package struct ResponseOverrides: Sendable, Equatable {
-    /// A longer value would not fit beside the other fields of an answer.
+    /// The longest value, so that it fits beside the other fields of a response.
     package static let longestValue = 1024
 
     private static let names: [(parameter: String, field: String)] = [
@@ -15,19 +15,19 @@ package struct ResponseOverrides: Sendable, Equatable {
         ("response-expires", "Expires"),
     ]
 
-    /// By the fields' names; empty where the request has none of the parameters.
+    /// The fields by name; empty if the request has none of the parameters.
     package let fields: HTTPFields
 
-    /// Whether a browser saves the object: it does unless another disposition was chosen (RFC 6266, section 4.2).
+    /// Whether a browser saves the object, which is the default unless another disposition was chosen (RFC 6266, section 4.2).
     package var isAttachment: Bool { Self.isAttachment(fields["content-disposition"]) }
 
-    /// - Parameter disposition: `nil` where none was chosen.
+    /// - Parameter disposition: `nil` if none was chosen.
     package static func isAttachment(_ disposition: String?) -> Bool {
         guard let type = disposition?.prefix(while: { $0 != ";" }) else { return true }
         return type.lowercased().filter { $0 != " " && $0 != "\t" } == "attachment"
     }
 
-    /// - Throws: `invalidArgument` for a parameter that is sent twice, or with a value that no header field can have.
+    /// - Throws: `invalidArgument` for a parameter that is repeated, or has a value that is invalid in a header field.
     package init(_ target: RequestTarget) throws(StoreError) {
         var fields: HTTPFields = [:]
         for (parameter, field) in Self.names where target.has(parameter) {

@@ -1,16 +1,16 @@
 import Basics
 import Crypto
 
-/// What version 4 of OSS's signature took over from AWS's: a chain of keys over a scope, and the text that is signed.
+/// The common part of OSS's and AWS's signature version 4: a chain of keys over a scope, and the signed text.
 struct SignatureV4: Equatable {
-    /// `yyyymmdd/region`; OSS's clients leave the region empty where they do not know one.
+    /// The scope `yyyymmdd/region`; OSS clients leave the region empty if it is unknown.
     struct Scope: Equatable {
         let day: String
         let region: String
     }
 
     let algorithm: String
-    /// What stands before the secret in the first key.
+    /// The text before the secret in the first key.
     private let keyPrefix: String
     private let service: String
     private let terminator: String
@@ -24,7 +24,7 @@ struct SignatureV4: Equatable {
         "\(scope.day)/\(scope.region)/\(service)/\(terminator)"
     }
 
-    /// `AK/yyyymmdd/region/service/terminator`; nil where it has another form or names another service.
+    /// Parses `AK/yyyymmdd/region/service/terminator`; `nil` if it has another form or names another service.
     func credential(_ text: some StringProtocol) -> (accessKeyID: String, scope: Scope)? {
         let words = text.split(separator: "/", omittingEmptySubsequences: false)
         guard words.count == 5, words[1].utf8.count == 8, words[3] == service, words[4] == terminator else {
@@ -33,9 +33,9 @@ struct SignatureV4: Equatable {
         return (String(words[0]), Scope(day: String(words[1]), region: String(words[2])))
     }
 
-    /// Hex-decoded: 32 bytes.
+    /// Returns the decoded signature: 32 bytes.
     ///
-    /// - Parameter date: in the form in which the request has it.
+    /// - Parameter date: in the form of the request.
     func signature(of canonicalRequest: String, date: String, scope: Scope, secret: Secret) -> [UInt8] {
         let canonical = Digest.sha256(Array(canonicalRequest.utf8))
         let text = [algorithm, date, text(of: scope), Hex.lower(canonical)].joined(separator: "\n")
@@ -48,11 +48,11 @@ struct SignatureV4: Equatable {
         }
     }
 
-    /// Sorted by encoded name, then value.
+    /// Returns the parameters sorted by encoded name, then by value.
     ///
     /// - Parameters:
-    ///   - signature: the parameter that carries the signature of a presigned URL, which is not part of what it signs.
-    ///   - emptyValue: what stands behind a name without a value.
+    ///   - signature: the parameter with the signature of a presigned URL, which is not part of the signed text.
+    ///   - emptyValue: the text after a name without a value.
     static func canonicalQuery(
         _ parameters: [RequestTarget.Parameter], without signature: String, emptyValue: String
     ) -> String {

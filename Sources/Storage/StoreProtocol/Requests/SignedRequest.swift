@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What the signatures are made over: the request without its body.
+/// The part of a request that signatures cover: everything but its body.
 package struct SignedRequest {
     package let method: String
     package let target: RequestTarget
@@ -12,13 +12,13 @@ package struct SignedRequest {
         self.fields = fields
     }
 
-    /// `/bucket/key`, decoded: also where the bucket came from the host.
+    /// `/bucket/key`, decoded, even if the bucket came from the host.
     var resource: String {
         guard let bucket = target.bucket else { return "/" }
         return "/\(bucket)/\(target.key ?? "")"
     }
 
-    /// The fields that `isSigned` picks, by name; the values of a repeated one joined.
+    /// Returns the fields selected by `isSigned`, sorted by name; the values of a repeated field are joined.
     func canonicalFields(where isSigned: (String) -> Bool) -> String {
         var lines: [String: String] = [:]
         for field in fields.fields where isSigned(field.name) {

@@ -1,51 +1,51 @@
 import HTTPTypes
 import XML
 
-/// What OSS and S3 do not share: how a request is signed, what it asks for, how its body is framed, and the words of the
-/// answers. What is then done is the same, and happens once.
+/// The differences between OSS and S3: signatures, operations, the framing of bodies, and the format of responses. The operations
+/// themselves are implemented once.
 package protocol StoreDialect: Sendable {
-    /// In logs and metrics.
+    /// The name in logs and metrics.
     var name: String { get }
-    /// How ETags are made of what is stored from now on.
+    /// The form of ETags of newly stored objects.
     var etags: ETag.Form { get }
-    /// The field that names an answer.
+    /// The response field with the request id.
     var requestIDField: String { get }
-    /// The XML namespace of the documents; nil for none.
+    /// The XML namespace of the documents; `nil` = none.
     var namespace: String? { get }
 
-    /// How it spells the fields that it does not share with the other dialect.
+    /// The names of the fields that differ from the other dialect's.
     var names: OptionNames { get }
-    /// What it does about each header field and parameter.
+    /// The treatment of each header field and parameter.
     var rules: RequestRules { get }
 
-    /// Reads who sent a request, and does not believe it yet.
+    /// Reads the authentication of a request without verifying it.
     func authentication(of request: SignedRequest) throws(StoreError) -> Authentication
 
-    /// - Throws: `notImplemented` for what the store does not do, rather than doing something else.
+    /// - Throws: `notImplemented` for unsupported operations and options.
     func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation
 
-    /// The fields of a request and what a presigned URL has in their place in its query.
+    /// Returns the fields of a request and those that a presigned URL has in its query instead.
     func options(of request: SignedRequest) -> HTTPFields
 
-    /// - Parameter signatures: of the body's chunks, where they are signed.
+    /// - Parameter signatures: the verifier of the body's chunks, if they are signed.
     func payload(
         of request: SignedRequest, _ framing: HTTPRequestHead.Framing, _ signatures: ChunkSignatures?
     ) throws(StoreError) -> Payload
 
     func name(of code: StoreError.Code) -> String
     func status(of code: StoreError.Code) -> Int
-    /// What an error's answer to HEAD, which has no body, says in fields.
+    /// Returns the header fields of an error response to HEAD, which has no body.
     func fields(insteadOf document: FlatXML) -> HTTPFields
 
-    /// Acknowledge bytes: what clients check is what was stored.
+    /// Returns the fields that acknowledge stored bytes, with which clients verify them.
     func fields(ofStored crc64: UInt64, _ checksum: Checksum?) -> HTTPFields
     /// - Parameters:
     ///   - isMultipart: whether the object was made of parts.
-    ///   - whole: whether all of it is sent.
+    ///   - whole: whether the whole object is sent.
     func fields(
         ofObject crc64: UInt64, _ checksum: Checksum?, isMultipart: Bool, whole: Bool, asked: HTTPFields
     ) -> HTTPFields
-    /// What an answer says of what was stored beside the bytes, apart from the kept fields themselves.
+    /// Returns the fields of a response for the stored object, except the kept fields themselves.
     func fields(ofKept kept: KeptFields, size: Int64) -> HTTPFields
     func fields(ofInitiated checksum: MultipartChecksum?) -> HTTPFields
     func elements(ofCompleted checksum: Checksum?) -> [FlatXML.Element]

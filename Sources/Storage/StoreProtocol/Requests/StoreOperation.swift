@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a request asks for, read from its method, its parameters and the fields that make another operation of it.
+/// The operation of a request, determined by its method, its parameters and some fields.
 package enum StoreOperation: Equatable {
     case putObject
     case appendObject(at: Int64)
@@ -17,7 +17,7 @@ package enum StoreOperation: Equatable {
     case objectProperty(ObjectProperty)
     case putTags
     case deleteTags
-    /// A form of a browser's, to the bucket.
+    /// A browser's form, sent to the bucket.
     case postObject
     case listBuckets
     case headBucket
@@ -28,7 +28,7 @@ package enum StoreOperation: Equatable {
     case listMultiparts(MultipartListQuery)
     case deleteObjects
 
-    /// Something about an object that is not its bytes.
+    /// A property of an object other than its bytes.
     package enum ObjectProperty: String, Equatable, Sendable {
         case accessControl = "acl"
         case attributes
@@ -37,7 +37,7 @@ package enum StoreOperation: Equatable {
         case tags = "tagging"
     }
 
-    /// What a dialect reads of a request's fields for its operation.
+    /// The details of an operation that a dialect reads from the request's fields.
     struct Details {
         var completesAll = false
         var checksum: MultipartChecksum?
@@ -46,8 +46,8 @@ package enum StoreOperation: Equatable {
     }
 
     /// - Parameters:
-    ///   - subresources: the parameters by which the dialect tells operations apart.
-    /// - Throws: `notImplemented` for what the store does not do.
+    ///   - subresources: the parameters by which the dialect distinguishes operations.
+    /// - Throws: `notImplemented` for unknown operations.
     init(
         _ request: SignedRequest, subresources: Set<String>, _ details: Details = Details()
     ) throws(StoreError) {
@@ -152,7 +152,7 @@ package enum StoreOperation: Equatable {
         }
     }
 
-    /// Whether temporary credentials, which are for one object, may ask for it.
+    /// Whether temporary credentials, which are for one object, permit the operation.
     package var isOfTemporaryCredentials: Bool {
         switch self {
         case .putObject, .initiateMultipart, .uploadPart, .completeMultipart, .listParts, .abortMultipart, .headObject,
@@ -188,7 +188,7 @@ package enum StoreOperation: Equatable {
         return id
     }
 
-    /// An empty value counts as none.
+    /// Parses a number; an empty value counts as absent.
     private static func number(
         _ name: String, _ target: RequestTarget, default standard: Int? = nil
     ) throws(StoreError) -> Int {

@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// On which condition a write takes place. It is decided in the commit that makes the object, so that of any number of
-/// clients with the same condition one wins.
+/// The condition of a write. It is checked in the commit that makes the object, so that only one of several clients with the same
+/// condition succeeds.
 package struct WriteCondition: Sendable, Equatable {
-    /// What is there when the write commits.
+    /// The existing object when the write commits.
     package struct Present {
         let etag: String
-        /// Bytes.
+        /// The size in bytes.
         let size: Int64
         let isAppendable: Bool
 
@@ -17,26 +17,26 @@ package struct WriteCondition: Sendable, Equatable {
         }
     }
 
-    /// Nothing may be there: `If-None-Match: *`, answered with 412, or `x-oss-forbid-overwrite`, with 409.
+    /// The error if an object exists: 412 for `If-None-Match: *`, 409 for `x-oss-forbid-overwrite`.
     private var absent: StoreError.Code?
-    /// One of these must be the ETag of what is there; `*` = any.
+    /// The permitted ETags of the existing object; `*` = any.
     private var tags: [String]?
-    /// AppendObject: the size of what is there.
+    /// For AppendObject: the required size of the existing object.
     private var position: Int64?
 
     package static let none = WriteCondition()
 
     private init() {}
 
-    /// What OSS's `x-oss-forbid-overwrite` asks for.
+    /// The condition of OSS's `x-oss-forbid-overwrite`.
     package static let forbidOverwrite: WriteCondition = {
         var condition = WriteCondition()
         condition.absent = .fileAlreadyExists
         return condition
     }()
 
-    /// - Throws: `notImplemented` for an If-None-Match of something else than `*`, as with S3; `invalidArgument` for an
-    ///   x-oss-forbid-overwrite that is neither true nor false.
+    /// - Throws: `notImplemented` for an If-None-Match other than `*`, like S3; `invalidArgument` for an x-oss-forbid-overwrite
+    ///   that is neither true nor false.
     package init(_ fields: HTTPFields) throws(StoreError) {
         if let tag = fields["if-none-match"] {
             guard tag == "*" || tag == "\"*\"" else {
@@ -55,14 +55,14 @@ package struct WriteCondition: Sendable, Equatable {
         }
     }
 
-    /// What AppendObject asks for: the object is of that size and grows, or is not there and `position` is 0.
+    /// The condition of AppendObject: the object has that size and is appendable, or does not exist and `position` is 0.
     package init(appendAt position: Int64) {
         self.position = position
     }
 
     package var isNone: Bool { absent == nil && tags == nil && position == nil }
 
-    /// Both conditions.
+    /// Returns the conjunction of both conditions.
     package func and(_ other: WriteCondition) -> WriteCondition {
         var both = self
         both.absent = absent ?? other.absent
@@ -72,7 +72,7 @@ package struct WriteCondition: Sendable, Equatable {
 
     package var forbidsOverwrite: Bool { absent == .fileAlreadyExists }
 
-    /// - Parameter present: what is at the key; `nil` = nothing.
+    /// - Parameter present: the existing object; `nil` = none.
     /// - Throws: `preconditionFailed`, `fileAlreadyExists`, `noSuchKey`, `objectNotAppendable`, `positionNotEqualToLength`.
     package func check(_ present: Present?) throws(StoreError) {
         if let absent, present != nil {

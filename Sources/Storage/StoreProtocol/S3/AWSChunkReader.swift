@@ -1,14 +1,14 @@
 import Basics
 
-/// Takes apart a body in S3's `aws-chunked` encoding: `size[;extensions] CRLF bytes CRLF`, again and again, a chunk of no
-/// bytes, then fields as a trailer. Bytes in, bytes out: what is inside of the chunks is handed on without being copied.
-/// Used by one thread at a time.
+/// A decoder for bodies in S3's `aws-chunked` encoding: repeated `size[;extensions] CRLF bytes CRLF`, ended by an empty chunk, then
+/// fields as a trailer. It works on bytes in memory, and passes on the contents of chunks without copying. Used by one thread at a
+/// time.
 package final class AWSChunkReader {
     private enum State {
-        /// In the line of a chunk's size.
+        /// In the line with a chunk's size.
         case size
         case bytes(left: Int64)
-        /// Behind a chunk's bytes.
+        /// After a chunk's bytes.
         case lineEnd
         case trailer
         case ended
@@ -17,22 +17,22 @@ package final class AWSChunkReader {
     /// The longest line: a size, a signature and their names, or a trailer's field.
     private static let maximumLine = 1024
 
-    /// What the body must be; a checksum in the trailer is told to it.
+    /// The checks of the body, which get a checksum in the trailer.
     private let checks: BodyChecks
-    /// The trailer's field, lower case; nil where none was announced.
+    /// The trailer's field in lower case; `nil` if none was announced.
     private let trailer: String?
-    /// Nil where the chunks are not signed.
+    /// The verifier of signatures; `nil` if chunks are not signed.
     private var signatures: ChunkSignatures?
-    /// Bytes that are still to come.
+    /// The number of bytes that are still expected.
     private var left: Int64
-    /// The signature that the chunk under way claims.
+    /// The claimed signature of the current chunk.
     private var claimed: Substring?
-    /// The trailer as it is signed.
+    /// The signed text of the trailer.
     private var trailerLines = ""
     private var state = State.size
     private var line: [UInt8] = []
 
-    /// - Parameter length: of all chunks' bytes, as the request declared it.
+    /// - Parameter length: the total of all chunks' bytes, as declared in the request.
     init(length: Int64, trailer: String?, checks: BodyChecks, signatures: ChunkSignatures? = nil) {
         left = length
         self.signatures = signatures
@@ -40,7 +40,7 @@ package final class AWSChunkReader {
         self.checks = checks
     }
 
-    /// - Throws: `incompleteBody` where the chunks are not what was declared, `malformedTrailer`, `signatureDoesNotMatch`.
+    /// - Throws: `incompleteBody` if the chunks differ from the declaration, `malformedTrailer`, `signatureDoesNotMatch`.
     package func read(_ piece: UnsafeRawBufferPointer, _ emit: (UnsafeRawBufferPointer) -> Void) throws(StoreError) {
         var rest = piece[...]
         while !rest.isEmpty {
@@ -66,12 +66,12 @@ package final class AWSChunkReader {
         }
     }
 
-    /// The body has ended.
+    /// Checks the end of the body.
     package func finish() throws(StoreError) {
         guard case .ended = state, left == 0, line.isEmpty else { throw Self.malformed }
     }
 
-    /// The state behind a line.
+    /// Returns the state after a line.
     private func next(_ line: String) throws(StoreError) -> State {
         switch state {
         case .size:
@@ -115,7 +115,7 @@ package final class AWSChunkReader {
         trailerLines = "\(trailer):\(halves[1])\n"
     }
 
-    /// The signature in a chunk's `;chunk-signature=…`.
+    /// Returns the signature in a chunk's `;chunk-signature=…`.
     private static func signature(in extensions: Substring) -> Substring? {
         let name = ";chunk-signature="
         return extensions.hasPrefix(name) ? extensions.dropFirst(name.count) : nil

@@ -1,6 +1,6 @@
 extension Collection<UInt8> {
-    /// Whether the text's bytes occur in a row. Foundation's and the standard library's own searches go by characters, or
-    /// through existentials, and cost a request more than its signature does.
+    /// Whether the collection contains the text's bytes in a row. The searches of Foundation and the standard library work on
+    /// characters, or through existentials, and cost more than the signature of a request.
     func contains(bytes text: String) -> Bool {
         let isContained = withContiguousStorageIfAvailable { bytes in
             var text = text

@@ -1,14 +1,14 @@
 import Basics
 import Crypto
 
-/// Verifies the signatures of a body's chunks: each is made over a chunk and the signature before it, the first over the
-/// request's (S3's API, "Signature calculations: transferring payload in multiple chunks").
+/// Verifies the signatures of a body's chunks: each covers a chunk and the previous signature, the first one the request's (S3's
+/// API, "Signature calculations: transferring payload in multiple chunks").
 package struct ChunkSignatures {
     private let key: [UInt8]
-    /// `yyyymmddThhmmssZ`, and the scope as text.
+    /// The time `yyyymmddThhmmssZ`, and the scope as text.
     private let date: String
     private let scope: String
-    /// In hex.
+    /// The previous signature in hexadecimal.
     private var previous: String
     private let chunk = IncrementalDigest(.sha256)
 
@@ -20,20 +20,20 @@ package struct ChunkSignatures {
         previous = Hex.lower(seed)
     }
 
-    /// Some bytes of the chunk under way.
+    /// Adds bytes of the current chunk.
     func update(_ bytes: UnsafeRawBufferPointer) {
         chunk.update(bytes)
     }
 
-    /// The chunk under way has ended.
+    /// Ends the current chunk and verifies its signature.
     ///
-    /// - Parameter claimed: its signature, in hex; nil where it has none.
+    /// - Parameter claimed: its signature in hexadecimal; `nil` if it has none.
     mutating func endChunk(_ claimed: (some StringProtocol)?) throws(StoreError) {
         let empty = Hex.lower(Digest.sha256([]))
         try verify("AWS4-HMAC-SHA256-PAYLOAD", "\(empty)\n\(Hex.lower(chunk.finalize()))", claimed)
     }
 
-    /// - Parameter lines: `name:value`, each with a line break behind it.
+    /// - Parameter lines: `name:value`, each followed by a line break.
     mutating func endTrailer(_ lines: String, _ claimed: (some StringProtocol)?) throws(StoreError) {
         try verify("AWS4-HMAC-SHA256-TRAILER", Hex.lower(Digest.sha256(Array(lines.utf8))), claimed)
     }

@@ -1,14 +1,14 @@
 import Basics
 import Crypto
 
-/// Reads who sent a request of S3's clients: version 4 of AWS's signature, in the header or presigned.
+/// Reads the authentication of S3 requests: version 4 of AWS's signature, in the header or presigned.
 struct S3Authentication {
     let request: SignedRequest
-    /// The host and port of the endpoint that clients are told; see ``S3Signature/otherHosts``.
+    /// The host and port of the public endpoint; see ``S3Signature/otherHosts``.
     let publicAuthority: String?
 
-    /// - Throws: `accessDenied` for a request without authentication, or with fields of S3's that are not signed;
-    ///   `invalidArgument` for more than one authentication, `authorizationMalformed` for one that cannot be read.
+    /// - Throws: `accessDenied` for a request without authentication, or with unsigned S3 fields; `invalidArgument` for more than
+    ///   one authentication, `authorizationMalformed` for one that cannot be parsed.
     func read() throws(StoreError) -> Authentication {
         try request.requireOneAuthentication()
         guard let field = request.fields["authorization"] else { return try presigned() }
@@ -58,7 +58,7 @@ struct S3Authentication {
         else {
             throw Self.malformed("list of signed headers")
         }
-        // Whatever of S3's a request says must be signed: token and date among it.
+        // All S3 fields of a request must be signed, including token and date.
         let unsigned = request.fields.fields.map(\.name).first { $0.hasPrefix("x-amz-") && !names.contains($0) }
         if let unsigned {
             throw StoreError(

@@ -6,7 +6,7 @@ extension S3Dialect {
 
     package func status(of code: StoreError.Code) -> Int { code.s3.status }
 
-    /// S3's clients go by the status alone.
+    /// Returns no fields, because S3 clients only use the status.
     package func fields(insteadOf document: FlatXML) -> HTTPFields { [:] }
 
     package func fields(ofStored crc64: UInt64, _ checksum: Checksum?) -> HTTPFields {
@@ -14,7 +14,8 @@ extension S3Dialect {
         return [checksum.algorithm.field: checksum.value, "x-amz-checksum-type": checksum.kind.rawValue]
     }
 
-    /// A client that asked for it compares what it received; so it is not told with a part.
+    /// Returns the checksum if the client asked for it and the whole object is sent, because the client compares it with the
+    /// received bytes.
     package func fields(
         ofObject crc64: UInt64, _ checksum: Checksum?, isMultipart: Bool, whole: Bool, asked: HTTPFields
     ) -> HTTPFields {

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Amazon S3, as boto3 and awscli speak it.
+/// The dialect of Amazon S3, which boto3 and awscli use.
 package struct S3Dialect: StoreDialect {
     package let name = "s3"
     package let etags = ETag.Form.s3
@@ -8,10 +8,10 @@ package struct S3Dialect: StoreDialect {
     package let namespace: String? = "http://s3.amazonaws.com/doc/2006-03-01/"
     package var names: OptionNames { .s3 }
     package var rules: RequestRules { .s3 }
-    /// The host and port of the endpoint that clients are told; nil = where the store listens.
+    /// The host and port of the public endpoint; `nil` = the listener's address.
     let publicAuthority: String?
 
-    /// Parameters by which S3 tells operations apart.
+    /// Parameters that distinguish operations in S3.
     private static let subresources: Set<String> = [
         "accelerate", "acl", "analytics", "attributes", "cors", "delete", "encryption", "intelligent-tiering",
         "inventory", "legal-hold", "lifecycle", "list-type", "location", "logging", "metrics", "notification",
@@ -24,7 +24,7 @@ package struct S3Dialect: StoreDialect {
         self.publicAuthority = publicAuthority
     }
 
-    /// Whether a request speaks S3: by how it is signed, or else by S3's own fields.
+    /// Whether a request uses S3's dialect, by its signature or else by S3's own fields.
     package static func isSpoken(by head: HTTPRequestHead) -> Bool {
         if let authorization = head.fields["authorization"] { return authorization.hasPrefix("AWS") }
         return ["X-Amz-", "AWSAccessKeyId="].contains(where: head.target.utf8.contains(bytes:))
@@ -50,7 +50,7 @@ package struct S3Dialect: StoreDialect {
         return operation
     }
 
-    /// In a presigned URL, SDKs write `X-Amz-Meta-NAME` and the like into the query.
+    /// Returns the fields with those of the query: in presigned URLs, SDKs put `X-Amz-Meta-NAME` and similar into it.
     package func options(of request: SignedRequest) -> HTTPFields {
         var fields = request.fields
         for parameter in request.target.parameters where parameter.name.utf8.starts(with: "X-Amz-".utf8) {

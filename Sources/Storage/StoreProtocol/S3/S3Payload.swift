@@ -2,14 +2,14 @@ import Basics
 import Crypto
 import HTTPTypes
 
-/// Reads what a request of S3's clients says of its body.
+/// Reads the description of the body in an S3 request.
 struct S3Payload {
-    /// The `x-amz-content-sha256` of a body that is not signed.
+    /// The `x-amz-content-sha256` of an unsigned body.
     static let unsigned = "UNSIGNED-PAYLOAD"
-    /// Not signed, in chunks, with a checksum behind it: what SDKs send over TLS.
+    /// An unsigned body in chunks, with a checksum in the trailer, which SDKs send over TLS.
     static let unsignedTrailer = "STREAMING-UNSIGNED-PAYLOAD-TRAILER"
 
-    /// In chunks of which each is signed, without and with a checksum behind them: what SDKs send in cleartext.
+    /// A body in signed chunks, without and with a checksum in the trailer, which SDKs send in cleartext.
     static let signedChunks: Set<String> = [
         "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER",
     ]
@@ -18,14 +18,14 @@ struct S3Payload {
     let framing: HTTPRequestHead.Framing
     let signatures: ChunkSignatures?
 
-    /// What the last line of what is signed says of the body. A presigned URL may say it in its query.
+    /// Returns the last line of the signed text, which describes the body. In a presigned URL it may be in the query.
     static func mode(of request: SignedRequest) -> String {
         request.fields["x-amz-content-sha256"] ?? request.target["X-Amz-Content-Sha256"] ?? unsigned
     }
 
     func read() throws(StoreError) -> Payload {
         let mode = Self.mode(of: request)
-        // A body in chunks is never stored as it is: the framing would become part of the object.
+        // A body in chunks is always decoded, because the framing would otherwise become part of the object.
         let isInChunks =
             request.fields["x-amz-decoded-content-length"] != nil
             || request.fields.values(of: "content-encoding").contains { $0.lowercased().contains("aws-chunked") }
@@ -72,9 +72,9 @@ struct S3Payload {
             framing: .chunks(AWSChunkReader(length: length, trailer: trailer, checks: checks, signatures: signatures)))
     }
 
-    /// - Parameter announced: what comes behind the body.
+    /// - Parameter announced: the announced trailer.
     private func checks(sha256: [UInt8]?, announced: ChecksumAlgorithm?) throws(StoreError) -> BodyChecks {
-        // That of a Complete is the object's, not that of its document.
+        // In a Complete it is the object's, not that of the document.
         let isOfBody = request.method == "PUT" || request.target.has("delete")
         let checksum = isOfBody ? try request.fields.checksum() : nil
         guard checksum == nil || announced == nil else {
@@ -87,7 +87,7 @@ struct S3Payload {
 }
 
 extension HTTPFields {
-    /// The checksum that a request names in a field; nil where it names none.
+    /// Returns the checksum in a field of the request; `nil` if there is none.
     func checksum() throws(StoreError) -> Checksum? {
         var found: Checksum?
         for algorithm in ChecksumAlgorithm.allCases {
@@ -95,7 +95,7 @@ extension HTTPFields {
             guard found == nil else {
                 throw StoreError(.invalidRequest, "The request must have at most one x-amz-checksum- header.")
             }
-            // Of an object made of parts it may carry their number.
+            // For an object of parts it may include their number.
             guard let checksum = Checksum("\(algorithm.rawValue):\(text)"), checksum.bytes.count == algorithm.byteCount
             else {
                 throw StoreError(.invalidRequest, "Value for \(algorithm.field) header is invalid.")
@@ -107,9 +107,9 @@ extension HTTPFields {
 }
 
 extension ChecksumAlgorithm {
-    /// In lower case.
+    /// The header field in lower case.
     var field: String { "x-amz-checksum-\(rawValue.lowercased())" }
-    /// In documents.
+    /// The element in documents.
     var element: String { "Checksum\(rawValue)" }
 
     init?(field: String) {

@@ -2,8 +2,8 @@ import Basics
 import HTTPTypes
 
 extension S3Signature {
-    /// The fields of a request as its client sends it: its own, all of them signed, and those of the signature. The body
-    /// is not signed: its Content-MD5 is, where it has one.
+    /// Returns the fields of a client's request: its own, all of them signed, and those of the signature. The body is not signed,
+    /// but its Content-MD5 is, if present.
     ///
     /// - Parameter host: the Host field that will be sent.
     static func sign(

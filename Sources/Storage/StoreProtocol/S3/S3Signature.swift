@@ -1,15 +1,15 @@
 import Crypto
 
-/// AWS's signature version 4, `AWS4-HMAC-SHA256`, as S3 has it: the path is encoded once.
+/// AWS's signature version 4, `AWS4-HMAC-SHA256`, in S3's variant, in which the path is encoded once.
 struct S3Signature: SignatureScheme {
     let scope: SignatureV4.Scope
-    /// `yyyymmddThhmmssZ`
+    /// The time `yyyymmddThhmmssZ`.
     let date: String
-    /// Lower case, in the order in which the client names them.
+    /// The signed fields in lower case, in the client's order.
     let signedFields: [String]
-    /// The last line of what is signed: a hash, or a word.
+    /// The last line of the signed text: a hash, or a keyword.
     let payload: String
-    /// Hosts that the client may have signed besides the one that arrived: a proxy on the way may have put in its own.
+    /// Other hosts that the client may have signed instead of the received one, because a proxy on the way may have replaced it.
     let otherHosts: [String]
 
     func signatures(of request: SignedRequest, secret: Secret) -> [[UInt8]] {
@@ -34,7 +34,7 @@ struct S3Signature: SignatureScheme {
         ].joined(separator: "\n")
     }
 
-    /// In the order in which they are named; blanks within a value count as one.
+    /// Returns the signed fields in their order; spaces within a value are merged.
     private func fields(_ request: SignedRequest, host: String) -> String {
         signedFields.map { name in
             let values = name == "host" ? [host] : request.fields.values(of: name)

@@ -1,5 +1,5 @@
 extension StoreError.Code {
-    /// What S3's clients know it as.
+    /// The name and the status of the error in S3.
     var s3: (name: String, status: Int) {
         switch self {
         case .invalidSecurityToken: ("InvalidToken", 400)

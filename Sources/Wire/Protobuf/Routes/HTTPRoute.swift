@@ -1,7 +1,7 @@
-/// One HTTP request that calls a method: what the method's annotation `google.api.http` says, or one of its additional
-/// bindings (google/api/http.proto, "HttpRule").
+/// An HTTP request that calls a method: the method's annotation `google.api.http`, or one of its additional bindings
+/// (google/api/http.proto, "HttpRule").
 public struct HTTPRoute: Sendable {
-    /// The part of the request message that the body is.
+    /// The part of the request message that is sent as the body.
     public enum Body: Sendable, Hashable {
         /// There is no body.
         case none
@@ -16,9 +16,9 @@ public struct HTTPRoute: Sendable {
     public let httpMethod: String
     public let template: RouteTemplate
     public let body: Body
-    /// The response's field that the body of the response is; `nil` = the whole response.
+    /// The response's field that is sent as the body; `nil` = the whole response.
     public let responseBody: String?
-    /// The full names of what goes in and what comes out.
+    /// The full names of the request and response messages.
     public let input: String
     public let output: String
     public let style: RESTStyle
@@ -37,9 +37,9 @@ public struct HTTPRoute: Sendable {
     }
 }
 
-/// How a service looks over REST: the option `archebase.http.v1.http_style` of the service.
+/// The options of a service's REST form: `archebase.http.v1.http_style` of the service.
 public struct RESTStyle: Sendable, Hashable {
-    /// The JSON of a failure; `HTTPStyle.Errors` in http_style.proto shows each.
+    /// The JSON of an error; `HTTPStyle.Errors` in http_style.proto shows each.
     public enum Errors: Sendable, Hashable {
         case status
         case nested
@@ -50,14 +50,14 @@ public struct RESTStyle: Sendable, Hashable {
 
     public var errors = Errors.status
     public var unset = UnsetFields.omitted
-    /// The names of fields are those of the file, in place of lowerCamelCase.
+    /// Whether fields have the names of the .proto file instead of lowerCamelCase.
     public var protoNames = false
-    /// Members and parameters that the request does not have are ignored.
+    /// Whether unknown members and parameters are ignored.
     public var ignoresUnknown = false
     public var takesForms = false
-    /// A body that begins with `{` is JSON, whatever its content type is.
+    /// Whether a body that begins with `{` is JSON independent of its content type.
     public var sniffsJSON = false
-    /// The HTTP status of every failure but 401; 0 = that of the error's code.
+    /// The HTTP status of every error except 401; 0 = the status of the error's code.
     public var failureStatus = 0
 
     public init(
@@ -74,11 +74,11 @@ public struct RESTStyle: Sendable, Hashable {
     }
 }
 
-/// What JSON has for the fields of a message that are not set.
+/// The JSON of fields that are not set.
 public enum UnsetFields: Sendable, Hashable {
     case omitted
     /// `false`, `0`, `""`, `[]` and `{}`.
     case initial
-    /// The values of `initial`, and `null` for a field with presence that is in no oneof.
+    /// The values of `initial`, and `null` for a field with presence outside of a oneof.
     case null
 }

@@ -1,20 +1,20 @@
 /// The path template of an HTTP route, e.g. `/v1/{name=devices/*}:enable` (google/api/http.proto, "Path template syntax").
 public struct RouteTemplate: Sendable, Hashable {
-    /// What one segment of a path has to be.
+    /// The required form of one segment of a path.
     public enum Segment: Sendable, Hashable {
-        /// This text.
+        /// The literal text.
         case literal(String)
-        /// Any text but the empty one: `*`.
+        /// Any non-empty text: `*`.
         case single
-        /// Any number of segments, also none: `**`, which is the last segment.
+        /// Any number of segments, including none: `**`, which is the last segment.
         case several
     }
 
-    /// A field of the request that is taken from the path.
+    /// A field of the request whose value is part of the path.
     public struct Variable: Sendable, Hashable {
-        /// The field's path in the request, with the names of the file, e.g. `object.bucket`.
+        /// The field's path in the request, with the names of the .proto file, e.g. `object.bucket`.
         public let field: String
-        /// The segments whose text is the field's value.
+        /// The segments that form the field's value.
         public let segments: Range<Int>
 
         public init(_ field: String, _ segments: Range<Int>) {
@@ -25,7 +25,7 @@ public struct RouteTemplate: Sendable, Hashable {
 
     public let segments: [Segment]
     public let variables: [Variable]
-    /// What follows a colon behind the last segment; `nil` = there is none.
+    /// The text after a colon at the end; `nil` = there is none.
     public let verb: String?
 
     public init(_ segments: [Segment], _ variables: [Variable] = [], verb: String? = nil) {
@@ -34,14 +34,14 @@ public struct RouteTemplate: Sendable, Hashable {
         self.verb = verb
     }
 
-    /// The template as it is written in a `.proto` file. A variable of one `*` has no pattern.
+    /// The template in the form of a `.proto` file. A variable of one `*` has no pattern.
     public var text: String {
         path { variable, pattern in pattern == "*" ? "{\(variable.field)}" : "{\(variable.field)=\(pattern)}" }
     }
 
-    /// The template in which something else stands for each variable.
+    /// Returns the template with another text for each variable.
     ///
-    /// - Parameter write: takes the variable and its pattern, e.g. `devices/*`.
+    /// - Parameter write: returns the text for the variable and its pattern, e.g. `devices/*`.
     public func path(_ write: (_ variable: Variable, _ pattern: String) -> String) -> String {
         var text = ""
         var index = 0

@@ -1,8 +1,8 @@
 import Basics
 
-/// Why a text is not a path template; `description` is for the author of the `.proto` file.
+/// A syntax error of a path template; `description` is for the author of the `.proto` file.
 public struct RouteTemplateError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The byte of the text at which the rule is broken.
+    /// The offset of the error in the text, in bytes.
     public let offset: Int
     public let rule: String
 
@@ -10,16 +10,16 @@ public struct RouteTemplateError: Error, Sendable, Hashable, CustomStringConvert
 }
 
 extension RouteTemplate {
-    /// Reads a template as it is written in a `.proto` file.
+    /// Parses a template in the form of a `.proto` file.
     ///
-    /// Variables do not nest, and `**` is the last segment (google/api/http.proto, "Path template syntax").
+    /// Variables cannot be nested, and `**` is the last segment (google/api/http.proto, "Path template syntax").
     public init(parsing text: String) throws(RouteTemplateError) {
         var parser = RouteTemplateParser(text)
         self = try parser.template()
     }
 }
 
-/// Takes the text of a path template apart.
+/// Parses the text of a path template.
 private struct RouteTemplateParser {
     private let text: [UInt8]
     private var offset = 0
@@ -77,7 +77,7 @@ private struct RouteTemplateParser {
         return String(decoding: text[start..<offset], as: UTF8.self)
     }
 
-    /// Text that no client has to escape (RFC 3986, section 2.3).
+    /// Reads a text that clients need not escape (RFC 3986, section 2.3).
     private mutating func literal(_ what: String) throws(RouteTemplateError) -> String {
         let start = offset
         while offset < text.count, text[offset].isASCIIAlphanumeric || "-._~".utf8.contains(text[offset]) {

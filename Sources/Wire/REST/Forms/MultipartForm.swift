@@ -2,14 +2,14 @@ import Basics
 
 /// A form of the type `multipart/form-data` (RFC 7578; the framing is that of RFC 2046, section 5.1).
 package enum MultipartForm {
-    /// Parts that there may be.
+    /// The largest number of parts.
     package static let maximumParts = 32
-    /// Bytes of a part's header section.
+    /// The largest header section of a part, in bytes.
     package static let maximumHeader = 4096
-    /// Characters of a boundary (RFC 2046, section 5.1.1).
+    /// The largest boundary, in characters (RFC 2046, section 5.1.1).
     package static let maximumBoundary = 70
 
-    /// The boundary that a content type names; `nil` where it is none of a form in parts, or names no proper boundary.
+    /// Returns the boundary in a content type; `nil` if the type is not multipart/form-data, or the boundary is invalid.
     package static func boundary(_ contentType: String) -> [UInt8]? {
         let parameters = HeaderParameters(contentType)
         guard parameters.value.lowercased() == "multipart/form-data", let boundary = parameters["boundary"] else {
@@ -26,7 +26,7 @@ package enum MultipartForm {
         byte.isASCIIAlphanumeric || "'()+_,-./:=? ".utf8.contains(byte)
     }
 
-    /// The parts in their order.
+    /// Returns the parts in order.
     package static func parse(_ body: [UInt8], boundary: [UInt8]) throws(FormError) -> [FormField] {
         let delimiter = Array("--".utf8) + boundary
         guard var rest = afterFirst(delimiter, body) else {
@@ -48,13 +48,13 @@ package enum MultipartForm {
         }
     }
 
-    /// What follows the first delimiter, which begins a line.
+    /// Returns the text after the first delimiter, which begins a line.
     private static func afterFirst(_ delimiter: [UInt8], _ body: [UInt8]) -> ArraySlice<UInt8>? {
         if body.starts(with: delimiter) { return body[delimiter.count...] }
         return find([0x0D, 0x0A] + delimiter, in: body, from: 0).map { body[($0 + 2 + delimiter.count)...] }
     }
 
-    /// What follows the end of a line, before which blanks may be (RFC 2046, section 5.1.1).
+    /// Returns the text after the end of a line, which may be preceded by blanks (RFC 2046, section 5.1.1).
     private static func skipLineEnd(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let text = text.drop { $0 == 0x20 || $0 == 0x09 }
         return text.starts(with: [0x0D, 0x0A]) ? text.dropFirst(2) : nil
@@ -73,7 +73,7 @@ package enum MultipartForm {
         return nil
     }
 
-    /// - Returns: what a part's header section says, and where its body begins.
+    /// - Returns: the field of a part's header section, and the offset of its body.
     private static func header(_ text: ArraySlice<UInt8>) throws(FormError) -> (FormField, start: Int) {
         var rest = text
         var disposition: HeaderParameters?
@@ -109,7 +109,7 @@ package enum MultipartForm {
 
 /// A header field's value with its parameters: `form-data; name="a"` (RFC 9110, section 5.6.6).
 struct HeaderParameters {
-    /// What stands before the first semicolon.
+    /// The text before the first semicolon.
     let value: String
     private var parameters: [(name: String, value: String)] = []
 
@@ -135,8 +135,8 @@ struct HeaderParameters {
         }
     }
 
-    /// Browsers escape a quote as `%22` and a backslash not at all (WHATWG HTML, "multipart form data"); others put a backslash
-    /// before each (RFC 9110, section 5.6.4).
+    /// Reads a quoted string. Browsers escape a quotation mark as `%22` and do not escape backslashes (WHATWG HTML, "multipart form
+    /// data"); others put a backslash before both (RFC 9110, section 5.6.4).
     private static func quoted(_ rest: inout Substring) -> String {
         rest = rest.dropFirst()
         var value = ""
@@ -151,7 +151,7 @@ struct HeaderParameters {
         return value
     }
 
-    /// The value of a parameter that is there once.
+    /// The value of a parameter; `nil` if it is missing or repeated.
     subscript(name: String) -> String? {
         let found = parameters.filter { $0.name == name }
         return found.count == 1 ? found[0].value : nil

@@ -14,14 +14,14 @@ struct APIComments: Sendable {
 
     subscript(name: String) -> String? { texts[name] }
 
-    /// The first sentence.
+    /// Returns the first sentence.
     func summary(_ name: String) -> String? {
         guard let text = texts[name] else { return nil }
         guard let end = text.firstRange(of: ". ") else { return text }
         return String(text[..<end.upperBound].dropLast())
     }
 
-    /// What the comment shows in backquotes first: an example, where the field is a text.
+    /// Returns the first text in backquotes, which is an example for text fields.
     func quoted(_ name: String) -> String? {
         guard let parts = texts[name]?.split(separator: "`", maxSplits: 2, omittingEmptySubsequences: false),
             parts.count == 3

@@ -1,7 +1,7 @@
 import Protobuf
 import ProtobufJSON
 
-/// One route as its clients see it: what the OpenAPI document and the reference page are made of.
+/// A route from the point of view of clients: the source of the OpenAPI document and the reference page.
 struct APIOperation: Sendable {
     struct Parameter: Sendable {
         /// The name in the path or the query.
@@ -10,7 +10,7 @@ struct APIOperation: Sendable {
         let field: FieldSchema
         /// The full name of the field.
         let fieldName: String
-        /// What stands before the value in the field, e.g. `devices/`; empty where the value is all of it.
+        /// The text before the value in the field, e.g. `devices/`; empty if the value is the whole field.
         let prefix: String
     }
 
@@ -18,9 +18,9 @@ struct APIOperation: Sendable {
     /// The path with a parameter in braces for each wildcard.
     let path: String
     let parameters: [Parameter]
-    /// The fields that the body has; empty = there is no body.
+    /// The fields of the body; empty = there is no body.
     let bodyFields: [FieldSchema]
-    /// The full name of the message that the body is, or is a part of.
+    /// The full name of the message that contains the body's fields.
     let bodyMessage: String
     /// Whether the body is all of `bodyMessage`.
     let isWholeMessage: Bool
@@ -62,7 +62,7 @@ struct APIOperation: Sendable {
         return "\(owner).\(path.last.name)"
     }
 
-    /// Adds the fields that can be in the query, those of single messages among them.
+    /// Adds the fields that the query can have, including those of single nested messages.
     private static func addQuery(
         _ message: String, _ prefix: String, _ outer: [String], except names: Set<String>, _ schema: Schema,
         to parameters: inout [Parameter]
@@ -93,13 +93,13 @@ struct APIOperation: Sendable {
 
     var isStream: Bool { route.method.kind == .serverStreaming }
 
-    /// Whether the response is bytes, and not JSON.
+    /// Whether the response consists of bytes, not JSON.
     func isRaw(_ schema: Schema) -> Bool {
         if route.output == "google.api.HttpBody", route.responseBody == nil { return true }
         return responseField(schema).map { $0.kind == .bytes && !$0.isRepeated } ?? false
     }
 
-    /// The field that the response is; `nil` = all of the message.
+    /// Returns the field that is sent as the response; `nil` = the whole message.
     func responseField(_ schema: Schema) -> FieldSchema? {
         route.responseBody.flatMap { schema.messages[route.output]?.field($0) }
     }

@@ -1,6 +1,6 @@
 import Basics
 
-/// The JSON of protobuf's own messages, where that is no object of their fields (protobuf, "ProtoJSON Format").
+/// The JSON of protobuf's own messages, if it is not an object of their fields (protobuf, "ProtoJSON Format").
 enum JSONShape {
     case time
     case duration
@@ -31,7 +31,7 @@ enum JSONShape {
         }
     }
 
-    /// The members of its JSON Schema.
+    /// The members of the JSON Schema.
     var members: [(String, JSONValue)] {
         switch self {
         case .time: [("type", .string("string")), ("format", .string("date-time"))]
@@ -64,7 +64,7 @@ enum JSONShape {
 }
 
 extension JSONValue {
-    /// An object with these members in their order.
+    /// Returns an object with these members in order.
     static func members(_ members: [(String, JSONValue)]) -> JSONValue {
         .object(members.map { Member(name: $0.0, value: $0.1) })
     }

@@ -2,9 +2,9 @@ import Basics
 import Protobuf
 import ProtobufJSON
 
-/// The description of an API over REST (OpenAPI 3.1.0), made from the same routes and messages that answer.
+/// The description of an API over REST (OpenAPI 3.1.0), made from the routes and messages that the server uses.
 package struct OpenAPIDocument: Sendable {
-    /// What the document says of the API as a whole.
+    /// The document's description of the whole API.
     package struct About: Sendable {
         let title: String
         let version: String
@@ -34,7 +34,7 @@ package struct OpenAPIDocument: Sendable {
         self.schema = schema
         self.comments = APIComments(comments)
         self.open = open
-        // Other methods have no place in a document of this version.
+        // A document of this version cannot describe other methods.
         let known = ["GET", "PUT", "POST", "DELETE", "PATCH"]
         operations = routes.filter { known.contains($0.httpMethod) }.map { APIOperation($0, schema) }
     }
@@ -89,7 +89,7 @@ package struct OpenAPIDocument: Sendable {
         return .members(items.map { ($0.path, .members($0.operations)) })
     }
 
-    /// - Parameter number: which of the method's routes it is, from 1.
+    /// - Parameter number: the number of the route among those of the method, from 1.
     private func operation(_ operation: APIOperation, number: Int, _ writer: inout SchemaWriter) -> JSONValue {
         let suffix = number == 1 ? "" : "_\(number)"
         var members: [(String, JSONValue)] = [
@@ -172,12 +172,12 @@ package struct OpenAPIDocument: Sendable {
         ])
     }
 
-    // MARK: components
+    // MARK: Components
 
     private func components(_ writer: inout SchemaWriter) -> JSONValue {
         var schemas: [(String, JSONValue)] = []
         var done: Set<String> = []
-        // Whole requests take no other members; what is in responses may have more one day.
+        // Complete requests permit no other members; responses may get more in later versions.
         let requests = Set(operations.filter { !$0.route.style.ignoresUnknown }.map(\.bodyMessage))
         let responses = Set(operations.map(\.route.output))
         while let name = writer.referred.subtracting(done).min() {

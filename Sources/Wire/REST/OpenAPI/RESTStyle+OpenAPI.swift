@@ -1,7 +1,7 @@
 import Basics
 import Protobuf
 
-/// How the shapes of failures are described.
+/// The description of the shapes of errors.
 extension RESTStyle.Errors {
     /// The name of the schema and of the response.
     var componentName: String {

@@ -2,7 +2,7 @@ import Protobuf
 import ProtobufJSON
 
 extension OpenAPIDocument {
-    /// The same as a page for people: HTML with its style in it, without scripts and without anything from elsewhere.
+    /// The document as a page for people: HTML with its style, without scripts and external resources.
     package var page: [UInt8] {
         var html = HTMLWriter()
         html.raw(
@@ -94,7 +94,7 @@ extension OpenAPIDocument {
         """
 }
 
-/// Writes HTML in which text cannot be read as markup.
+/// Writes HTML in which text cannot be interpreted as markup.
 private struct HTMLWriter {
     private(set) var output: [UInt8] = []
 
@@ -112,7 +112,7 @@ private struct HTMLWriter {
         }
     }
 
-    /// Text in which backquotes stand around code.
+    /// Writes a text with code in backquotes.
     mutating func code(_ text: String) {
         for (index, piece) in text.split(separator: "`", omittingEmptySubsequences: false).enumerated() {
             if index % 2 == 1 { raw("<code>") }

@@ -2,19 +2,19 @@ import Basics
 import Protobuf
 import ProtobufJSON
 
-/// Writes messages and fields as JSON Schema (OpenAPI 3.1, "Schema Object"), and remembers which messages it refers to.
+/// Writes messages and fields as JSON Schema (OpenAPI 3.1, "Schema Object"), and records the messages that they refer to.
 struct SchemaWriter {
     private let schema: Schema
     private let comments: APIComments
     /// The names of the components, by the full names of messages and enums.
     private let names: [String: String]
-    /// Full names that were referred to, and have to be components.
+    /// The full names that were referred to, and must become components.
     private(set) var referred: Set<String> = []
 
     init(_ schema: Schema, _ comments: APIComments) {
         self.schema = schema
         self.comments = comments
-        // The name without its package, unless two have the same.
+        // The name without its package, unless two are the same.
         var count: [Substring: Int] = [:]
         let all = Array(schema.messages.keys) + Array(schema.enums.keys)
         for name in all { count[Self.shortName(name), default: 0] += 1 }
@@ -25,7 +25,7 @@ struct SchemaWriter {
             })
     }
 
-    /// What follows the package, whose parts are in lower case.
+    /// Returns the name after the package, whose parts are in lower case.
     private static func shortName(_ fullName: String) -> Substring {
         var rest = fullName[...]
         while let dot = rest.firstIndex(of: "."), rest.first?.isLowercase == true {
@@ -36,16 +36,16 @@ struct SchemaWriter {
 
     func name(_ fullName: String) -> String { names[fullName] ?? fullName }
 
-    /// The schema of a value of a message's type, or of an enum's.
+    /// Returns the schema for a value of a message or an enum.
     mutating func reference(_ fullName: String) -> [(String, JSONValue)] {
         if let shape = JSONShape(fullName) { return shape.members }
         referred.insert(fullName)
         return [("$ref", .string("#/components/schemas/\(name(fullName))"))]
     }
 
-    /// The schema of a field, with its description.
+    /// Returns the schema of a field, with its description.
     ///
-    /// - Parameter fullName: of the field.
+    /// - Parameter fullName: the field's full name.
     mutating func field(_ field: FieldSchema, _ fullName: String) -> JSONValue {
         var members: [(String, JSONValue)]
         if field.isMap, let value = schema.messages[field.typeName]?.fields.last {
@@ -80,9 +80,9 @@ struct SchemaWriter {
         }
     }
 
-    /// The schema of an object with these fields of a message.
+    /// Returns the schema of an object with these fields of a message.
     ///
-    /// - Parameter isClosed: whether the object has no other members.
+    /// - Parameter isClosed: whether other members are not permitted.
     mutating func object(_ fields: [FieldSchema], of message: String, isClosed: Bool) -> JSONValue {
         var members: [(String, JSONValue)] = [("type", .string("object"))]
         if let text = comments[message] { members.append(("description", .string(text))) }
@@ -93,9 +93,9 @@ struct SchemaWriter {
         return .members(members)
     }
 
-    /// The schema of a component.
+    /// Returns the schema of a component.
     ///
-    /// - Parameter isClosed: whether the object has no other members than those of the message.
+    /// - Parameter isClosed: whether members other than the message's fields are not permitted.
     mutating func component(_ fullName: String, isClosed: Bool) -> JSONValue {
         guard let values = schema.enums[fullName]?.valueNames else {
             return object(schema.messages[fullName]?.fields ?? [], of: fullName, isClosed: isClosed)
@@ -107,16 +107,16 @@ struct SchemaWriter {
         return .members(members)
     }
 
-    // MARK: examples
+    // MARK: Examples
 
-    /// An example of an object with these fields.
+    /// Returns an example of an object with these fields.
     func example(_ fields: [FieldSchema], of message: String, depth: Int = 3) -> JSONValue {
         .members(
             fields.compactMap { field in example(field, "\(message).\(field.name)", depth).map { (field.jsonName, $0) }
             })
     }
 
-    /// `nil` where the field is a message too deep within others, or the second of a oneof.
+    /// `nil` if the field is a message nested too deeply, or not the first of a oneof.
     func example(_ field: FieldSchema, _ fullName: String, _ depth: Int = 3) -> JSONValue? {
         if field.isMap { return .members([("key", .string("value"))]) }
         guard let value = single(field, fullName, depth) else { return nil }

@@ -1,4 +1,4 @@
-/// Bytes for people in binary units, with three digits, or four up to 1023: `1.50 GiB`.
+/// A number of bytes as text in binary units, with three digits, or four up to 1023: `1.50 GiB`.
 package enum ByteCount {
     package static func text(_ bytes: Int64) -> String { text(Double(bytes)) }
 

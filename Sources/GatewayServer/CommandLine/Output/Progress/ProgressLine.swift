@@ -1,13 +1,14 @@
-/// A transfer on one line of a terminal: name, bar, share, bytes, rate, time left.
+/// The line of a terminal that shows a transfer: name, bar, percentage, bytes, rate, remaining time.
 package enum ProgressLine {
     private static let barWidth = 12
 
-    /// Columns that a name gets at least.
+    /// The smallest number of columns for a name.
     private static let leastName = 8
 
-    /// - Parameter width: columns of the line. Where they are few, the bar goes first, then the time left, the rate and the bytes.
+    /// - Parameter width: columns of the line. In a narrow terminal, first the bar is omitted, then the remaining time, the rate
+    ///   and the bytes.
     static func text(_ name: String, _ meter: TransferMeter, at time: Duration, width: Int = 79) -> String {
-        // By how dear each is: the greater the number, the sooner it is left out.
+        // The words with the largest rank are omitted first.
         var words: [(rank: Int, text: String)] = []
         if let total = meter.total {
             let share = total > 0 ? min(1, max(0, Double(meter.done) / Double(total))) : 1
@@ -39,7 +40,7 @@ package enum ProgressLine {
         return (hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)") + ":\(padded(seconds % 60))"
     }
 
-    /// The end of a name tells more than its beginning.
+    /// Returns the name without its beginning if it is too long: its end distinguishes it better.
     private static func clipped(_ name: String, to width: Int) -> String {
         name.count <= width ? name : "…" + name.suffix(width - 1)
     }

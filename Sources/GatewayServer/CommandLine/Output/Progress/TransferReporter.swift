@@ -1,9 +1,8 @@
 import Basics
 
-/// Reports how files travel: as a bar where a person watches, as lines of JSON where a program asked for them.
+/// Reports the progress of transfers: as a bar on a terminal, or as lines of JSON on request.
 ///
-/// A transfer is named by a key of the caller's, e.g. the file's path. Where several files are expected, the bar is about all of
-/// them.
+/// A transfer is identified by a key, e.g. the file's path. If several files are expected, the bar shows their total.
 package final class TransferReporter: Sendable {
     private struct Moving {
         let name: String
@@ -39,13 +38,13 @@ package final class TransferReporter: Sendable {
 
     /// Announces the number of files and bytes of the transfer.
     ///
-    /// - Parameter bytes: `nil` = not known.
+    /// - Parameter bytes: `nil` = unknown.
     package func expect(files: Int, bytes: Int64?) {
         guard files > 1 else { return }
         state.withLock { $0.total = Total(files: files, meter: TransferMeter(total: bytes, at: now)) }
     }
 
-    /// From now on `name` moves.
+    /// Begins the transfer of `name`.
     package func begin(_ key: String, name: String, total: Int64?, done: Int64) {
         state.withLock {
             $0.moving[key] = Moving(name: name, meter: TransferMeter(total: total, done: done, at: now))
@@ -69,7 +68,7 @@ package final class TransferReporter: Sendable {
         }
     }
 
-    /// What moved is through, or never will be.
+    /// Ends the current transfer, successfully or not.
     package func end(_ key: String) {
         state.withLock {
             $0.moving[key] = nil
@@ -78,7 +77,7 @@ package final class TransferReporter: Sendable {
         if !asJSON { environment.terminal?(Self.clearLine) }
     }
 
-    /// A file of the expected ones need not move.
+    /// Counts an expected file that need not be transferred.
     package func skip(_ bytes: Int64) {
         state.withLock {
             $0.total?.ended += 1
@@ -86,29 +85,29 @@ package final class TransferReporter: Sendable {
         }
     }
 
-    /// A line of JSON, `{"event":NAME,…}`; nothing where nobody asked for JSON.
+    /// Writes a line of JSON, `{"event":NAME,…}`; nothing without `--json`.
     package func event(_ name: String, _ members: [(String, JSONValue)]) {
         guard asJSON else { return }
         let all = [("event", JSONValue.string(name))] + members
-        // Who reads no further cannot be told.
+        // A reader that has closed the output cannot be told.
         try? environment.output(JSONValue.object(all.map { JSONValue.Member(name: $0.0, value: $0.1) }).text)
     }
 
-    /// A line for people; nothing where a program reads.
+    /// Writes a line for people; nothing with `--json`.
     package func line(_ text: String) {
         guard !asJSON else { return }
         environment.terminal?(Self.clearLine)
         try? environment.output(TextLayout.printable(text))
     }
 
-    /// A line for people about trouble.
+    /// Writes a warning for people; nothing with `--json`.
     package func warning(_ text: String) {
         guard !asJSON else { return }
         environment.terminal?(Self.clearLine)
         environment.errorOutput("data-gateway: \(TextLayout.printable(text))")
     }
 
-    /// Shows how far it is for as long as `body` runs.
+    /// Shows the progress while `body` runs.
     package func watching<Result: Sendable>(_ body: () async throws -> Result) async rethrows -> Result {
         guard asJSON || environment.terminal != nil else { return try await body() }
         let ticker = Task { [self] in
@@ -137,7 +136,7 @@ package final class TransferReporter: Sendable {
     }
 
     private func draw(_ name: String, _ meter: TransferMeter, at now: Duration) {
-        // The last column stays free: some terminals break the line behind it.
+        // The last column is not used: some terminals wrap the line after it.
         let width = environment.terminalWidth() - 1
         environment.terminal?(Self.clearLine + ProgressLine.text(name, meter, at: now, width: width))
     }

@@ -1,7 +1,7 @@
 import DeviceInit
 import Proto
 
-/// What has to be done so that a device is what its line of a table says.
+/// The calls needed to give a device the values of its line in a table.
 struct DeviceChange: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         case register(RegisterDeviceRequest)
@@ -9,7 +9,7 @@ struct DeviceChange: Sendable, Equatable {
         case none
     }
 
-    /// A call; they are made in this order.
+    /// A call; the calls are made in this order.
     enum Step: Sendable, Equatable {
         case describe(UpdateDeviceRequest)
         case leaveSuite(RemoveDeviceFromSuiteRequest)
@@ -19,13 +19,13 @@ struct DeviceChange: Sendable, Equatable {
     let line: Int
     let deviceID: String
     let kind: Kind
-    /// The columns that differ from what the gateway has.
+    /// The columns that differ from the gateway's values.
     let columns: [String]
 
     /// - Parameters:
-    ///   - device: what the gateway has; `nil` = it is not registered.
-    ///   - suites: the names of those that there are.
-    /// - Throws: where the line asks for what cannot be.
+    ///   - device: the gateway's device; `nil` = it is not registered.
+    ///   - suites: the names of the existing suites.
+    /// - Throws: if the line cannot be applied.
     init(_ line: DeviceLine, over device: Device?, suites: Set<String>) throws(TableProblem) {
         guard line.suite.isEmpty || suites.contains(line.suite) else {
             throw TableProblem(line: line.line, column: "suite", message: "\(line.suite) does not exist")

@@ -48,7 +48,7 @@ struct DeviceConfig: ClientCommand {
             text: (shown + Self.notes(device, endpoints)).joined(separator: "\n"))
     }
 
-    /// The listeners' usual ports beside the auth listener that the session is from.
+    /// Returns the default ports on the host of the session's auth listener.
     private static func standard(_ gateway: SignedInConnection) -> Endpoints {
         let scheme: Endpoints.Endpoint.Scheme = gateway.isSecure ? .https : .http
         guard let auth = gateway.authServer else { return Endpoints(scheme: scheme) }
@@ -57,7 +57,7 @@ struct DeviceConfig: ClientCommand {
         return endpoints
     }
 
-    /// Why the device will not come through with it as things stand.
+    /// Returns the reasons why the device cannot yet connect with this configuration.
     private static func notes(_ device: Device, _ endpoints: Endpoints) -> [String] {
         var notes: [String] = []
         if device.suite.isEmpty {

@@ -26,7 +26,7 @@ struct DeviceImport: Command {
         ] + ConnectionOptions.parameters(of: .admin).map { $0.at(\.connection) }
     }
 
-    /// Calls under way at once: what comes together, the gateway commits together.
+    /// The number of concurrent calls: the gateway commits concurrent changes together.
     private static let width = 16
     private static let maximumBytes = 64 << 20
 
@@ -80,8 +80,8 @@ struct DeviceImport: Command {
         return changes
     }
 
-    /// - Returns: what the gateway refused.
-    /// - Throws: where it is not reached any more: then trying the rest is of no use.
+    /// - Returns: the changes that the gateway refused.
+    /// - Throws: if it cannot be reached any more: then the remaining calls would fail, too.
     private func apply(
         _ changes: [DeviceChange], _ registry: DeviceManagementServiceClient<SignedInConnection>
     ) async throws -> [TableProblem] {
@@ -108,9 +108,9 @@ struct DeviceImport: Command {
         }
     }
 
-    /// Lists what is wrong, if anything is.
+    /// Prints the errors, if there are any.
     ///
-    /// - Parameter count: lines of the file, where the others were done.
+    /// - Parameter count: the number of lines in the file, if the others were applied.
     private func refuse(
         _ problems: [TableProblem], _ environment: CommandEnvironment, of count: Int? = nil
     ) throws(ClientFailure) {

@@ -1,7 +1,7 @@
 import Basics
 import CommandLineInterface
 
-/// What an import did, or would do.
+/// The changes of an import, made or only planned.
 struct DeviceImportOutcome: Sendable {
     let changes: [DeviceChange]
     let isDry: Bool

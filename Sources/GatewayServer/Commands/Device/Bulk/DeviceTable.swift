@@ -4,52 +4,52 @@ import DeviceInit
 import Proto
 import RPC
 
-/// What a line of a table says of a device; `nil` where the table has no such column.
+/// A line of a table, with the values of one device; `nil` if the table does not have the column.
 struct DeviceLine: Sendable, Hashable {
     let line: Int
     let deviceID: String
-    /// `deviceSuites/7`; empty = says nothing.
+    /// `deviceSuites/7`; empty = unchanged.
     let suite: String
     let displayName: String?
     let description: String?
     /// All tags, from the column `tags`.
     let allTags: [String: String]?
-    /// Single ones, from the columns `tag:KEY`; empty = the device is not to have it.
+    /// Single tags, from the columns `tag:KEY`; an empty value removes the tag.
     let singleTags: [String: String]
 
-    /// The tags of a device that has `tags` now.
+    /// Returns the new tags of a device whose current ones are `tags`.
     func tags(over tags: [String: String]) -> [String: String] {
         (allTags ?? tags).merging(singleTags) { $1 }.filter { !(singleTags[$0.key]?.isEmpty ?? false) }
     }
 }
 
-/// What is wrong with a table, and where.
+/// An error in a table, with its place.
 struct TableProblem: Error, Sendable, Hashable {
     let line: Int
-    /// Empty where it is the whole line.
+    /// Empty if it concerns the whole line.
     var column = ""
-    /// Without a full stop.
+    /// The reason, without a full stop.
     let message: String
 
-    /// The problem in the form that compilers use, so that editors find the place.
+    /// Returns the message in the format of compilers, so that editors find the place.
     func text(in file: String) -> String {
         "\(file):\(line): \(column.isEmpty ? "" : "\(column): ")\(message)"
     }
 }
 
-/// Devices as a table: the columns that `device import` reads and `device export` writes.
+/// A table of devices, with the columns that `device import` reads and `device export` writes.
 struct DeviceTable: Sendable {
     static let columns = ["device_id", "suite", "display_name", "description", "tags"]
     private static let tagPrefix = "tag:"
-    /// The most devices in one table: more would fill the memory of the importing process.
+    /// The largest number of devices in one table; a limit for the memory of the importing process.
     private static let maximumDevices = 100_000
-    /// The most problems that are reported.
+    /// The largest number of reported errors.
     private static let maximumProblems = 1000
 
     private(set) var lines: [DeviceLine] = []
     private(set) var problems: [TableProblem] = []
 
-    /// Reads a file; whatever is wrong with it is in `problems`, the lines that are right in `lines`.
+    /// Reads a file; its errors are put into `problems`, its valid lines into `lines`.
     init(csv bytes: [UInt8]) {
         var reader = CSVReader(bytes)
         do throws(CSVError) {
@@ -94,7 +94,7 @@ struct DeviceTable: Sendable {
         }
     }
 
-    /// Says all that is wrong with the header.
+    /// Reports all errors of the header.
     private mutating func check(_ names: [String], line: Int) -> Bool {
         func problem(_ column: String, _ message: String) {
             problems.append(TableProblem(line: line, column: column, message: message))
@@ -142,7 +142,7 @@ struct DeviceTable: Sendable {
                 cells[name] = cell
             } catch {
                 var message = (error as? RPCError)?.message ?? (error as? TagList.Problem)?.message ?? "\(error)"
-                // The column stands before the message already.
+                // The column's name already precedes the message.
                 if message.hasPrefix("\(name) ") { message.removeFirst(name.count + 1) }
                 problems.append(TableProblem(line: record.line, column: name, message: message))
             }
@@ -154,7 +154,7 @@ struct DeviceTable: Sendable {
             singleTags: singleTags)
     }
 
-    /// The file that says of `devices` what they are.
+    /// Returns the CSV file of `devices`.
     static func csv(of devices: [Device]) -> String {
         CSVWriter.text(
             [columns]

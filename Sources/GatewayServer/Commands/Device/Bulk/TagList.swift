@@ -1,10 +1,9 @@
-/// Tags in one cell of a table: `KEY=VALUE;KEY=VALUE`.
+/// The tags in one cell of a table: `KEY=VALUE;KEY=VALUE`.
 ///
-/// A backslash takes the special sense from what follows it: a semicolon, an equals sign in a key, a space before a key,
-/// and the backslash itself.
+/// A backslash escapes the next character: a semicolon, an equals sign in a key, a space before a key, and the backslash itself.
 enum TagList {
     struct Problem: Error, Hashable {
-        /// Without a full stop.
+        /// The reason, without a full stop.
         let message: String
     }
 
@@ -47,7 +46,7 @@ enum TagList {
         return tags
     }
 
-    /// By key, so that equal tags are equal texts.
+    /// Returns the text of the tags, sorted by key, so that equal tags have equal texts.
     static func text(_ tags: [String: String]) -> String {
         tags.sorted { $0.key < $1.key }.map { "\(escaped($0.key, ";=\\ "))=\(escaped($0.value, ";\\"))" }
             .joined(separator: ";")
