@@ -339,6 +339,23 @@ import WireTesting
                 "user_name cannot be a file"))
     }
 
+    @Test func longFormIsTakenFromItsFile() throws {
+        var router = Router()
+        router.add(CodeStyleMethods.code) { (request: StyledRequest, _) in
+            StyledResponse(userName: request.photo?.filename ?? "", age: Int32(request.photo?.content.count ?? 0))
+        }
+        router.add(routes: TestFiles.routes)
+        let schema = try Schema(ProtoFiles.all + TestFiles.all)
+        let client = RawClient(RPCServer(router: router, json: JSONMapping(schema: schema)))
+        let head = "--b\r\nContent-Disposition: form-data; name=photo; filename=p.png\r\n\r\n"
+        let body = Array(head.utf8) + [UInt8](repeating: 0x2D, count: 1_500_000) + Array("\r\n--b--\r\n".utf8)
+        let reply = try client.call(
+            changing: [
+                ":path": "/code", ":method": "POST", "te": nil, "content-type": "multipart/form-data; boundary=b",
+            ], body: body)
+        #expect(text(reply) == #"{"userName":"p.png","age":1500000}"#)
+    }
+
     @Test func messageStyleSeesJSONByItsFirstCharacter() throws {
         #expect(try answer("POST", "/sniffed", #" {"userName":"a"}"#, type: "text/plain") == #"200 {"userName":"a"}"#)
         #expect(try answer("POST", "/sniffed", #"{"failure":14}"#, type: "text/plain") == #"503 {"message":"refused"}"#)

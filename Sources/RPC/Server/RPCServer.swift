@@ -7,6 +7,8 @@ package struct RPCLimits: Sendable {
     package var lifecycle = LifecycleLimits()
     /// The largest request message, in bytes, also after decompression.
     package var maxMessageSize = 4 * 1024 * 1024
+    /// The folder of the files in which long forms wait while they arrive.
+    package var spoolDirectory = "/tmp"
     /// Bytes of request messages that calls under way may hold; calls beyond are refused as UNAVAILABLE.
     package var maxRequestBytes = 128 * 1024 * 1024
     /// How many of those may be for calls of one address: a quarter where none was set, but always a message.

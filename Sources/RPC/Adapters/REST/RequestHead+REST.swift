@@ -76,6 +76,9 @@ extension RequestHead {
         if route.kind == .clientStreaming {
             if encoding != nil { fault = .unimplemented("the body of this request cannot be compressed") }
             request = .pieces(PieceDecoder(limit: limit))
+        } else if route.style.takesForms {
+            let body = SpooledBody(directory: server.limits.spoolDirectory, limit: limit)
+            request = .spooled(body, isCompressed: encoding != nil)
         } else {
             request = .wholeBody(WholeBodyDecoder(limit: limit, isCompressed: encoding != nil))
         }
