@@ -286,6 +286,22 @@ import WireTesting
         }
     }
 
+    /// What a browser sends for any page without asking first, it must not send for a page of an origin that is not listed.
+    @Test(arguments: [("https://app.example", "200"), ("https://evil.example", "403"), ("null", "403")])
+    func requestsThatNeedNoPreflightAreRefusedFromOtherOrigins(origin: String, status: String) throws {
+        let fields = [("origin", origin)]
+        #expect(try call("POST", "/v1/bodies/a", more: fields)[":status"] == status)
+        #expect(
+            try call("POST", "/v1/bodies/a", "x", type: "text/plain;charset=utf-8", more: fields)[":status"] == status)
+        // For these a browser asks, and gets no permission.
+        #expect(try call("POST", "/v1/bodies/a", "x", type: "video/mp4", more: fields)[":status"] == "200")
+        #expect(try call("PUT", "/v1/messages/1", "{}", more: fields)[":status"] == "200")
+        // A service that takes forms has said so.
+        let form = "application/x-www-form-urlencoded"
+        #expect(try call("POST", "/code", "age=1", type: form, more: fields)[":status"] == "200")
+        #expect(try call("GET", "/v1/messages/1", more: fields)[":status"] == "200")
+    }
+
     @Test func timeLimitIsReadFromEitherField() throws {
         #expect(try call("GET", "/v1/messages/1", more: [("connect-timeout-ms", "x")])[":status"] == "400")
         #expect(try call("GET", "/v1/messages/1", more: [("grpc-timeout", "x")])[":status"] == "400")

@@ -7,7 +7,7 @@ import Wire
 final class SpooledBody {
     /// Bytes that stay in memory.
     static let memoryBound = 256 << 10
-    /// Of so many bytes in the file one counts as held in memory: what the file takes is bounded with that.
+    /// The number of bytes in the file that count as one in memory: so the limits of memory bound the file as well.
     private static let fileWeight = 8
 
     private let directory: String
