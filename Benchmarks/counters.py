@@ -1,4 +1,4 @@
-"""What each of ten calls costs the optimized gateway: allocations, SQL statements, system calls and instructions; and the
+"""The costs of ten calls on the optimized gateway: allocations, SQL statements, system calls and instructions; and the
 instructions of one call by REST beside those by Connect.
 """
 
@@ -19,7 +19,7 @@ from support.web_calls import WebCalls
 
 
 class Callgrind:
-    """A gateway under callgrind, which counts instructions only while it is asked to."""
+    """A gateway under callgrind, which counts instructions only on request."""
 
     def __init__(self, binary: Path, directory: Path):
         preloaded = directory / "sigsuspend.so"
@@ -41,7 +41,7 @@ class Callgrind:
         self.gateway.close()
 
     def run(self, name: str, calls: list) -> list:
-        """Makes the calls of a kind, and prints the instructions of those that count."""
+        """Makes the calls of a kind, and prints the instructions of the counted ones."""
         results = [call() for call in calls[: ten_calls.WARM_UP]]
         self._ask("instrumentation", "on")
         results += [call() for call in calls[ten_calls.WARM_UP :]]
@@ -50,7 +50,7 @@ class Callgrind:
         return results
 
     def _dump(self) -> int:
-        """The instructions since the last dump, on all threads."""
+        """Returns the instructions since the last dump, on all threads."""
         self._ask("dump")
         self._dumps += 1
         dump = self._output.with_name(f"{self._output.name}.{self._dumps}").read_text()

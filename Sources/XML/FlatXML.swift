@@ -1,16 +1,33 @@
-/// Writer of an answer in XML. Its children are flat and occur once each, but for `Part`: a nested or repeated one makes a deployed
-/// client drop the whole answer.
+/// Writer of a response in XML. In the responses that devices read, children are flat and, except `Part`, occur once each: a nested
+/// or repeated child makes a deployed client discard the whole response.
 package struct FlatXML {
     package struct Element: Equatable, Sendable {
         package let name: String
         package let text: String
+        /// Elements in it, in the place of text.
+        private let children: [Element]
+        /// Attributes in the form of the start tag, e.g. `xsi:type="CanonicalUser"`.
+        private let attributes: String
 
         package init(_ name: String, _ text: String) {
             self.name = name
             self.text = text
+            children = []
+            attributes = ""
         }
 
-        fileprivate var markup: String { "<\(name)>\(FlatXML.escape(text))</\(name)>" }
+        /// - Parameter attributes: not escaped: of constants only.
+        package init(_ name: String, attributes: String = "", _ children: [Element]) {
+            self.name = name
+            text = ""
+            self.children = children
+            self.attributes = attributes.isEmpty ? "" : " " + attributes
+        }
+
+        fileprivate var markup: String {
+            let content = children.isEmpty ? FlatXML.escape(text) : children.map(\.markup).joined()
+            return "<\(name)\(attributes)>\(content)</\(name)>"
+        }
     }
 
     private let root: String
@@ -25,11 +42,18 @@ package struct FlatXML {
         }
     }
 
+    /// A document of nothing but text.
+    package init(_ root: String, namespace: String? = nil, text: String) {
+        self.root = root
+        self.namespace = namespace
+        body = Self.escape(text)
+    }
+
     package mutating func append(_ element: Element) {
         body += element.markup
     }
 
-    /// An element with children of its own.
+    /// Appends an element with children of its own.
     package mutating func append(_ name: String, _ children: [Element]) {
         body += "<\(name)>" + children.map(\.markup).joined() + "</\(name)>"
     }
@@ -39,7 +63,7 @@ package struct FlatXML {
         return Array("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<\(start)>\(body)</\(root)>\n".utf8)
     }
 
-    /// Returns text as it is written between tags.
+    /// Escapes text for the content of an element.
     package static func escape(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -11,8 +11,8 @@ import Wire
 
 @testable import Console
 
-/// Stands for the gateway: takes a browser's calls as the web listener does and the console's own as its methods do, and
-/// remembers them.
+/// A substitute for the gateway: serves a browser's calls like the web listener, and the console's own calls like its methods, and
+/// records them.
 private final class FakeGateway: HTTPRequestHandler {
     struct Seen {
         let target: String
@@ -31,7 +31,7 @@ private final class FakeGateway: HTTPRequestHandler {
         func abandon() {}
     }
 
-    /// What the methods share with the test.
+    /// The state that the methods share with the test.
     private final class State: Sendable {
         let calls = Lock<[Seen]>([])
         let refusal = Lock<RPCError?>(nil)
@@ -43,7 +43,7 @@ private final class FakeGateway: HTTPRequestHandler {
     private let status = Lock(200)
     private let body = Lock("{}")
 
-    /// - Parameter login: what the right password is answered with.
+    /// - Parameter login: the response to the right password.
     init(_ login: LoginResponse) {
         let state = State()
         let note = { @Sendable (context: CallContext, request: any Message) in
@@ -72,7 +72,7 @@ private final class FakeGateway: HTTPRequestHandler {
 
     var seen: [Seen] { state.calls.withLock { $0 } }
 
-    /// What a browser's calls are answered with.
+    /// Sets the response to a browser's calls.
     func answer(status: Int, _ body: String = "{}") {
         self.status.withLock { $0 = status }
         self.body.withLock { $0 = body }
@@ -123,7 +123,7 @@ private final class FakeGateway: HTTPRequestHandler {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The fields with which a page of a new session calls.
+    /// Returns the header fields for calls from a page of a new session.
     private func signIn() throws -> HTTPFields {
         let response = ask(
             "POST", "/console/session", body: #"{"organization":"acme","userName":"vera","password":"a secret"}"#)

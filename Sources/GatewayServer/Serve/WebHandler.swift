@@ -3,19 +3,21 @@ import Console
 import HTTPTypes
 import ThreadCalls
 
-/// The web listener: calls over HTTP/1.1, the console, the description of the calls, and the public keys of access tokens, for
-/// whoever wants to verify one.
+/// The web listener: calls over HTTP/1.1, the console, the description of the calls, and the public keys for verifying access
+/// tokens.
 struct WebHandler: HTTPRequestHandler {
     let accounts: Accounts
     let calls: RPCRequestHandler
     let description: APIDescription
-    /// `nil` where there is none.
+    /// The console; `nil` if it is disabled.
     let console: Console?
 
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         if let console, Console.serves(head.target) { return console.begin(head) }
         let response: HTTPResponse
         switch head.target.prefix(while: { $0 != "?" }) {
+        case "/" where console != nil:
+            response = HTTPResponse(status: 307, fields: ["Location": "/console/", "Cache-Control": "no-store"])
         case "/.well-known/jwks.json": response = publicKeys
         case "/openapi.json": response = description.document
         case "/reference": response = description.page
@@ -28,7 +30,7 @@ struct WebHandler: HTTPRequestHandler {
     }
 
     private var publicKeys: HTTPResponse {
-        // A new key signs as soon as it is there: who keeps the keys asks again where a token names another.
+        // A new key signs at once: clients that cache the keys have to fetch them again when a token names an unknown key.
         let fields: HTTPFields = [
             "Content-Type": "application/jwk-set+json", "Cache-Control": "public, max-age=300",
             "X-Content-Type-Options": "nosniff",

@@ -1,12 +1,12 @@
 import EventLoops
 import HTTPTypes
 
-/// One call over HTTP/1.1, on the thread of its connection: gives the request's body to the call as it comes, and waits
-/// for the response; a handler that is behind holds the thread, and so the client, and the other way round.
+/// One call over HTTP/1.1, on the thread of its connection: passes the request's body to the call as it arrives, and waits for the
+/// response. If the handler falls behind, the thread and so the client wait, and vice versa.
 ///
-/// Sendable although it has state: that is touched on the thread of its connection only.
+/// Sendable although it is mutable: its state is used on the thread of its connection only.
 final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  // used by its connection's thread alone
-    /// Bytes of the request that may wait for the handler before the client has to.
+    /// The number of bytes of the request that may wait for the handler before the client has to wait.
     private static let highWater = 64 * 1024
 
     private let stream: ThreadCallStream
@@ -35,7 +35,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         if !hasRoom { _ = wait { $0.unsent <= Self.highWater || $0.end != nil } }
     }
 
-    /// The call failed, say for the size of what has come.
+    /// Whether the call has ended before its request did, e.g. because a message is too large.
     var isAnswered: Bool { progress.take { $0.end != nil } }
 
     func finish() -> HTTPResponse {
@@ -87,7 +87,7 @@ final class RPCExchange: HTTPBodySink, HTTPBodySource, @unchecked Sendable {  //
         return isThere
     }
 
-    /// The response did not come, or not whole.
+    /// The response to a client whose call did not complete its response.
     private static var broken: HTTPResponse {
         var response = HTTPResponse(status: 400)
         response.closes = true

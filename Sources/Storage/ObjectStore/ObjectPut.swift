@@ -7,24 +7,24 @@ import StoreProtocol
 package final class ObjectPut {
     private let store: ObjectStore
     private let permit: WritePermit
-    private let etags: ETag.Form
-    private let contentType: String?
+    private let header: ObjectHeader
     private let body: BodyPipeline
     private let new: NewFile
     private var failure: (any Error)?
 
     /// - Parameter length: of the body; nil where it is not declared.
     package init(
-        _ store: ObjectStore, permit: WritePermit, length: Int64?, checks: BodyChecks, contentType: String?,
-        etags: ETag.Form
+        _ store: ObjectStore, permit: WritePermit, length: Int64?, checks: BodyChecks, header: ObjectHeader
     ) throws {
         try Self.checkSize(length ?? 0, limit: store.configuration.maximumPutBytes)
         try store.space.requireForNewUpload()
-        try store.database.readBlocking { try Self.admit(length ?? 0, permit, in: $0) }
+        try store.database.readBlocking { connection in
+            try Self.admit(length ?? 0, permit, in: connection)
+            try permit.check(header.condition, in: connection)
+        }
         self.store = store
         self.permit = permit
-        self.etags = etags
-        self.contentType = contentType
+        self.header = header
         let share = try store.share(length: length)
         new = try store.engine.create()
         body = store.pipeline(checks, into: new.sink, share: share)
@@ -52,12 +52,14 @@ package final class ObjectPut {
         let claims = permit.claims
         let object = StoredObject(
             bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: stored.size,
-            etag: ETag.whole(md5: stored.md5, etags), partCount: 0, crc64: stored.crc64, createdAt: store.clock.now(),
-            fileID: new.id, multipartID: nil, contentType: contentType,
-            checksum: stored.checksum)
+            etag: ETag.whole(md5: stored.md5, header.etags), partCount: 0, crc64: stored.crc64,
+            createdAt: store.clock.now(),
+            fileID: new.id, multipartID: nil, contentType: header.contentType,
+            checksum: stored.checksum, kept: header.kept)
         try new.commit {
-            try store.database.writeBlocking(for: permit.owner) { [permit, store] connection in
+            try store.database.writeBlocking(for: permit.owner) { [permit, store, header] connection in
                 try permit.confirm(in: connection)
+                try permit.check(header.condition, in: connection)
                 try Self.admit(object.size, permit, in: connection)
                 try store.discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
             }

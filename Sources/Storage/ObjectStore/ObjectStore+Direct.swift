@@ -53,10 +53,13 @@ extension ObjectStore {
     }
 
     /// Removes an object that a static key put.
-    package func delete(_ claims: CredentialClaims, _ policy: any AccessPolicy) throws {
+    package func delete(
+        _ claims: CredentialClaims, _ policy: any AccessPolicy, _ condition: WriteCondition = .none
+    ) throws {
         let permit = WritePermit(claims: claims, policy: policy)
         try database.writeBlocking(for: permit.owner, mayUseReserve: true) { [discards] connection in
             try permit.confirm(in: connection)
+            try permit.check(condition, in: connection)
             let records = StoreRecords(connection)
             try discards.finish(records.deleteObject(uploadID: claims.uploadID), in: connection)
         }
@@ -95,7 +98,7 @@ package struct ObjectList {
 
 extension AccessDecision {
     /// Whether an object may be known to be there.
-    fileprivate var isVisible: Bool {
+    package var isVisible: Bool {
         switch self {
         case .allowed, .readOnly: true
         case .denied, .noSuchUpload: false

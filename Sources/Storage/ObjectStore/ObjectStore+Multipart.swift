@@ -16,7 +16,7 @@ extension ObjectStore {
     /// Each call begins another one, with a file of its own. Where that is one too many, others end: they were given up, and
     /// a refusal would leave their client without a way on. Whoever still sends a part of one hears NoSuchUpload.
     package func initiateMultipart(
-        _ permit: WritePermit, contentType: String?, checksum: MultipartChecksum?
+        _ permit: WritePermit, _ header: ObjectHeader = ObjectHeader(), checksum: MultipartChecksum?
     ) throws -> MultipartRecord {
         try space.requireForNewUpload()
         let new = try engine.createMultipart()
@@ -26,11 +26,13 @@ extension ObjectStore {
         let multipart = try new.commit {
             try database.writeBlocking(for: permit.owner) { [self] connection in
                 try permit.admit(bytes: 1, in: connection)
+                try permit.check(header.condition, in: connection)
                 try makeRoom(claims.uploadID, in: connection)
                 let multipart = MultipartRecord(
                     id: id, uploadID: claims.uploadID, bucket: claims.bucket, key: claims.key, fileID: fileID,
-                    partSize: try permit.confirm(in: connection), contentType: contentType, createdAt: now,
-                    isCompleted: false, isLost: false, checksum: checksum)
+                    partSize: try permit.confirm(in: connection), contentType: header.contentType,
+                    createdAt: now, isCompleted: false, isLost: false, checksum: checksum, kept: header.kept,
+                    forbidsOverwrite: header.condition.forbidsOverwrite)
                 try StoreRecords(connection).insert(multipart)
                 return multipart
             }
@@ -94,6 +96,8 @@ extension ObjectStore {
             }
             let checksum = plan.checksum(multipart.checksum)
             try expected.verify(size: plan.size, checksum)
+            let condition = multipart.condition(and: expected.condition)
+            if !condition.isNone { try database.readBlocking { try permit.check(condition, in: $0) } }
             try dropUnlistedParts(of: multipart, plan, permit)
             try engine.complete(
                 multipart.fileID,
@@ -102,9 +106,10 @@ extension ObjectStore {
                 bucket: multipart.bucket, key: multipart.key, uploadID: multipart.uploadID, size: plan.size,
                 etag: plan.etag(etags), partCount: plan.parts.count, crc64: plan.crc64, createdAt: clock.now(),
                 fileID: multipart.fileID, multipartID: id, contentType: multipart.contentType,
-                checksum: checksum)
+                checksum: checksum, kept: multipart.kept)
             try database.writeBlocking(for: permit.owner) { [discards] connection in
                 try permit.confirm(in: connection)
+                try permit.check(condition, in: connection)
                 let records = StoreRecords(connection)
                 guard let multipart = try records.multipart(id), multipart.isOpen else {
                     throw ObjectStoreError.noSuchUpload
@@ -179,6 +184,11 @@ extension ObjectStore {
 }
 
 extension MultipartRecord {
+    /// What its Complete says, and what was said when it began.
+    fileprivate func condition(and other: WriteCondition) -> WriteCondition {
+        forbidsOverwrite ? other.and(.forbidOverwrite) : other
+    }
+
     func belongs(to claims: CredentialClaims) -> Bool {
         uploadID == claims.uploadID && bucket == claims.bucket && key == claims.key
     }

@@ -20,6 +20,8 @@ package struct ObjectStoreConfiguration: Sendable {
     package var bufferBytes: Int64 = 256 << 20
     /// Keys of operators' own tools; their ids differ.
     package var staticKeys: [StaticKey] = []
+    /// Buckets that are prefixes of the store's own; their names differ.
+    package var buckets: [StoreBucket] = []
     var calls = FileCalls()
     /// What holds the bytes, for tests that put another engine in the place of the directory.
     var engine: @Sendable (DirectoryEngine) -> any ObjectEngine = { $0 }

@@ -4,18 +4,23 @@ import StoreProtocol
 
 extension StoreRecords {
     private static let multipartColumns =
-        "id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost, checksum"
+        """
+        id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, completed, lost, checksum, kept,
+        forbids_overwrite
+        """
     private static let partColumns = "number, size, md5, crc64, file_id, stored_at, checksum"
 
     func insert(_ multipart: MultipartRecord) throws {
         try connection.execute(
             """
             INSERT INTO store_multiparts
-                (id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, checksum)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                (id, upload_id, bucket, object_key, file_id, part_size, content_type, created_at, checksum, kept,
+                forbids_overwrite)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
             """,
             multipart.id, multipart.uploadID, multipart.bucket, multipart.key, multipart.fileID, multipart.partSize,
-            multipart.contentType, multipart.createdAt.microseconds, multipart.checksum?.description)
+            multipart.contentType, multipart.createdAt.microseconds, multipart.checksum?.description,
+            multipart.kept.text, multipart.forbidsOverwrite)
     }
 
     /// A multipart upload that has not ended.
@@ -93,6 +98,22 @@ extension StoreRecords {
         return idle
     }
 
+    /// Open multipart uploads of static keys with keys from `first` on and below `end`, in the order of their keys' bytes
+    /// and then of their ids.
+    ///
+    /// - Parameter id: at the key `first`, those with greater ids alone; empty = all of them.
+    func directMultiparts(
+        bucket: String, from first: String, after id: String, below end: String, limit: Int
+    ) throws -> [MultipartRecord] {
+        try connection.query(
+            """
+            SELECT \(Self.multipartColumns) FROM store_multiparts m
+            WHERE part_size = 0 AND completed = 0 AND bucket = $1 AND (object_key, id) > ($2, $3) AND object_key < $4
+                AND lost = 0 AND \(Self.hasNotEnded)
+            ORDER BY object_key, id LIMIT $5
+            """, bucket, first, id, end, limit, row: Self.multipart)
+    }
+
     func markCompleted(_ id: String) throws {
         try connection.execute("UPDATE store_multiparts SET completed = 1 WHERE id = $1", id)
     }
@@ -162,7 +183,8 @@ extension StoreRecords {
             partSize: row.int64("part_size"), contentType: row.optionalText("content_type"),
             createdAt: row.time("created_at"),
             isCompleted: row.bool("completed"), isLost: row.bool("lost"),
-            checksum: row.optionalText("checksum").flatMap(MultipartChecksum.init))
+            checksum: row.optionalText("checksum").flatMap(MultipartChecksum.init),
+            kept: KeptFields(text: row.optionalText("kept")), forbidsOverwrite: row.bool("forbids_overwrite"))
     }
 
     private static func part(_ row: Row) -> PartRecord {

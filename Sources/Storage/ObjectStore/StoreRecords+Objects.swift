@@ -5,7 +5,7 @@ import StoreProtocol
 extension StoreRecords {
     private static let objectColumns = """
         bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id, content_type,
-        checksum
+        checksum, kept
         """
 
     func object(bucket: String, key: String) throws -> StoredObject? {
@@ -29,6 +29,11 @@ extension StoreRecords {
             """, bucket, first, end, limit, row: Self.object)
     }
 
+    /// Replaces what is kept beside an object's bytes.
+    func setKept(_ kept: KeptFields, uploadID: String) throws {
+        try connection.execute("UPDATE store_objects SET kept = $2 WHERE upload_id = $1", uploadID, kept.text)
+    }
+
     func isObjectLost(uploadID: String) throws -> Bool {
         try connection.first("SELECT lost FROM store_objects WHERE upload_id = $1", uploadID) { $0.bool("lost") }
             ?? false
@@ -39,12 +44,12 @@ extension StoreRecords {
             """
             INSERT INTO store_objects
                 (bucket, object_key, upload_id, size, etag, part_count, crc64, created_at, file_id, multipart_id,
-                content_type, checksum)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                content_type, checksum, kept)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
             """,
             object.bucket, object.key, object.uploadID, object.size, object.etag, object.partCount,
             Int64(bitPattern: object.crc64), object.createdAt.microseconds, object.fileID, object.multipartID,
-            object.contentType, object.checksum?.description)
+            object.contentType, object.checksum?.description, object.kept.text)
     }
 
     /// - Returns: what went of the object in whose place it is.
@@ -123,7 +128,8 @@ extension StoreRecords {
             partCount: row.int("part_count"), crc64: UInt64(bitPattern: row.int64("crc64")),
             createdAt: row.time("created_at"), fileID: row.text("file_id"),
             multipartID: row.optionalText("multipart_id"),
-            contentType: row.optionalText("content_type"), checksum: row.optionalText("checksum").flatMap(Checksum.init)
-        )
+            contentType: row.optionalText("content_type"),
+            checksum: row.optionalText("checksum").flatMap(Checksum.init),
+            kept: KeptFields(text: row.optionalText("kept")))
     }
 }

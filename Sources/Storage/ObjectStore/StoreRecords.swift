@@ -81,6 +81,18 @@ struct StoreRecords {
                 ALTER TABLE store_identity ADD COLUMN stopped_with TEXT;
                 """),
         releaseMigration,
+        Migration(
+            name: "store-kept-fields",
+            sql: """
+                -- Lines NAME: VALUE; see KeptFields. NULL where nothing is kept.
+                ALTER TABLE store_objects ADD COLUMN kept TEXT;
+                ALTER TABLE store_multiparts ADD COLUMN kept TEXT;
+                -- Whether the initiator forbade to overwrite an object.
+                ALTER TABLE store_multiparts ADD COLUMN forbids_overwrite INTEGER NOT NULL DEFAULT 0;
+                -- For lists of the multipart uploads of static keys, which are those without a part size.
+                CREATE INDEX store_multiparts_by_key ON store_multiparts (bucket, object_key, id)
+                    WHERE part_size = 0 AND completed = 0;
+                """),
     ]
 
     let connection: Connection
@@ -104,6 +116,9 @@ package struct MultipartRecord: Sendable, Equatable {
     package let isLost: Bool
     /// What its initiator asked for.
     package var checksum: MultipartChecksum?
+    package var kept = KeptFields.none
+    /// Whether its object must not take the place of another one.
+    package var forbidsOverwrite = false
 }
 
 /// A row of `store_parts`.

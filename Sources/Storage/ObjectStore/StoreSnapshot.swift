@@ -48,11 +48,13 @@ package struct StoredObject: Sendable, Equatable {
     package let contentType: String?
     /// The checksum of the bytes, or of the parts' checksums; nil where no client asked for one.
     package let checksum: Checksum?
+    /// What its client gets back with the bytes.
+    package var kept: KeptFields
 
     package init(
         bucket: String, key: String, uploadID: String, size: Int64, etag: String, partCount: Int, crc64: UInt64,
         createdAt: UnixTime, fileID: String, multipartID: String?, contentType: String?,
-        checksum: Checksum? = nil
+        checksum: Checksum? = nil, kept: KeptFields = .none
     ) {
         self.bucket = bucket
         self.key = key
@@ -66,6 +68,7 @@ package struct StoredObject: Sendable, Equatable {
         self.multipartID = multipartID
         self.contentType = contentType
         self.checksum = checksum
+        self.kept = kept
     }
 
     package var isMultipart: Bool { multipartID != nil }

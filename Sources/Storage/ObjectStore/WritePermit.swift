@@ -1,5 +1,6 @@
 import Basics
 import Database
+import StoreProtocol
 
 /// Permission for a request to write, as decided at its header; asked again inside the commit, since the upload may
 /// have been aborted, superseded or completed while the body arrived.
@@ -23,6 +24,11 @@ package struct WritePermit: Sendable {
         case .readOnly, .denied: throw ObjectStoreError.writeDenied
         case .noSuchUpload: throw ObjectStoreError.noSuchUpload
         }
+    }
+
+    /// - Throws: where what is at the key does not fulfill the condition.
+    func check(_ condition: WriteCondition, in connection: Connection) throws {
+        try condition.check(bucket: claims.bucket, key: claims.key, StoreRecords(connection))
     }
 
     /// - Parameter bytes: that come to those which are stored.

@@ -4,14 +4,19 @@ import StoreProtocol
 import XML
 
 extension StoreAnswers {
-    func objects(_ list: ObjectList, _ query: ObjectListQuery, _ bucket: String) -> HTTPResponse {
+    /// - Parameters:
+    ///   - list: with stored keys.
+    ///   - query: as the client asked.
+    func objects(_ list: ObjectList, _ query: ObjectListQuery, _ bucket: StoreBucket) -> HTTPResponse {
         func text(_ key: String) -> String {
             query.encodesKeys ? URLEncoding.encode(key, keepingSlashes: true) : key
         }
+        var list = list
+        list.last = bucket.external(list.last)
         var document = FlatXML(
             "ListBucketResult", namespace: dialect.namespace,
             [
-                FlatXML.Element("Name", bucket), FlatXML.Element("Prefix", text(query.prefix)),
+                FlatXML.Element("Name", bucket.name), FlatXML.Element("Prefix", text(query.prefix)),
                 FlatXML.Element("MaxKeys", String(query.limit)),
                 FlatXML.Element("IsTruncated", String(list.isTruncated)),
             ])
@@ -24,15 +29,15 @@ extension StoreAnswers {
             document.append(
                 "Contents",
                 [
-                    FlatXML.Element("Key", text(object.key)),
+                    FlatXML.Element("Key", text(bucket.external(object.key))),
                     FlatXML.Element("LastModified", Timestamps.xml(object.createdAt)),
                     FlatXML.Element("ETag", object.etag),
                     FlatXML.Element("Type", object.isMultipart ? "Multipart" : "Normal"),
-                    FlatXML.Element("Size", String(object.size)), FlatXML.Element("StorageClass", "STANDARD"),
-                ])
+                    FlatXML.Element("Size", String(object.size)), FlatXML.Element("StorageClass", storageClass),
+                ] + (query.namesOwners ? [Self.owner("Owner")] : []))
         }
         for prefix in list.prefixes {
-            document.append("CommonPrefixes", [FlatXML.Element("Prefix", text(prefix))])
+            document.append("CommonPrefixes", [FlatXML.Element("Prefix", text(bucket.external(prefix)))])
         }
         return xml(200, document)
     }

@@ -9,18 +9,19 @@ extension StoreAnswers {
             200,
             FlatXML(
                 "InitiateMultipartUploadResult", namespace: dialect.namespace,
-                Self.name(multipart.bucket, multipart.key, target) + [FlatXML.Element("UploadId", multipart.id)]),
+                elements(name(multipart.bucket, multipart.key), target) + [FlatXML.Element("UploadId", multipart.id)]),
             dialect.fields(ofInitiated: multipart.checksum))
     }
 
     /// The ETag stands in the document and in the field: clients take one or the other.
     func completed(_ object: StoredObject) -> HTTPResponse {
-        let path = "/\(object.bucket)/\(URLEncoding.encode(object.key, keepingSlashes: true))"
+        let (bucket, key) = name(object.bucket, object.key)
+        let path = "/\(bucket)/\(URLEncoding.encode(key, keepingSlashes: true))"
         let document = FlatXML(
             "CompleteMultipartUploadResult", namespace: dialect.namespace,
             [
-                FlatXML.Element("Location", origin + path), FlatXML.Element("Bucket", object.bucket),
-                FlatXML.Element("Key", object.key), FlatXML.Element("ETag", object.etag),
+                FlatXML.Element("Location", origin + path), FlatXML.Element("Bucket", bucket),
+                FlatXML.Element("Key", key), FlatXML.Element("ETag", object.etag),
             ] + dialect.elements(ofCompleted: object.checksum))
         let fields = dialect.fields(ofStored: object.crc64, object.checksum)
         return xml(200, document, fields.appending(["ETag": object.etag]))
@@ -33,7 +34,7 @@ extension StoreAnswers {
     ) -> HTTPResponse {
         var document = FlatXML(
             "ListPartsResult", namespace: dialect.namespace,
-            Self.name(claims.bucket, claims.key, target) + [
+            elements(name(claims.bucket, claims.key), target) + [
                 FlatXML.Element("UploadId", id), FlatXML.Element("PartNumberMarker", String(marker)),
                 FlatXML.Element("NextPartNumberMarker", String(page.parts.last?.number ?? marker)),
                 FlatXML.Element("MaxParts", String(limit)), FlatXML.Element("IsTruncated", String(page.isTruncated)),
@@ -52,7 +53,10 @@ extension StoreAnswers {
     }
 
     /// The key is encoded where the client asked for it, and told so.
-    private static func name(_ bucket: String, _ key: String, _ target: RequestTarget) -> [FlatXML.Element] {
+    private func elements(
+        _ name: (bucket: String, key: String), _ target: RequestTarget
+    ) -> [FlatXML.Element] {
+        let (bucket, key) = name
         guard target["encoding-type"] == "url" else {
             return [FlatXML.Element("Bucket", bucket), FlatXML.Element("Key", key)]
         }

@@ -14,14 +14,19 @@ struct StoreAnswers {
     /// Where the request came to, e.g. `https://192.0.2.7:50080`.
     let origin: String
     let isHead: Bool
+    /// The bucket by the name that the client used, with a static key.
+    var bucket: StoreBucket?
+    /// Where the request comes from a script of another origin.
+    private let crossOrigin: StoreCrossOrigin?
 
-    init(_ head: HTTPRequestHead, _ dialect: any StoreDialect) {
+    init(_ head: HTTPRequestHead, _ dialect: any StoreDialect, origins: [String]) {
         self.dialect = dialect
         requestID = head.requestID
         notes = head.notes
         host = head.fields["host"] ?? ""
         origin = (head.isSecure ? "https://" : "http://") + host
         isHead = head.method == "HEAD"
+        crossOrigin = StoreCrossOrigin(head, origins: origins)
     }
 
     /// The log for what happens in the request: each line names it, its caller, and what it asks for as far as that is known.
@@ -36,6 +41,15 @@ struct StoreAnswers {
 
     func empty(_ status: Int, _ fields: HTTPFields = [:]) -> HTTPResponse {
         HTTPResponse(status: status, fields: marked(fields))
+    }
+
+    /// What a browser is told before it sends a request of another origin's script.
+    func preflight() -> HTTPResponse {
+        guard let fields = crossOrigin?.preflight else {
+            return error(
+                StoreError(.accessDenied, "This origin or method is not allowed: see object_store.cors_origins."))
+        }
+        return empty(200, fields)
     }
 
     func xml(_ status: Int, _ document: FlatXML, _ fields: HTTPFields = [:]) -> HTTPResponse {
@@ -63,8 +77,10 @@ struct StoreAnswers {
     /// - Parameters:
     ///   - asked: the request's fields: its Range, and on which conditions it is to be answered.
     ///   - overrides: the fields that the signer of the request chose.
+    ///   - part: the part of the object that is asked for.
     func object(
-        _ object: StoredObject, _ store: ObjectStore, asked: HTTPFields, _ overrides: ResponseOverrides
+        _ object: StoredObject, _ store: ObjectStore, asked: HTTPFields, _ overrides: ResponseOverrides,
+        part: ObjectPart? = nil
     ) throws -> HTTPResponse {
         var fields: HTTPFields = ["ETag": object.etag, "Last-Modified": Timestamps.http(object.createdAt)]
         let preconditions = Preconditions(asked)
@@ -76,20 +92,29 @@ struct StoreAnswers {
             return error(
                 StoreError(.preconditionFailed, "At least one of the preconditions you specified did not hold."))
         }
+        let kept = object.kept.text == nil ? [:] : object.kept.fields(dialect.names)
+        let disposition = overrides.fields["content-disposition"] ?? kept["content-disposition"]
         fields = fields.appending(
-            overrides.fields.defaulting([
+            overrides.fields.defaulting(kept).defaulting([
                 "Content-Type": object.contentType ?? ContentType.unknown,
                 // A browser saves it, whatever type the device said, unless the signer of the URL wants it shown.
                 "Content-Disposition": "attachment",
             ]))
         // What is shown has an origin of its own: no script of an object runs where the store is, which may be the host of
         // the console.
-        if !overrides.isAttachment { fields.append("Content-Security-Policy", "sandbox") }
+        if !ResponseOverrides.isAttachment(disposition) { fields.append("Content-Security-Policy", "sandbox") }
         fields.append("X-Content-Type-Options", "nosniff")
         fields.append("Accept-Ranges", "bytes")
         var status = 200
         var sent = 0..<object.size
-        if !isHead, let range = asked["range"].flatMap(ByteRange.init), preconditions.permitRange(etag: object.etag) {
+        if let part {
+            status = 206
+            sent = part.range
+            fields.append("Content-Range", "bytes \(sent.lowerBound)-\(sent.upperBound - 1)/\(object.size)")
+            if object.isMultipart { fields.append("x-amz-mp-parts-count", String(part.count)) }
+        } else if !isHead, let range = asked["range"].flatMap(ByteRange.init),
+            preconditions.permitRange(etag: object.etag)
+        {
             guard let resolved = range.resolved(in: object.size) else {
                 return error(
                     StoreError(.invalidRange, "The requested range cannot be satisfied."),
@@ -104,19 +129,40 @@ struct StoreAnswers {
                 dialect.fields(
                     ofObject: object.crc64, object.checksum, isMultipart: object.isMultipart, whole: status == 200,
                     asked: asked)))
-        if isHead { return HTTPResponse(status: 200, fields: fields, body: .omitted(length: object.size)) }
+        if object.kept.text != nil {
+            fields = dialect.fields(ofKept: object.kept, size: object.size).replacing(in: fields)
+        }
+        if isHead {
+            return HTTPResponse(
+                status: status, fields: fields, body: .omitted(length: sent.upperBound - sent.lowerBound))
+        }
         let file = HTTPFile(owning: try store.open(object).takeDescriptor())
         return HTTPResponse(
             status: status, fields: fields,
             body: .file(file, offset: sent.lowerBound, length: sent.upperBound - sent.lowerBound))
     }
 
-    private func marked(_ fields: HTTPFields) -> HTTPFields {
-        fields.appending([dialect.requestIDField: requestID])
+    /// The bucket and the key of something stored, as the client knows them.
+    func name(_ bucket: String, _ key: String) -> (bucket: String, key: String) {
+        self.bucket.map { ($0.name, $0.external(key)) } ?? (bucket, key)
+    }
+
+    func marked(_ fields: HTTPFields) -> HTTPFields {
+        let fields = fields.appending([dialect.requestIDField: requestID])
+        return crossOrigin.map { fields.appending($0.fields) } ?? fields
     }
 }
 
+/// One part of an object, of as many as there are.
+struct ObjectPart {
+    let range: Range<Int64>
+    let count: Int
+}
+
 extension HTTPFields {
+    /// `fields`, with these in the place of those of the same names.
+    func replacing(in fields: HTTPFields) -> HTTPFields { defaulting(fields) }
+
     /// These fields, and those of `others` whose names are not among them.
     func defaulting(_ others: HTTPFields) -> HTTPFields {
         others.fields.reduce(into: self) { if $0[$1.name] == nil { $0.append($1.name, $1.value) } }

@@ -3,7 +3,7 @@ import HTTPTypes
 import ObjectStore
 import StoreProtocol
 
-/// What a static key signed: any object below its prefix, and the bucket as far as that reaches.
+/// What a static key signed: any object below its prefix, and the buckets as far as that reaches.
 extension StoreHandler {
     /// By how much the date of such a request may be off where no limit is configured. Its key does not end by
     /// itself: a captured request would be good for ever.
@@ -17,49 +17,114 @@ extension StoreHandler {
             request, by: key.secret, now: store.clock.now(),
             maximumClockSkew: configuration.maximumClockSkew ?? Self.clockSkew)
         head.notes.principal = CredentialClaims.Subject.staticKey(id: key.id).name
-        guard let bucket = request.target.bucket else { throw StoreError.notImplemented }
-        guard bucket == key.bucket else {
-            throw StoreError(.noSuchBucket, "The specified bucket does not exist.")
-        }
         let operation = try answers.dialect.operation(of: request)
         head.notes.operation = operation.name
-        guard let name = request.target.key else {
-            switch operation {
-            case .listObjects(let query):
-                guard key.reaches(query.prefix) else {
-                    throw StoreError(.accessDenied, "This key can only list objects below \(key.prefix): set a prefix.")
-                }
-                return .respond(answers.objects(try store.list(query, for: key, policy: policy), query, bucket))
-            default: return .respond(answers.empty(200))
-            }
+        guard let name = request.target.bucket else {
+            return .respond(answers.buckets(store.buckets(of: key)))
         }
-        guard key.reaches(name) else {
-            throw StoreError(.accessDenied, "This key can only use objects below \(key.prefix).")
+        guard let bucket = store.bucket(name, of: key) else {
+            throw StoreError(
+                .noSuchBucket, "The specified bucket does not exist. Buckets are configured with object_store.buckets.")
         }
-        let signatures = authentication.chunkSignatures(key.secret)
-        let part = part(of: .success(operation), head, request, signatures, answers.dialect)
-        let (claims, decision, isThere) = try store.decide(key, on: name, policy, part: part?.start)
-        head.notes.target = claims.target
-        if operation == .deleteObject { return .respond(try delete(claims, decision, isThere, answers)) }
+        var answers = answers
+        answers.bucket = bucket
+        let asked = StaticKeyRequest(
+            key: key, bucket: bucket, operation: operation, head: head, request: request,
+            signatures: authentication.chunkSignatures(key.secret))
+        guard let name = request.target.key else { return try perform(onBucket: asked, answers) }
+        return try perform(on: asked.stored(name, in: bucket), asked, answers)
+    }
+
+    /// - Parameter name: the object's stored key.
+    private func perform(
+        on name: String, _ asked: StaticKeyRequest, _ answers: StoreAnswers
+    ) throws -> HTTPDisposition {
+        let part = part(of: asked, answers.dialect)
+        let (claims, decision, isThere) = try store.decide(asked.key, on: name, policy, part: part?.start)
+        asked.head.notes.target = claims.target
+        if asked.operation == .deleteObject {
+            return .respond(try delete(claims, decision, isThere, asked, answers))
+        }
         let access: StoreAccess
         do {
             access = try StoreAccess(
-                claims, decision, chunkSignatures: signatures, store: store, policy: policy)
+                claims, decision, chunkSignatures: asked.signatures, store: store, policy: policy)
         } catch let error as StoreError where error == .noSuchUpload {
             // What is there, and not to be known of: who asks has no upload.
             throw StoreError.noSuchKey
         }
-        return try perform(operation, head, request, access, answers, part: part)
+        switch asked.operation {
+        case .copyObject(let source):
+            return .respond(try copy(source, to: access, asked, answers))
+        case .copyPart(_, _, let source):
+            guard let part else { throw StoreError.notImplemented(asked.operation.name) }
+            return .respond(try copy(source, toPart: part, access, asked, answers))
+        case .appendObject(let position):
+            return try append(at: position, access, asked, answers)
+        case .objectProperty(let property):
+            try access.requireRead()
+            return .respond(try answers.property(property, of: access.claims, asked.request, store, policy))
+        case .putTags:
+            let permit = try requireTags(access)
+            let payload = try answers.dialect.payload(of: asked.request, asked.head.framing, asked.signatures)
+            let document = try DocumentBody(payload, store, maximumBytes: TagSet.maximumBytes)
+            return body(payload, answers, take: document.receive, leave: {}) {
+                try store.setTags(TagSet(xml: document.finish()), permit)
+                return answers.empty(200)
+            }
+        case .deleteTags:
+            try store.setTags(TagSet(), requireTags(access))
+            return .respond(answers.empty(204))
+        default:
+            return try perform(asked.operation, asked.head, asked.request, access, answers, part: part)
+        }
+    }
+
+    private func requireTags(_ access: StoreAccess) throws -> WritePermit {
+        guard DirectObject.isOne(uploadID: access.claims.uploadID) else {
+            throw StoreError(
+                .accessDenied, "The tags of an upload are changed with the RPC UpdateObjectTags, not with a static key."
+            )
+        }
+        return try access.requireWrite(policy)
+    }
+
+    /// The body of the part that is to be uploaded or copied; nil for a request of another kind.
+    private func part(of asked: StaticKeyRequest, _ dialect: any StoreDialect) -> PartBody? {
+        guard case .copyPart(let number, let id, _) = asked.operation else {
+            return part(of: .success(asked.operation), asked.head, asked.request, asked.signatures, dialect)
+        }
+        // How many bytes it has is known when its source is open.
+        let start = store.startPart(number, of: id, length: nil)
+        return PartBody(start: start, payload: .success(Payload(length: nil, checks: BodyChecks())))
     }
 
     /// What is not there is deleted already.
     private func delete(
-        _ claims: CredentialClaims, _ decision: AccessDecision, _ isThere: Bool, _ answers: StoreAnswers
+        _ claims: CredentialClaims, _ decision: AccessDecision, _ isThere: Bool, _ asked: StaticKeyRequest,
+        _ answers: StoreAnswers
     ) throws -> HTTPResponse {
-        guard case .allowed = decision, claims.operations.contains(.write) else {
-            throw StoreError(.accessDenied, "This key may not delete the object.")
+        try asked.requireWrite()
+        guard case .allowed = decision else {
+            throw StoreError.uploadIsReadOnly
         }
-        if isThere { try store.delete(claims, policy) }
+        let condition = try WriteCondition(asked.head.fields)
+        if isThere || !condition.isNone { try store.delete(claims, policy, condition) }
         return answers.empty(204)
+    }
+
+    private func append(
+        at position: Int64, _ access: StoreAccess, _ asked: StaticKeyRequest, _ answers: StoreAnswers
+    ) throws -> HTTPDisposition {
+        let permit = try access.requireWrite(policy)
+        let payload = try answers.dialect.payload(of: asked.request, asked.head.framing, asked.signatures)
+        let append = try ObjectAppend(
+            store, permit: permit, at: position, payload, header: header(of: asked.request, answers.dialect))
+        return body(payload, answers, take: append.receive, leave: append.abandon) {
+            let object = try append.finish()
+            var fields: HTTPFields = ["x-oss-next-append-position": String(object.size), "ETag": object.etag]
+            fields = fields.appending(answers.dialect.fields(ofStored: object.crc64, object.checksum))
+            return answers.empty(200, fields)
+        }
     }
 }

@@ -14,8 +14,12 @@ struct StoreHandler: HTTPRequestHandler {
     func begin(_ head: HTTPRequestHead) -> HTTPDisposition {
         let known = proven.find(head)
         let dialect = known?.dialect ?? dialect(of: head)
-        let answers = StoreAnswers(head, dialect)
+        let answers = StoreAnswers(head, dialect, origins: configuration.corsOrigins)
         head.notes.dialect = dialect.name
+        if head.method == "OPTIONS", head.fields["access-control-request-method"] != nil {
+            head.notes.operation = "Preflight"
+            return .respond(answers.preflight())
+        }
         do {
             if let known { return try begin(head, again: known, answers) }
             let target = try RequestTarget(
@@ -36,6 +40,9 @@ struct StoreHandler: HTTPRequestHandler {
                 claims, chunkSignatures: signatures, store: store, policy: policy, part: part?.start)
             let operation = try asked.get()
             head.notes.operation = operation.name
+            guard operation.isOfTemporaryCredentials else {
+                throw StoreError.notImplemented(operation.name, Self.needsStaticKey)
+            }
             proven.remember(head, authentication, dialect, target, operation, claims)
             return try perform(operation, head, request, access, answers, part: part)
         } catch {
@@ -80,7 +87,8 @@ struct StoreHandler: HTTPRequestHandler {
             try access.requireRead()
             let overrides = try ResponseOverrides(request.target)
             return try store.withObject(access.claims) { object in
-                .respond(try answers.object(object, store, asked: head.fields, overrides))
+                let part = try objectPart(of: object, request.target)
+                return .respond(try answers.object(object, store, asked: head.fields, overrides, part: part))
             }
         case .listParts(let id, let marker, let limit):
             try access.requireRead()
@@ -89,8 +97,7 @@ struct StoreHandler: HTTPRequestHandler {
                 answers.parts(page, of: id, request.target, access.claims, after: marker, limit: limit))
         case .initiateMultipart(let checksum):
             let permit = try access.requireWrite(policy)
-            let multipart = try store.initiateMultipart(
-                permit, contentType: head.fields["content-type"], checksum: checksum)
+            let multipart = try store.initiateMultipart(permit, header(of: request, dialect), checksum: checksum)
             return .respond(answers.initiated(multipart, request.target))
         case .abortMultipart(let id):
             // 404 goes before 403: a client that lost the answer of its Complete asks this with whatever it has.
@@ -103,14 +110,14 @@ struct StoreHandler: HTTPRequestHandler {
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
             let put = try ObjectPut(
                 store, permit: permit, length: payload.length, checks: payload.checks,
-                contentType: head.fields["content-type"], etags: dialect.etags)
+                header: try header(of: request, dialect))
             return body(payload, answers, take: put.receive, leave: put.abandon) {
                 let object = try put.finish()
                 return answers.stored(etag: object.etag, crc64: object.crc64, object.checksum)
             }
         case .uploadPart:
             // A part that is uploaded is never a request that was proven before.
-            guard let part else { throw StoreError.notImplemented }
+            guard let part else { throw StoreError.notImplemented(operation.name) }
             let permit = try access.requireWrite(policy)
             let payload = try part.payload.get()
             let upload = try PartUpload(store, permit: permit, start: part.start, checks: payload.checks)
@@ -122,19 +129,21 @@ struct StoreHandler: HTTPRequestHandler {
         case .completeMultipart(let id, let all, let expected):
             _ = try completed(id, access)
             let payload = try dialect.payload(of: request, head.framing, access.chunkSignatures)
-            let document = try CompletionBody(payload, store)
+            let document = try DocumentBody(payload, store, maximumBytes: CompletionList.maximumBytes)
             let permit = WritePermit(claims: access.claims, policy: policy)
             return body(payload, answers, take: document.receive, leave: {}) {
                 // It may have been aborted, or completed by another request, while the document arrived.
                 let done = try completed(id, access)
-                let list = all ? nil : try document.list()
+                let list = all ? nil : try CompletionList(xml: document.finish())
                 if let done { return answers.completed(done) }
                 return answers.completed(
                     try store.completeMultipart(id, list, permit, etags: dialect.etags, expected: expected))
             }
-        case .deleteObject, .listObjects, .headBucket:
-            // Temporary credentials are for one object, which is not theirs to delete.
-            throw StoreError.notImplemented
+        case .appendObject, .copyObject, .copyPart, .deleteObject, .objectProperty, .putTags, .deleteTags, .postObject,
+            .listBuckets, .headBucket, .createBucket, .deleteBucket, .bucketProperty, .listObjects, .listMultiparts,
+            .deleteObjects:
+            // Temporary credentials are for one object, which is not theirs to delete; a static key's come elsewhere.
+            throw StoreError.notImplemented(operation.name, Self.needsStaticKey)
         }
     }
 
@@ -148,7 +157,33 @@ struct StoreHandler: HTTPRequestHandler {
         return nil
     }
 
-    private func body(
+    private static let needsStaticKey = "Use a static key: see object_store.static_keys."
+
+    /// What a request says of the object that it makes.
+    func header(of request: SignedRequest, _ dialect: any StoreDialect) throws -> ObjectHeader {
+        let fields = dialect.options(of: request)
+        return ObjectHeader(
+            contentType: request.fields["content-type"], kept: try KeptFields(fields, dialect.names),
+            condition: try WriteCondition(fields), etags: dialect.etags)
+    }
+
+    /// The part that a GET or HEAD names; `nil` = the whole object.
+    private func objectPart(of object: StoredObject, _ target: RequestTarget) throws -> ObjectPart? {
+        guard target.has("partNumber") else { return nil }
+        guard let number = target["partNumber"].flatMap(Int.init), (1...10_000).contains(number) else {
+            throw StoreError(.invalidArgument, "Part number must be an integer between 1 and 10000, inclusive.")
+        }
+        let sizes = try store.partSizes(of: object)
+        guard number <= max(1, sizes.count) else {
+            throw StoreError(.invalidPartNumber, "The object has \(max(1, sizes.count)) parts.")
+        }
+        let start = sizes.prefix(number - 1).reduce(0, +)
+        let range = sizes.isEmpty ? 0..<object.size : start..<start + sizes[number - 1]
+        // A range cannot be empty: an empty object is sent whole.
+        return range.isEmpty ? nil : ObjectPart(range: range, count: sizes.count)
+    }
+
+    func body(
         _ payload: Payload, _ answers: StoreAnswers, take: @escaping (UnsafeRawBufferPointer) -> Void,
         leave: @escaping () -> Void, complete: @escaping () throws -> HTTPResponse
     ) -> HTTPDisposition {

@@ -10,6 +10,8 @@ package struct StoreServerConfiguration: Sendable {
     package var publicAuthority: String?
     /// By how much the date that a client signed may be off; nil = the date is not policed.
     package var maximumClockSkew: Duration?
+    /// Origins whose scripts may use the store in a browser, e.g. `https://viewer.example.com`; `*` = all.
+    package var corsOrigins: [String] = []
     package var daemon = HTTPServerConfiguration()
     /// Told of every request that ended with 5xx: its request id and what happened.
     package var report: @Sendable (String, any Error) -> Void = { _, _ in }

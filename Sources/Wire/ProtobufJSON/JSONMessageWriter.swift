@@ -86,7 +86,7 @@ struct JSONMessageWriter {
     }
 
     private mutating func map(_ entries: [WireValue], _ field: FieldSchema) throws(JSONError) {
-        // A key that comes again replaces the value, and keeps its place.
+        // A repeated key replaces the value and keeps its position.
         var places: [String: Int] = [:]
         var members: [(key: String, value: WireValue, field: FieldSchema)] = []
         for case .delimited(let bytes) in entries {
@@ -111,7 +111,7 @@ struct JSONMessageWriter {
         put("}")
     }
 
-    /// Keys are strings in JSON: numbers and `true` stand in quotes.
+    /// Returns a map key as a JSON string: numbers and Booleans are quoted.
     private func keyText(_ key: WireValue, _ kind: FieldSchema.Kind) throws(JSONError) -> String {
         switch (kind, key) {
         case (.string, .delimited(let bytes)): try text(bytes)
@@ -142,7 +142,7 @@ struct JSONMessageWriter {
         case (.float, .fixed32(let bits)): put(JSONNumber.text(Float(bitPattern: bits)))
         case (.enum, .varint(let bits)): enumValue(Int32(truncatingIfNeeded: bits), typeName)
         case (.int64, _), (.uint64, _), (.sint64, _), (.fixed64, _), (.sfixed64, _):
-            // 64 bits do not fit into the numbers of JavaScript: they are strings.
+            // JavaScript's numbers cannot hold 64 bits, so these are strings.
             quote(JSONNumber.integerText(value, kind))
         default: put(JSONNumber.integerText(value, kind))
         }
@@ -211,7 +211,7 @@ extension JSONMessageWriter {
     private mutating func dynamicValue(_ message: EncodedMessage) throws(JSONError) {
         for (index, field) in message.schema.fields.enumerated() {
             guard let value = message.value(index) else { continue }
-            // A Value holds what JSON has, and that is no NaN and no infinity.
+            // A Value holds JSON values, which do not include NaN and infinity.
             if case .fixed64(let bits) = value, !Double(bitPattern: bits).isFinite { break }
             return try self.value(value, field.kind, field.typeName)
         }

@@ -35,7 +35,7 @@ import WireTesting
             host: "127.0.0.1", port: 0, configuration: HTTPServerConfiguration(),
             handler: RPCRequestHandler(server: server, loops: loops))
         defer {
-            daemon.stop(drainingFor: 0)
+            daemon.stop(drainingFor: .zero)
             for loop in loops { loop.stop() }
         }
         try body(daemon)

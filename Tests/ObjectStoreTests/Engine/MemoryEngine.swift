@@ -3,7 +3,7 @@ import Glibc
 
 @testable import ObjectStore
 
-/// Files in memory, to see what the store asks of an engine, and that nothing of it needs a directory.
+/// An engine with files in memory, which shows that the store needs nothing of an engine that requires a directory.
 final class MemoryEngine: ObjectEngine {
     struct File: Sendable {
         var bytes: [UInt8] = []
@@ -11,7 +11,7 @@ final class MemoryEngine: ObjectEngine {
     }
 
     let files = Lock<[String: File]>([:])
-    /// Ids of new files that no row speaks of yet.
+    /// The ids of new files without a row.
     let pending = Lock<Set<String>>([])
     private let created = Lock(0)
 
@@ -26,6 +26,13 @@ final class MemoryEngine: ObjectEngine {
     }
 
     func createMultipart() throws -> NewFile { try create() }
+
+    func duplicate(_ fileID: String) throws -> NewFile {
+        guard let bytes = files.withLock({ $0[fileID]?.bytes }) else { throw StorageFailure.missing }
+        let new = try create()
+        files.withLock { $0[new.id] = File(bytes: bytes) }
+        return new
+    }
 
     func receivePart(at position: Int64, of fileID: String) throws -> any BodySink {
         guard files.withLock({ $0[fileID] })?.isFinished == false else { throw StorageFailure.missing }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ObjectStore
 
-/// The store over an engine that is not the directory.
+/// The store over an engine other than the directory.
 @Suite(.timeLimited) final class ObjectEngineTests {
     private struct Policy: AccessPolicy {
         func decide(_ claims: CredentialClaims, in connection: Connection) throws -> AccessDecision {
@@ -36,7 +36,7 @@ import Testing
         store = try ObjectStore(
             directory: directory.appending(path: "store").path, database: database,
             keyring: Keyring(root: Secret([UInt8](repeating: 1, count: 32))), configuration: configuration)
-        // It compares the rows with the directory, which holds none of their files.
+        // The reconciler compares the rows with the directory, which has none of their files.
         store.reconciler.drain()
     }
 
@@ -58,7 +58,7 @@ import Testing
 
     private func put(_ bytes: [UInt8]) throws -> StoredObject {
         let put = try ObjectPut(
-            store, permit: permit, length: Int64(bytes.count), checks: BodyChecks(), contentType: nil, etags: .oss)
+            store, permit: permit, length: Int64(bytes.count), checks: BodyChecks(), header: ObjectHeader())
         bytes.withUnsafeBytes(put.receive)
         return try put.finish()
     }
@@ -66,11 +66,11 @@ import Testing
     @Test func completesAnUploadWhosePartsCameInAnyOrderAndTwice() async throws {
         let body = content(150_000)
         let parts = [body[..<65_536], body[65_536..<131_072], body[131_072...]].map(Array.init)
-        let id = try store.initiateMultipart(permit, contentType: nil, checksum: nil).id
+        let id = try store.initiateMultipart(permit, checksum: nil).id
         try send(3, of: id, parts[2])
         try send(1, of: id, content(65_536, seed: 2))
         try send(2, of: id, parts[1])
-        // Other bytes than are acknowledged: a file of its own, which Complete copies.
+        // Other bytes than the acknowledged ones: they go to a file of their own, which Complete copies.
         try send(1, of: id, parts[0])
         #expect(engine.files.withLock { $0.count } == 2)
         let object = try store.completeMultipart(id, nil, permit, etags: .oss)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func leavesNothingOfAnAbortedUpload() throws {
-        let id = try store.initiateMultipart(permit, contentType: nil, checksum: nil).id
+        let id = try store.initiateMultipart(permit, checksum: nil).id
         let start = store.startPart(1, of: id, length: 10)
         _ = try store.decide(claims, Policy(), part: start)
         let part = try PartUpload(store, permit: permit, start: start, checks: BodyChecks())

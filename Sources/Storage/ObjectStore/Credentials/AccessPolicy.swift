@@ -11,6 +11,10 @@ package protocol AccessPolicy: Sendable {
     /// room. Asked when a body's header arrives, and again in the commit.
     func excess(_ claims: CredentialClaims, bytes: Int64, in connection: Connection) throws -> String?
 
+    /// The tags that a catalog has of an upload's object; `nil` = it lists none. Tags of what static keys store are kept by
+    /// the store.
+    func tags(uploadID: String, in connection: Connection) throws -> [String: String]?
+
     /// The upload was touched by a data-plane request. Called when a decision said so.
     func recordActivity(uploadID: String, in transaction: Connection) throws
 }
@@ -25,4 +29,8 @@ package enum AccessDecision: Sendable, Equatable {
     case denied
     /// Superseded, aborted, swept or deleted: clients start over.
     case noSuchUpload
+}
+
+extension AccessPolicy {
+    package func tags(uploadID: String, in connection: Connection) throws -> [String: String]? { nil }
 }

@@ -34,6 +34,7 @@ final class DirectoryEngine: ObjectEngine {
         self.calls = calls
         try PrivateFile.makeFolder(path)
         try PrivateFile.makeFolder("\(path)/quarantine")
+        try PrivateFile.makeFolder("\(path)/duplicates")
         for kind in ["data", "facts"] {
             try PrivateFile.makeFolder("\(path)/\(kind)")
             for folder in Self.folders {
@@ -83,7 +84,9 @@ final class DirectoryEngine: ObjectEngine {
         try file.synchronizeAndClose()
     }
 
-    func settle(_ fileID: String) { pending.remove(fileID) }
+    func settle(_ fileID: String) {
+        if pending.remove(fileID) { unmarkDuplicate(fileID) }
+    }
 
     func open(_ fileID: String) throws -> any StoredBytes { try open(fileID, for: .reading) }
 
@@ -149,7 +152,7 @@ final class DirectoryEngine: ObjectEngine {
         return false
     }
 
-    private func unlinkIfThere(_ path: String) throws(StorageFailure) {
+    func unlinkIfThere(_ path: String) throws(StorageFailure) {
         if unlink(path) != 0 && errno != ENOENT { throw .last() }
     }
 
@@ -225,7 +228,7 @@ final class DirectoryEngine: ObjectEngine {
 
     var quarantinePath: String { "\(path)/quarantine" }
 
-    private func folder(of fileID: String) -> String {
+    func folder(of fileID: String) -> String {
         "\(path)/data/\(fileID.prefix(2))"
     }
 

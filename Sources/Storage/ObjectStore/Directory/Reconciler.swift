@@ -51,6 +51,7 @@ final class Reconciler: Sendable {
                 }
                 state.withLock { $0.left -= 1 }
             }
+            forgetSettledDuplicates()
         }
     }
 
@@ -104,6 +105,18 @@ final class Reconciler: Sendable {
         try markLost(uses, listed: Set(entries.map(\.fileID)))
     }
 
+    /// Removes the marks of duplicates that have a row, or that are gone.
+    private func forgetSettledDuplicates() {
+        do {
+            for fileID in try data.unsettledDuplicates() where !data.pending.contains(fileID) {
+                let isKnown = try database.readBlocking { try StoreRecords($0).speaks(of: fileID) }
+                if try isKnown || !data.exists(data.path(of: fileID)) { data.unmarkDuplicate(fileID) }
+            }
+        } catch {
+            note { $0.failed("\(data.path)/duplicates", error) }
+        }
+    }
+
     private func removeUnfinishedFacts(_ folder: String) {
         do {
             for name in try data.unfinishedFacts(inFolder: folder) {
@@ -131,7 +144,12 @@ final class Reconciler: Sendable {
         guard !data.pending.contains(fileID), try !database.readBlocking({ try StoreRecords($0).speaks(of: fileID) }),
             try data.exists(data.path(of: fileID))
         else { return }
-        if try data.isFinished(entry) {
+        if try data.isUnsettledDuplicate(fileID) {
+            // The bytes are another file's, and nobody was told of this one.
+            try data.remove(fileID)
+            data.unmarkDuplicate(fileID)
+            note { $0.removed += 1 }
+        } else if try data.isFinished(entry) {
             try data.quarantine(fileID)
             note { $0.quarantined += 1 }
         } else if try entry.isFresh || isOrphan(entry.modifiedAt) {

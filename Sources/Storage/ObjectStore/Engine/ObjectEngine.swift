@@ -7,6 +7,9 @@ protocol ObjectEngine: AnyObject, Sendable {
     func create() throws -> NewFile
     /// A new file for a multipart upload; it outlives a power loss when this returns.
     func createMultipart() throws -> NewFile
+    /// A new file with the bytes of another one, of which none is moved where the disk can give a file two names; durable
+    /// when it returns.
+    func duplicate(_ fileID: String) throws -> NewFile
     /// What takes a part to its place in the file of its multipart upload, from `position` on.
     func receivePart(at position: Int64, of fileID: String) throws -> any BodySink
     /// Makes the file of a multipart upload hold `parts`, one behind the other, and nothing else; durable when it returns. May

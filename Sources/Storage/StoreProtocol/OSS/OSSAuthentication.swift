@@ -56,6 +56,10 @@ struct OSSAuthentication {
 
     private func presignedV4() throws(StoreError) -> Authentication {
         let target = request.target
+        if let text = target["x-oss-expires"], let lifetime = Int64(text), !(1...604_800).contains(lifetime) {
+            throw StoreError(
+                .invalidArgument, "x-oss-expires is \(lifetime), but must be from 1 to 604800 seconds (7 days).")
+        }
         guard target["x-oss-signature-version"] == SignatureV4.oss.algorithm, let signature = target["x-oss-signature"],
             let credential = target["x-oss-credential"], let date = target["x-oss-date"],
             let lifetime = target["x-oss-expires"].flatMap(Int64.init), (1...604_800).contains(lifetime)

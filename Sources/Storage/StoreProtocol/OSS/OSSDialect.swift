@@ -8,10 +8,13 @@ package struct OSSDialect: StoreDialect {
     package let etags = ETag.Form.oss
     package let requestIDField = "x-oss-request-id"
     package let namespace: String? = nil
+    package var names: OptionNames { .oss }
+    package var rules: RequestRules { .oss }
 
     /// Parameters that are signed as sub-resources and change nothing here.
     private static let ignored: Set<String> = [
-        "security-token", "x-oss-request-payer", "x-oss-traffic-limit", "sequential", "response-cache-control",
+        "callback", "callback-var", "security-token", "versionId", "x-oss-async-process", "x-oss-process",
+        "x-oss-request-payer", "x-oss-traffic-limit", "sequential", "response-cache-control",
         "response-content-disposition", "response-content-encoding", "response-content-language",
         "response-content-type", "response-expires",
     ]
@@ -25,11 +28,19 @@ package struct OSSDialect: StoreDialect {
     }
 
     package func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation {
-        guard request.fields["x-oss-copy-source"] == nil else { throw .notImplemented }
-        return try StoreOperation(
-            request, subresources: Self.subresources,
-            completesAll: request.fields["x-oss-complete-all"]?.lowercased() == "yes")
+        let fields = request.fields
+        var details = StoreOperation.Details()
+        details.completesAll = fields["x-oss-complete-all"]?.lowercased() == "yes"
+        details.source = try CopySourceHeader(fields, .oss)
+        if request.method == "POST", request.target.has("uploadId") {
+            details.expected.condition = try WriteCondition(fields)
+        }
+        let operation = try StoreOperation(request, subresources: Self.subresources, details)
+        try RequestRules.oss.check(request, operation)
+        return operation
     }
+
+    package func options(of request: SignedRequest) -> HTTPFields { request.fields }
 
     package func payload(
         of request: SignedRequest, _ framing: HTTPRequestHead.Framing, _ signatures: ChunkSignatures?
@@ -61,6 +72,17 @@ package struct OSSDialect: StoreDialect {
             "x-oss-hash-crc64ecma": String(crc64),
             "x-oss-object-type": isMultipart ? "Multipart" : "Normal",
         ]
+    }
+
+    package func fields(ofKept kept: KeptFields, size: Int64) -> HTTPFields {
+        var fields: HTTPFields = [:]
+        if kept.isAppendable {
+            fields.append("x-oss-object-type", "Appendable")
+            fields.append("x-oss-next-append-position", String(size))
+        }
+        let tags = kept.tags.tags.count
+        if tags > 0 { fields.append("x-oss-tagging-count", String(tags)) }
+        return fields
     }
 
     package func fields(ofInitiated checksum: MultipartChecksum?) -> HTTPFields { [:] }

@@ -8,17 +8,19 @@ package struct ObjectListQuery: Equatable {
 
     /// The value of `list-type`: 1 or 2.
     package let version: Int
-    package let prefix: String
+    package private(set) var prefix: String
     /// Keys that share what stands before it, behind the prefix, are told as one; empty = none.
     package let delimiter: String
     /// Objects and common prefixes; 0 to 1000.
     package let limit: Int
     /// The list begins behind this, as the client said it.
-    package let start: String
+    package private(set) var start: String
     /// The continuation token of version 2, as it was sent.
     package let token: String?
     /// Whether keys are percent-encoded in the answer.
     package let encodesKeys: Bool
+    /// Whether each object is told with its owner.
+    package let namesOwners: Bool
 
     /// - Throws: `invalidArgument`.
     package init(_ target: RequestTarget, limit: Int) throws(StoreError) {
@@ -29,7 +31,8 @@ package struct ObjectListQuery: Equatable {
         }
         prefix = target["prefix"] ?? ""
         delimiter = target["delimiter"] ?? ""
-        encodesKeys = target["encoding-type"] == "url"
+        encodesKeys = try Self.encodesKeys(target)
+        namesOwners = version == 1 || target["fetch-owner"] == "true"
         self.limit = limit
         token = version == 2 ? target["continuation-token"].flatMap { $0.isEmpty ? nil : $0 } : nil
         if let token {
@@ -42,8 +45,25 @@ package struct ObjectListQuery: Equatable {
         }
     }
 
+    /// - Throws: `invalidArgument` for another `encoding-type` than `url`.
+    static func encodesKeys(_ target: RequestTarget) throws(StoreError) -> Bool {
+        switch target["encoding-type"] {
+        case nil where !target.has("encoding-type"), "": return false
+        case "url": return true
+        default: throw StoreError(.invalidArgument, "The encoding-type must be url.")
+        }
+    }
+
     /// What the token of the next page is, where this one ends with `last`.
     package static func token(after last: String) -> String { Base64.encodeURL(Array(last.utf8)) }
+
+    /// The same list of a bucket whose keys stand below `prefix` in another one.
+    package func below(_ prefix: String) -> ObjectListQuery {
+        var query = self
+        query.prefix = prefix + self.prefix
+        if !start.isEmpty { query.start = prefix + start }
+        return query
+    }
 
     /// What the keys of the list are below, byte by byte.
     package var end: String { prefix + Self.last }

@@ -5,12 +5,16 @@ import XML
 /// makes them start over, 408, 429 and 5xx retry; everything else makes them give up.
 package struct StoreError: Error, Equatable {
     package enum Code: String {
+        case accessControlListNotSupported = "AccessControlListNotSupported"
         case accessDenied = "AccessDenied"
         case authorizationMalformed = "AuthorizationHeaderMalformed"
         case badDigest = "BadDigest"
-        case contentSHA256Mismatch = "XAmzContentSHA256Mismatch"
+        case badRequest = "BadRequest"
+        case bucketAlreadyOwnedByYou = "BucketAlreadyOwnedByYou"
+        case bucketNotEmpty = "BucketNotEmpty"
         case entityTooLarge = "EntityTooLarge"
         case entityTooSmall = "EntityTooSmall"
+        case fileAlreadyExists = "FileAlreadyExists"
         case incompleteBody = "IncompleteBody"
         case internalError = "InternalError"
         case invalidAccessKeyID = "InvalidAccessKeyId"
@@ -19,39 +23,67 @@ package struct StoreError: Error, Equatable {
         case invalidDigest = "InvalidDigest"
         case invalidObjectName = "InvalidObjectName"
         case invalidPart = "InvalidPart"
+        case invalidPartNumber = "InvalidPartNumber"
         case invalidPartOrder = "InvalidPartOrder"
+        case invalidPolicyDocument = "InvalidPolicyDocument"
         case invalidRange = "InvalidRange"
         case invalidRequest = "InvalidRequest"
         case invalidSecurityToken = "InvalidSecurityToken"
+        case invalidStorageClass = "InvalidStorageClass"
+        case invalidTag = "InvalidTag"
         case invalidURI = "InvalidURI"
         case malformedTrailer = "MalformedTrailerError"
         case malformedXML = "MalformedXML"
+        case metadataTooLarge = "MetadataTooLarge"
         case missingContentLength = "MissingContentLength"
         case noSuchBucket = "NoSuchBucket"
+        case noSuchBucketPolicy = "NoSuchBucketPolicy"
+        case noSuchCORSConfiguration = "NoSuchCORSConfiguration"
         case noSuchKey = "NoSuchKey"
+        case noSuchLifecycleConfiguration = "NoSuchLifecycleConfiguration"
+        case noSuchPublicAccessBlock = "NoSuchPublicAccessBlockConfiguration"
+        case noSuchTagSet = "NoSuchTagSet"
         case noSuchUpload = "NoSuchUpload"
-        case preconditionFailed = "PreconditionFailed"
+        case noSuchVersion = "NoSuchVersion"
+        case noSuchWebsiteConfiguration = "NoSuchWebsiteConfiguration"
         case notImplemented = "NotImplemented"
+        case noSuchObjectLockConfiguration = "ObjectLockConfigurationNotFoundError"
+        case objectNotAppendable = "ObjectNotAppendable"
+        case noSuchOwnershipControls = "OwnershipControlsNotFoundError"
+        case positionNotEqualToLength = "PositionNotEqualToLength"
+        case preconditionFailed = "PreconditionFailed"
         case quotaExceeded = "QuotaExceeded"
+        case noSuchReplicationConfiguration = "ReplicationConfigurationNotFoundError"
         case requestTimeTooSkewed = "RequestTimeTooSkewed"
         case securityTokenExpired = "SecurityTokenExpired"
+        case noSuchEncryption = "ServerSideEncryptionConfigurationNotFoundError"
         case serviceUnavailable = "ServiceUnavailable"
         case signatureDoesNotMatch = "SignatureDoesNotMatch"
         case slowDown = "SlowDown"
+        case contentSHA256Mismatch = "XAmzContentSHA256Mismatch"
 
         package var status: Int {
             switch self {
             case .accessDenied, .invalidAccessKeyID, .invalidSecurityToken, .quotaExceeded, .requestTimeTooSkewed,
                 .securityTokenExpired, .signatureDoesNotMatch:
                 403
-            case .noSuchBucket, .noSuchKey, .noSuchUpload: 404
+            case .noSuchBucket, .noSuchKey, .noSuchUpload, .noSuchBucketPolicy, .noSuchCORSConfiguration,
+                .noSuchEncryption, .noSuchLifecycleConfiguration, .noSuchObjectLockConfiguration,
+                .noSuchOwnershipControls, .noSuchPublicAccessBlock, .noSuchReplicationConfiguration, .noSuchTagSet,
+                .noSuchVersion, .noSuchWebsiteConfiguration:
+                404
+            case .bucketAlreadyOwnedByYou, .bucketNotEmpty, .fileAlreadyExists, .objectNotAppendable,
+                .positionNotEqualToLength:
+                409
             case .missingContentLength: 411
             case .preconditionFailed: 412
-            case .invalidRange: 416
+            case .invalidRange, .invalidPartNumber: 416
             case .internalError: 500
             case .notImplemented: 501
             case .serviceUnavailable, .slowDown: 503
-            case .authorizationMalformed, .badDigest, .contentSHA256Mismatch, .entityTooLarge, .entityTooSmall,
+            case .accessControlListNotSupported, .badRequest, .invalidStorageClass, .invalidTag, .invalidPolicyDocument,
+                .metadataTooLarge, .authorizationMalformed, .badDigest, .contentSHA256Mismatch, .entityTooLarge,
+                .entityTooSmall,
                 .incompleteBody,
                 .invalidArgument, .invalidBucketName, .invalidDigest, .invalidObjectName, .invalidPart,
                 .invalidPartOrder, .invalidRequest, .invalidURI, .malformedTrailer, .malformedXML:

@@ -14,6 +14,12 @@ package struct Payload {
     package let length: Int64?
     package let checks: BodyChecks
     package var framing = Framing.plain
+
+    package init(length: Int64?, checks: BodyChecks, framing: Framing = .plain) {
+        self.length = length
+        self.checks = checks
+        self.framing = framing
+    }
 }
 
 extension HTTPRequestHead.Framing {

@@ -19,8 +19,11 @@ package struct ResponseOverrides: Sendable, Equatable {
     package let fields: HTTPFields
 
     /// Whether a browser saves the object: it does unless another disposition was chosen (RFC 6266, section 4.2).
-    package var isAttachment: Bool {
-        guard let type = fields["content-disposition"]?.prefix(while: { $0 != ";" }) else { return true }
+    package var isAttachment: Bool { Self.isAttachment(fields["content-disposition"]) }
+
+    /// - Parameter disposition: `nil` where none was chosen.
+    package static func isAttachment(_ disposition: String?) -> Bool {
+        guard let type = disposition?.prefix(while: { $0 != ";" }) else { return true }
         return type.lowercased().filter { $0 != " " && $0 != "\t" } == "attachment"
     }
 

@@ -13,11 +13,19 @@ package protocol StoreDialect: Sendable {
     /// The XML namespace of the documents; nil for none.
     var namespace: String? { get }
 
+    /// How it spells the fields that it does not share with the other dialect.
+    var names: OptionNames { get }
+    /// What it does about each header field and parameter.
+    var rules: RequestRules { get }
+
     /// Reads who sent a request, and does not believe it yet.
     func authentication(of request: SignedRequest) throws(StoreError) -> Authentication
 
     /// - Throws: `notImplemented` for what the store does not do, rather than doing something else.
     func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation
+
+    /// The fields of a request and what a presigned URL has in their place in its query.
+    func options(of request: SignedRequest) -> HTTPFields
 
     /// - Parameter signatures: of the body's chunks, where they are signed.
     func payload(
@@ -37,6 +45,8 @@ package protocol StoreDialect: Sendable {
     func fields(
         ofObject crc64: UInt64, _ checksum: Checksum?, isMultipart: Bool, whole: Bool, asked: HTTPFields
     ) -> HTTPFields
+    /// What an answer says of what was stored beside the bytes, apart from the kept fields themselves.
+    func fields(ofKept kept: KeptFields, size: Int64) -> HTTPFields
     func fields(ofInitiated checksum: MultipartChecksum?) -> HTTPFields
     func elements(ofCompleted checksum: Checksum?) -> [FlatXML.Element]
     func elements(ofPart crc64: UInt64, _ checksum: Checksum?) -> [FlatXML.Element]

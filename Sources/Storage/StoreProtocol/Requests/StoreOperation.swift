@@ -1,31 +1,55 @@
-/// What a request asks for, read from its method and parameters.
+import HTTPTypes
+
+/// What a request asks for, read from its method, its parameters and the fields that make another operation of it.
 package enum StoreOperation: Equatable {
     case putObject
+    case appendObject(at: Int64)
+    case copyObject(CopySourceHeader)
     case initiateMultipart(MultipartChecksum?)
     case uploadPart(Int, multipartID: String)
+    case copyPart(Int, multipartID: String, CopySourceHeader)
     case completeMultipart(String, all: Bool, expected: ExpectedObject)
     case listParts(String, after: Int, limit: Int)
     case abortMultipart(String)
     case headObject
     case getObject
     case deleteObject
+    case objectProperty(ObjectProperty)
+    case putTags
+    case deleteTags
+    /// A form of a browser's, to the bucket.
+    case postObject
+    case listBuckets
     case headBucket
+    case createBucket
+    case deleteBucket
+    case bucketProperty(BucketProperty)
     case listObjects(ObjectListQuery)
+    case listMultiparts(MultipartListQuery)
+    case deleteObjects
 
-    /// Parameters that change what is asked for, and that some operation on an object knows.
-    private static let known: Set<String> = ["uploads", "uploadId", "partNumber"]
-    /// The same, on a bucket.
-    private static let knownOfBucket: Set<String> = ["list-type", "continuation-token"]
+    /// Something about an object that is not its bytes.
+    package enum ObjectProperty: String, Equatable, Sendable {
+        case accessControl = "acl"
+        case attributes
+        /// OSS's short HEAD.
+        case metadata = "objectMeta"
+        case tags = "tagging"
+    }
+
+    /// What a dialect reads of a request's fields for its operation.
+    struct Details {
+        var completesAll = false
+        var checksum: MultipartChecksum?
+        var expected = ExpectedObject()
+        var source: CopySourceHeader?
+    }
 
     /// - Parameters:
     ///   - subresources: the parameters by which the dialect tells operations apart.
-    ///   - completesAll: whether a Complete takes every part that is stored.
-    ///   - checksum: what a multipart upload is initiated with.
-    ///   - expected: what a Complete says of the whole.
     /// - Throws: `notImplemented` for what the store does not do.
-    package init(
-        _ request: SignedRequest, subresources: Set<String>, completesAll: Bool = false,
-        checksum: MultipartChecksum? = nil, expected: ExpectedObject = ExpectedObject()
+    init(
+        _ request: SignedRequest, subresources: Set<String>, _ details: Details = Details()
     ) throws(StoreError) {
         let target = request.target
         let asked = subresources.intersection(target.parameters.map(\.name))
@@ -33,53 +57,127 @@ package enum StoreOperation: Equatable {
             self = try Self.onBucket(request, asked)
             return
         }
-        guard asked.isSubset(of: Self.known) else { throw .notImplemented }
         switch (request.method, asked) {
-        case ("PUT", []): self = .putObject
+        case ("PUT", []): self = details.source.map(Self.copyObject) ?? .putObject
         case ("GET", []): self = .getObject
         case ("HEAD", []): self = .headObject
+        case ("GET", ["partNumber"]): self = .getObject
+        case ("HEAD", ["partNumber"]): self = .headObject
         case ("DELETE", []): self = .deleteObject
-        case ("POST", ["uploads"]): self = .initiateMultipart(checksum)
+        case ("POST", ["uploads"]): self = .initiateMultipart(details.checksum)
         case ("PUT", ["uploadId", "partNumber"]):
-            self = .uploadPart(try Self.number("partNumber", target), multipartID: try Self.uploadID(target))
+            let (number, id) = (try Self.number("partNumber", target), try Self.uploadID(target))
+            if let source = details.source {
+                self = .copyPart(number, multipartID: id, source)
+            } else {
+                self = .uploadPart(number, multipartID: id)
+            }
         case ("POST", ["uploadId"]):
-            self = .completeMultipart(try Self.uploadID(target), all: completesAll, expected: expected)
+            self = .completeMultipart(
+                try Self.uploadID(target), all: details.completesAll, expected: details.expected)
         case ("GET", ["uploadId"]):
             self = .listParts(
                 try Self.uploadID(target), after: try Self.number("part-number-marker", target, default: 0),
                 limit: min(max(try Self.number("max-parts", target, default: 1000), 1), 1000))
         case ("DELETE", ["uploadId"]): self = .abortMultipart(try Self.uploadID(target))
-        default: throw .notImplemented
+        case ("POST", ["append", "position"]): self = .appendObject(at: Int64(try Self.number("position", target)))
+        case ("PUT", ["tagging"]): self = .putTags
+        case ("DELETE", ["tagging"]): self = .deleteTags
+        case ("GET", ["objectMeta"]), ("HEAD", ["objectMeta"]): self = .objectProperty(.metadata)
+        case ("GET", ["acl"]): self = .objectProperty(.accessControl)
+        case ("GET", ["attributes"]): self = .objectProperty(.attributes)
+        case ("GET", ["tagging"]): self = .objectProperty(.tags)
+        default: throw Self.unknown(request, asked)
         }
     }
 
     private static func onBucket(
         _ request: SignedRequest, _ asked: Set<String>
     ) throws(StoreError) -> StoreOperation {
-        guard request.target.bucket != nil, asked.isSubset(of: knownOfBucket) else { throw .notImplemented }
-        switch request.method {
-        case "HEAD" where asked.isEmpty: return .headBucket
-        case "GET":
-            let limit = try number("max-keys", request.target, default: ObjectListQuery.maximumLimit)
-            return .listObjects(try ObjectListQuery(request.target, limit: min(limit, ObjectListQuery.maximumLimit)))
-        default: throw .notImplemented
+        let target = request.target
+        guard target.bucket != nil else {
+            guard request.method == "GET", asked.isEmpty else { throw unknown(request, asked) }
+            return .listBuckets
+        }
+        switch (request.method, asked) {
+        case ("HEAD", []): return .headBucket
+        case ("PUT", []): return .createBucket
+        case ("DELETE", []): return .deleteBucket
+        case ("POST", ["delete"]): return .deleteObjects
+        case ("POST", []): return .postObject
+        case ("GET", ["uploads"]):
+            let limit = try number("max-uploads", target, default: MultipartListQuery.maximumLimit)
+            return .listMultiparts(
+                try MultipartListQuery(target, limit: min(max(limit, 1), MultipartListQuery.maximumLimit)))
+        case ("GET", _) where asked.isSubset(of: ["list-type", "continuation-token"]):
+            let limit = try number("max-keys", target, default: ObjectListQuery.maximumLimit)
+            return .listObjects(try ObjectListQuery(target, limit: min(limit, ObjectListQuery.maximumLimit)))
+        case ("GET", _) where asked.count == 1:
+            guard let property = asked.first.flatMap(BucketProperty.init) else { throw unknown(request, asked) }
+            return .bucketProperty(property)
+        default: throw unknown(request, asked)
         }
     }
 
-    /// The operation's name in both dialects' documentation.
+    /// The operation's name in the protocols' documentation.
     package var name: String {
         switch self {
         case .putObject: "PutObject"
+        case .appendObject: "AppendObject"
+        case .copyObject: "CopyObject"
         case .initiateMultipart: "InitiateMultipartUpload"
         case .uploadPart: "UploadPart"
+        case .copyPart: "UploadPartCopy"
         case .completeMultipart: "CompleteMultipartUpload"
         case .listParts: "ListParts"
         case .abortMultipart: "AbortMultipartUpload"
         case .headObject: "HeadObject"
         case .getObject: "GetObject"
         case .deleteObject: "DeleteObject"
+        case .objectProperty(.accessControl): "GetObjectAcl"
+        case .objectProperty(.attributes): "GetObjectAttributes"
+        case .objectProperty(.metadata): "GetObjectMeta"
+        case .objectProperty(.tags): "GetObjectTagging"
+        case .putTags: "PutObjectTagging"
+        case .deleteTags: "DeleteObjectTagging"
+        case .postObject: "PostObject"
+        case .listBuckets: "ListBuckets"
         case .headBucket: "HeadBucket"
+        case .createBucket: "CreateBucket"
+        case .deleteBucket: "DeleteBucket"
+        case .bucketProperty(let property): property.operation
         case .listObjects: "ListObjects"
+        case .listMultiparts: "ListMultipartUploads"
+        case .deleteObjects: "DeleteObjects"
+        }
+    }
+
+    /// Whether temporary credentials, which are for one object, may ask for it.
+    package var isOfTemporaryCredentials: Bool {
+        switch self {
+        case .putObject, .initiateMultipart, .uploadPart, .completeMultipart, .listParts, .abortMultipart, .headObject,
+            .getObject:
+            true
+        case .appendObject, .copyObject, .copyPart, .deleteObject, .objectProperty, .putTags, .deleteTags, .postObject,
+            .listBuckets, .headBucket, .createBucket, .deleteBucket, .bucketProperty, .listObjects, .listMultiparts,
+            .deleteObjects:
+            false
+        }
+    }
+
+    private static func unknown(_ request: SignedRequest, _ asked: Set<String>) -> StoreError {
+        let resource = request.target.key == nil ? request.target.bucket == nil ? "service" : "bucket" : "object"
+        let query = asked.isEmpty ? "" : " with ?\(asked.sorted().joined(separator: "&"))"
+        return .notImplemented("\(request.method) of the \(resource)\(query)", hint(request, asked))
+    }
+
+    private static func hint(_ request: SignedRequest, _ asked: Set<String>) -> String {
+        switch asked {
+        case ["acl"]: "Leave the ACL out: object_store.static_keys decides about access."
+        case ["versions"]: "The store keeps no versions: use ListObjectsV2."
+        case _ where request.target.key == nil && ["PUT", "DELETE"].contains(request.method):
+            "Buckets are configured with object_store.buckets."
+        default: ""
         }
     }
 
@@ -97,14 +195,9 @@ package enum StoreOperation: Equatable {
         if let standard, !target.parameters.contains(where: { $0.name == name && !$0.value.isEmpty }) {
             return standard
         }
-        guard let text = target[name], let number = Int(text), (0...Int(Int32.max)).contains(number) else {
+        guard let text = target[name], let number = Int(text), (0...(1 << 48)).contains(number) else {
             throw StoreError(.invalidArgument, "The \(name) must be a number.")
         }
         return number
     }
-}
-
-extension StoreError {
-    package static let notImplemented = StoreError(
-        .notImplemented, "A header or parameter you provided implies functionality that is not implemented.")
 }

@@ -29,6 +29,10 @@ struct S3Authentication {
     private func presigned() throws(StoreError) -> Authentication {
         let target = request.target
         guard target.has("X-Amz-Signature") else { throw Self.otherMechanism }
+        if let text = target["X-Amz-Expires"], let lifetime = Int64(text), !(1...604_800).contains(lifetime) {
+            throw StoreError(
+                .authorizationMalformed, "X-Amz-Expires is \(lifetime), but must be from 1 to 604800 seconds (7 days).")
+        }
         guard target["X-Amz-Algorithm"] == SignatureV4.s3.algorithm, let signature = target["X-Amz-Signature"],
             let credential = target["X-Amz-Credential"], let date = target["X-Amz-Date"],
             let signed = target["X-Amz-SignedHeaders"],
@@ -74,7 +78,13 @@ struct S3Authentication {
     }
 
     private static let otherMechanism = StoreError(
-        .invalidRequest, "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.")
+        .invalidRequest,
+        """
+        The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256, which is signature \
+        version 4: with boto3 Config(signature_version="s3v4"), with awscli "aws configure set default.s3.signature_version \
+        s3v4", with s3cmd signature_v2 = False, with rclone v2_auth = false, with s3fs \
+        config_kwargs={"signature_version": "s3v4"}.
+        """)
 
     private static func malformed(_ what: String) -> StoreError {
         StoreError(.authorizationMalformed, "The \(what) of the request's authentication is malformed.")

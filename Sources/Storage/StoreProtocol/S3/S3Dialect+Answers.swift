@@ -22,6 +22,11 @@ extension S3Dialect {
         return fields(ofStored: crc64, checksum)
     }
 
+    package func fields(ofKept kept: KeptFields, size: Int64) -> HTTPFields {
+        let tags = kept.tags.tags.count
+        return tags == 0 ? [:] : ["x-amz-tagging-count": String(tags)]
+    }
+
     package func fields(ofInitiated checksum: MultipartChecksum?) -> HTTPFields {
         guard let checksum else { return [:] }
         return [

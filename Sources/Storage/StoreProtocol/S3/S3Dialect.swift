@@ -6,6 +6,8 @@ package struct S3Dialect: StoreDialect {
     package let etags = ETag.Form.s3
     package let requestIDField = "x-amz-request-id"
     package let namespace: String? = "http://s3.amazonaws.com/doc/2006-03-01/"
+    package var names: OptionNames { .s3 }
+    package var rules: RequestRules { .s3 }
     /// The host and port of the endpoint that clients are told; nil = where the store listens.
     let publicAuthority: String?
 
@@ -16,14 +18,8 @@ package struct S3Dialect: StoreDialect {
         "object-lock", "ownershipControls", "partNumber", "policy", "policyStatus", "publicAccessBlock",
         "renameObject", "replication", "requestPayment", "restore", "retention", "select", "select-type", "tagging",
         "torrent",
-        "uploadId", "uploads", "versionId", "versioning", "versions", "website",
+        "uploadId", "uploads", "versioning", "versions", "website",
     ]
-    /// Fields that ask for what is not done here, by their beginnings: to pass over one would be to say that it was done.
-    private static let refused = [
-        "x-amz-bypass-governance", "x-amz-copy-source", "x-amz-grant-", "x-amz-object-lock",
-        "x-amz-server-side-encryption", "x-amz-tagging", "x-amz-website", "x-amz-write-offset",
-    ]
-
     package init(publicAuthority: String?) {
         self.publicAuthority = publicAuthority
     }
@@ -40,19 +36,27 @@ package struct S3Dialect: StoreDialect {
     }
 
     package func operation(of request: SignedRequest) throws(StoreError) -> StoreOperation {
-        let fields = request.fields
-        // In a presigned URL they may stand in the query.
-        let names = fields.fields.map(\.name) + request.target.parameters.map { $0.name.lowercased() }
-        let isConditionalWrite =
-            (fields["if-match"] ?? fields["if-none-match"]) != nil && ["PUT", "POST"].contains(request.method)
-        guard !isConditionalWrite, !names.contains(where: { Self.refused.contains(where: $0.hasPrefix) }) else {
-            throw .notImplemented
+        let fields = options(of: request)
+        var details = StoreOperation.Details()
+        details.checksum = try Self.multipartChecksum(fields)
+        details.source = try CopySourceHeader(fields, .s3)
+        details.expected.size = try Self.size(fields["x-amz-mp-object-size"])
+        if request.method == "POST", request.target.has("uploadId") {
+            details.expected.checksum = try fields.checksum()
+            details.expected.condition = try WriteCondition(fields)
         }
-        let expected = try ExpectedObject(
-            size: Self.size(fields["x-amz-mp-object-size"]),
-            checksum: request.target.has("uploadId") && request.method == "POST" ? fields.checksum() : nil)
-        return try StoreOperation(
-            request, subresources: Self.subresources, checksum: Self.multipartChecksum(fields), expected: expected)
+        let operation = try StoreOperation(request, subresources: Self.subresources, details)
+        try RequestRules.s3.check(request, operation)
+        return operation
+    }
+
+    /// In a presigned URL, SDKs write `X-Amz-Meta-NAME` and the like into the query.
+    package func options(of request: SignedRequest) -> HTTPFields {
+        var fields = request.fields
+        for parameter in request.target.parameters where parameter.name.utf8.starts(with: "X-Amz-".utf8) {
+            if fields[parameter.name.lowercased()] == nil { fields.append(parameter.name, parameter.value) }
+        }
+        return fields
     }
 
     package func payload(

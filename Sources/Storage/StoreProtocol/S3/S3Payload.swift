@@ -70,7 +70,8 @@ struct S3Payload {
     /// - Parameter announced: what comes behind the body.
     private func checks(sha256: [UInt8]?, announced: ChecksumAlgorithm?) throws(StoreError) -> BodyChecks {
         // That of a Complete is the object's, not that of its document.
-        let checksum = request.method == "PUT" ? try request.fields.checksum() : nil
+        let isOfBody = request.method == "PUT" || request.target.has("delete")
+        let checksum = isOfBody ? try request.fields.checksum() : nil
         guard checksum == nil || announced == nil else {
             throw StoreError(.invalidRequest, "The request must have at most one x-amz-checksum- header or trailer.")
         }

@@ -4,6 +4,7 @@ extension StoreError.Code {
         switch self {
         case .invalidSecurityToken: ("InvalidToken", 400)
         case .securityTokenExpired: ("ExpiredToken", 400)
+        case .fileAlreadyExists: ("PreconditionFailed", 412)
         case .invalidObjectName: ("InvalidURI", 400)
         default: (rawValue, status)
         }

@@ -1,0 +1,45 @@
+import StoreProtocol
+
+/// One AppendObject: a new object of the bytes that were there and those of the body, in a new file, so that what was
+/// acknowledged is never written over. An append therefore costs as much as writing the whole object.
+package final class ObjectAppend {
+    private let put: ObjectPut
+    private var digest: BodyDigest
+
+    /// - Parameters:
+    ///   - position: the size of what is there.
+    ///   - checks: of the body alone.
+    package init(
+        _ store: ObjectStore, permit: WritePermit, at position: Int64, _ payload: Payload, header: ObjectHeader
+    ) throws {
+        let claims = permit.claims
+        let present = try store.database.readBlocking { connection in
+            try permit.check(WriteCondition(appendAt: position), in: connection)
+            return try StoreRecords(connection).object(bucket: claims.bucket, key: claims.key)
+        }
+        var header = header
+        if let present {
+            header.kept = present.kept
+            header.contentType = present.contentType
+        }
+        header.kept.isAppendable = true
+        header.condition = WriteCondition(appendAt: position)
+        digest = BodyDigest(payload.checks)
+        put = try ObjectPut(
+            store, permit: permit, length: payload.length.map { $0 + position }, checks: BodyChecks(), header: header)
+        if let present { try store.read(present, 0..<present.size, put.receive) }
+    }
+
+    package func receive(_ bytes: UnsafeRawBufferPointer) {
+        digest.update(bytes)
+        put.receive(bytes)
+    }
+
+    package func finish() throws -> StoredObject {
+        defer { abandon() }
+        _ = try digest.finalize()
+        return try put.finish()
+    }
+
+    package func abandon() { put.abandon() }
+}

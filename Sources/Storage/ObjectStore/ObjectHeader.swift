@@ -1,0 +1,32 @@
+import StoreProtocol
+
+/// What a request says of the object that it makes, besides its bytes.
+package struct ObjectHeader: Sendable {
+    package var contentType: String?
+    package var kept: KeptFields
+    /// Decided in the commit.
+    package var condition: WriteCondition
+    /// How the object's ETag is made.
+    package var etags: ETag.Form
+
+    package init(
+        contentType: String? = nil, kept: KeptFields = .none, condition: WriteCondition = .none, etags: ETag.Form = .oss
+    ) {
+        self.contentType = contentType
+        self.kept = kept
+        self.condition = condition
+        self.etags = etags
+    }
+}
+
+extension WriteCondition {
+    /// Asked before a body is received, and in the commit.
+    func check(bucket: String, key: String, _ records: StoreRecords) throws {
+        // Most writes have none, and cost no read.
+        guard !isNone else { return }
+        let present = try records.object(bucket: bucket, key: key).map {
+            Present(etag: $0.etag, size: $0.size, isAppendable: $0.kept.isAppendable)
+        }
+        try check(present)
+    }
+}

@@ -1,0 +1,80 @@
+import Basics
+import Database
+import StoreProtocol
+
+/// Objects that are made of others.
+extension ObjectStore {
+    /// Makes an object of the bytes of another one. No byte is moved where the disk can give a file two names: each object
+    /// then has a name of its own of the same bytes, counts for itself in quotas, and goes by itself.
+    ///
+    /// - Parameter source: claims to read it.
+    /// - Throws: `noSuchObject`, `preconditionFailed` of `conditions`, and what `header`'s condition says.
+    package func copy(
+        _ source: CredentialClaims, to permit: WritePermit, conditions: Preconditions,
+        _ header: (StoredObject) throws -> ObjectHeader
+    ) throws -> StoredObject {
+        try space.requireForNewUpload()
+        return try withObject(source) { found in
+            try conditions.require(of: found)
+            let header = try header(found)
+            try database.readBlocking { connection in
+                try permit.check(header.condition, in: connection)
+                try admitCopy(found, permit, in: connection)
+            }
+            let new = try engine.duplicate(found.fileID)
+            let claims = permit.claims
+            let object = StoredObject(
+                bucket: claims.bucket, key: claims.key, uploadID: claims.uploadID, size: found.size, etag: found.etag,
+                partCount: 0, crc64: found.crc64, createdAt: clock.now(), fileID: new.id, multipartID: nil,
+                contentType: header.contentType, checksum: found.checksum, kept: header.kept)
+            try new.commit {
+                try database.writeBlocking(for: permit.owner) { [self] connection in
+                    try permit.confirm(in: connection)
+                    try permit.check(header.condition, in: connection)
+                    try admitCopy(object, permit, in: connection)
+                    try discards.finish(StoreRecords(connection).replaceObject(with: object), in: connection)
+                }
+            }
+            engine.seal(new.id)
+            return object
+        }
+    }
+
+    private func admitCopy(_ object: StoredObject, _ permit: WritePermit, in connection: Connection) throws {
+        let earlier = try StoreRecords(connection).object(uploadID: permit.claims.uploadID)?.size ?? 0
+        try permit.admit(bytes: object.size - earlier, in: connection)
+    }
+
+    /// Reads a range of an object, a piece at a time.
+    package func read(
+        _ object: StoredObject, _ range: Range<Int64>, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let file = try open(object)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 4096)
+        defer { buffer.deallocate() }
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let wanted = Int(min(Int64(buffer.count), range.upperBound - position))
+            let count = try file.readPassing(
+                into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+            guard count > 0 else { throw StorageFailure.missing }
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            position += Int64(count)
+        }
+    }
+
+    /// Sizes of the parts that an object was made of, in their order; empty where it was put whole.
+    package func partSizes(of object: StoredObject) throws -> [Int64] {
+        guard let id = object.multipartID else { return [] }
+        return try database.readBlocking { try StoreRecords($0).parts(of: id).map(\.size) }
+    }
+}
+
+extension Preconditions {
+    /// - Throws: `preconditionFailed`, also where a GET would be told that nothing changed.
+    fileprivate func require(of object: StoredObject) throws(StoreError) {
+        guard outcome(etag: object.etag, lastModified: object.createdAt) == .met else {
+            throw .sourceConditionFailed
+        }
+    }
+}

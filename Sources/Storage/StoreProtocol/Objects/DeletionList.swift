@@ -1,0 +1,62 @@
+import XML
+
+/// The document of DeleteObjects: at most 1,000 keys.
+package struct DeletionList: Equatable {
+    package struct Item: Equatable {
+        package let key: String
+        /// The object must have it; `nil` = any.
+        package let etag: String?
+        /// Other than `null`: none is kept.
+        package let namesVersion: Bool
+    }
+
+    package static let maximumCount = 1000
+    /// 1,000 keys of 1,023 bytes, escaped.
+    package static let maximumBytes = 2 << 20
+
+    package let items: [Item]
+    /// Whether only failures are told.
+    package let isQuiet: Bool
+
+    /// - Throws: `malformedXML`, also where there are no keys or too many.
+    package init(xml body: [UInt8]) throws(StoreError) {
+        guard let list = try? Self.read(body), !list.items.isEmpty else { throw CompletionList.malformed }
+        items = list.items
+        isQuiet = list.isQuiet
+    }
+
+    private static func read(_ body: [UInt8]) throws(XMLError) -> (items: [Item], isQuiet: Bool)? {
+        var reader = try XMLReader(body, maximumBytes: maximumBytes)
+        var items: [Item] = []
+        var isQuiet = false
+        var path: [String] = []
+        var text = ""
+        var key: String?
+        var etag: String?
+        var version = ""
+        while let event = try reader.next() {
+            switch event {
+            case .start(let name):
+                path.append(name)
+                text = ""
+                guard path.count <= 3, path.first == "Delete" else { return nil }
+            case .text(let piece): text += piece
+            case .end:
+                switch path.dropFirst() {
+                case ["Quiet"]: isQuiet = text.trimming(\.isWhitespace).lowercased() == "true"
+                case ["Object", "Key"]: key = text
+                case ["Object", "ETag"]: etag = text.trimming(\.isWhitespace)
+                case ["Object", "VersionId"]: version = text.trimming(\.isWhitespace)
+                case ["Object"]:
+                    guard let name = key, items.count < maximumCount else { return nil }
+                    items.append(Item(key: name, etag: etag, namesVersion: !["", "null"].contains(version)))
+                    (key, etag, version) = (nil, nil, "")
+                default: break
+                }
+                path.removeLast()
+                text = ""
+            }
+        }
+        return (items, isQuiet)
+    }
+}

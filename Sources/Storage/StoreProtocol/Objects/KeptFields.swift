@@ -1,0 +1,135 @@
+import HTTPTypes
+
+/// What a client stores beside an object's bytes and gets back with them: the fields that both protocols name, its own
+/// metadata, and tags. In the database: one line `name: value` for each; metadata is `meta-NAME`.
+package struct KeptFields: Sendable, Equatable {
+    /// Bytes of the names and values of a client's own metadata (S3's limit).
+    package static let maximumMetadata = 2048
+    /// Bytes of each other field.
+    static let longestValue = 1024
+    private static let standard: Set = [
+        "cache-control", "content-disposition", "content-encoding", "content-language", "expires",
+    ]
+    private static let metadata = "meta-"
+    private static let tags = "tags"
+    private static let appendable = "appendable"
+
+    /// Nil: nothing is kept, as with most objects.
+    package private(set) var text: String?
+
+    package static let none = KeptFields(text: nil)
+
+    package init(text: String?) {
+        self.text = text
+    }
+
+    /// - Parameter names: how the dialect spells what it does not share with the other.
+    /// - Throws: `metadataTooLarge`, `invalidArgument`, `invalidTag`.
+    package init(_ fields: HTTPFields, _ names: OptionNames) throws(StoreError) {
+        var lines: [(name: String, value: String)] = []
+        var bytes = 0
+        for field in fields.fields {
+            if field.name.utf8.starts(with: names.metadata.utf8) {
+                let name = String(field.name.dropFirst(names.metadata.count))
+                bytes += name.utf8.count + field.value.utf8.count
+                lines.append((Self.metadata + name, field.value))
+            } else if Self.standard.contains(field.name) {
+                guard let value = try Self.value(field) else { continue }
+                lines.append((field.name, value))
+            }
+        }
+        guard bytes <= Self.maximumMetadata else {
+            throw StoreError(
+                .metadataTooLarge,
+                "The object's own metadata has \(bytes) bytes; at most \(Self.maximumMetadata) are stored.")
+        }
+        if let tags = try fields[names.tagging].map({ text throws(StoreError) in try TagSet(query: text) }),
+            !tags.isEmpty
+        {
+            lines.append((Self.tags, tags.query))
+        }
+        text = lines.isEmpty ? nil : Self.text(lines)
+    }
+
+    private static func value(_ field: HTTPFields.Field) throws(StoreError) -> String? {
+        guard field.value.utf8.count <= longestValue else {
+            throw StoreError(.invalidArgument, "\(field.name) must be at most \(longestValue) bytes.")
+        }
+        guard field.name == "content-encoding" else { return field.value }
+        // The framing of the request's body, which is taken off.
+        let codings = field.value.split(separator: ",").map { String($0).trimming { $0 == " " || $0 == "\t" } }
+        let kept = codings.filter { $0.lowercased() != "aws-chunked" && !$0.isEmpty }.joined(separator: ", ")
+        return kept.isEmpty ? nil : kept
+    }
+
+    /// The fields as an answer has them.
+    package func fields(_ names: OptionNames) -> HTTPFields {
+        var fields: HTTPFields = [:]
+        for (name, value) in lines {
+            if Self.standard.contains(name) {
+                fields.append(name, value)
+            } else if name.hasPrefix(Self.metadata) {
+                fields.append(names.metadata + name.dropFirst(Self.metadata.count), value)
+            }
+        }
+        return fields
+    }
+
+    /// Whether the object grows by AppendObject.
+    package var isAppendable: Bool {
+        get { self[Self.appendable] != nil }
+        set { self[Self.appendable] = newValue ? "true" : nil }
+    }
+
+    /// What was stored with the object, or set later.
+    package var tags: TagSet {
+        get { self[Self.tags].flatMap { try? TagSet(query: $0) } ?? TagSet() }
+        set { self[Self.tags] = newValue.isEmpty ? nil : newValue.query }
+    }
+
+    private subscript(name: String) -> String? {
+        get { lines.first { $0.name == name }?.value }
+        set {
+            let others = lines.filter { $0.name != name }
+            let all = others + (newValue.map { [(name, $0)] } ?? [])
+            text = all.isEmpty ? nil : Self.text(all)
+        }
+    }
+
+    private var lines: [(name: String, value: String)] {
+        (text ?? "").split(separator: "\n").compactMap { line in
+            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+            return (String(line[..<colon]), String(line[colon...].dropFirst(2)))
+        }
+    }
+
+    private static func text(_ lines: [(name: String, value: String)]) -> String {
+        lines.map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+    }
+}
+
+/// How a dialect spells the fields that it does not share with the other one.
+package struct OptionNames: Sendable {
+    package let metadata: String
+    package let metadataDirective: String
+    package let tagging: String
+    package let taggingDirective: String
+    package let copySource: String
+    package let copySourceRange: String
+    /// Before `if-match` and the like.
+    package let copyCondition: String
+
+    /// - Parameter prefix: of the dialect's fields, e.g. `x-amz-`.
+    init(prefix: String) {
+        metadata = prefix + "meta-"
+        metadataDirective = prefix + "metadata-directive"
+        tagging = prefix + "tagging"
+        taggingDirective = prefix + "tagging-directive"
+        copySource = prefix + "copy-source"
+        copySourceRange = prefix + "copy-source-range"
+        copyCondition = prefix + "copy-source-"
+    }
+
+    package static let oss = OptionNames(prefix: "x-oss-")
+    package static let s3 = OptionNames(prefix: "x-amz-")
+}

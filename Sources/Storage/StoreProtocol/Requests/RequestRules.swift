@@ -1,0 +1,262 @@
+import HTTPTypes
+
+/// What the store does about one header field or query parameter that OSS or S3 documents.
+package struct RequestRule: Sendable {
+    package enum Treatment: Sendable, Equatable {
+        /// Done, on these operations; elsewhere it has no meaning. Empty = wherever the protocol knows it.
+        case honored(on: Set<String> = [])
+        /// Done on these operations, and refused on every other one that writes: a condition must never be passed over.
+        case honoredOnly(on: Set<String>)
+        /// Possible with these values alone, in lower case; any other is refused with the code.
+        case only([String], StoreError.Code)
+        case refused(StoreError.Code)
+        /// Changes nothing that is stored or served.
+        case irrelevant
+    }
+
+    /// In lower case. With `*` at its end it stands for all names that begin so.
+    package let name: String
+    package let treatment: Treatment
+    /// What helps whoever is refused; empty = the name says it all.
+    package let hint: String
+
+    /// Whether some request is refused for it.
+    fileprivate var canRefuse: Bool {
+        switch treatment {
+        case .honored, .irrelevant: false
+        case .honoredOnly, .only, .refused: true
+        }
+    }
+
+    init(_ name: String, _ treatment: Treatment, _ hint: String = "") {
+        self.name = name
+        self.treatment = treatment
+        self.hint = hint
+    }
+}
+
+/// Every header field and query parameter that changes what is stored or served: each is honored or refused, and none is
+/// passed over with a success.
+///
+/// Sources: the API references of Amazon S3 (PutObject, CopyObject, CreateMultipartUpload, UploadPart, UploadPartCopy,
+/// CompleteMultipartUpload, GetObject, HeadObject, DeleteObject, DeleteObjects, ListObjectsV2) and of OSS (the same).
+package struct RequestRules: Sendable {
+    package let rules: [RequestRule]
+    /// A bit for each length of the names that some request is refused for, apart from those that begin with `x-`. Most
+    /// fields of most requests are none of them, and are passed without being looked up.
+    private let lengths: UInt64
+    private let byName: [String: RequestRule]
+    /// The names that end with `*`, without it.
+    private let beginnings: [String]
+
+    init(_ rules: [RequestRule]) {
+        self.rules = rules
+        lengths = rules.filter { $0.canRefuse && !$0.name.hasPrefix("x-") }
+            .reduce(0) { $0 | 1 << UInt64($1.name.utf8.count) }
+        byName = Dictionary(rules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        beginnings = rules.filter { $0.name.hasSuffix("*") }.map { String($0.name.dropLast()) }
+    }
+
+    /// - Throws: what the first name that is refused is answered with.
+    package func check(_ request: SignedRequest, _ operation: StoreOperation) throws(StoreError) {
+        for field in request.fields.fields {
+            try check(field.name, field.value, request.method, operation)
+        }
+        for parameter in request.target.parameters {
+            // Presigned URLs of S3 spell `X-Amz-`.
+            let isPlain = parameter.name.utf8.allSatisfy { !(0x41...0x5A).contains($0) }
+            try check(
+                isPlain ? parameter.name : parameter.name.lowercased(), parameter.value, request.method, operation)
+        }
+    }
+
+    private func check(
+        _ name: String, _ value: String, _ method: String, _ operation: StoreOperation
+    ) throws(StoreError) {
+        guard mayRefuse(name), let rule = rule(for: name) else { return }
+        switch rule.treatment {
+        case .honored, .irrelevant: return
+        case .honoredOnly(let operations):
+            guard ["PUT", "POST", "DELETE"].contains(method), !operations.contains(operation.name) else { return }
+            throw .notImplemented("\(name) of \(operation.name)", rule.hint)
+        case .only(let values, let code):
+            guard !values.contains(value.lowercased()) else { return }
+            let possible = values.filter { !$0.isEmpty }.joined(separator: " or ")
+            let text = "\(operation.name): \(name) can only be \(possible) in this store." + Self.sentence(rule.hint)
+            throw StoreError(code, text)
+        case .refused(.notImplemented): throw .notImplemented("\(name) of \(operation.name)", rule.hint)
+        case .refused(let code):
+            throw StoreError(code, "\(operation.name): this store does not support \(name)." + Self.sentence(rule.hint))
+        }
+    }
+
+    private func mayRefuse(_ name: String) -> Bool {
+        switch name {
+        // Every request has them: they are of its authentication.
+        case "x-oss-date", "x-oss-content-sha256", "x-oss-security-token", "x-amz-date", "x-amz-content-sha256",
+            "x-amz-security-token":
+            return false
+        default:
+            let length = UInt64(name.utf8.count)
+            return name.hasPrefix("x-") || length < 64 && lengths & 1 << length != 0
+        }
+    }
+
+    func rule(for name: String) -> RequestRule? {
+        if let rule = byName[name] { return rule }
+        guard name.hasPrefix("x-") else { return nil }
+        for beginning in beginnings where name.hasPrefix(beginning) { return byName[beginning + "*"] }
+        return nil
+    }
+
+    private static func sentence(_ hint: String) -> String { hint.isEmpty ? "" : " \(hint)" }
+}
+
+extension StoreError {
+    /// - Parameters:
+    ///   - what: the operation, or the header field or parameter and its operation.
+    ///   - hint: a sentence on what would help.
+    package static func notImplemented(_ what: String, _ hint: String = "") -> StoreError {
+        StoreError(.notImplemented, "This store does not implement \(what)." + (hint.isEmpty ? "" : " \(hint)"))
+    }
+
+    package static let sourceConditionFailed = StoreError(
+        .preconditionFailed, "The source does not fulfill the conditions of the copy.")
+    package static let uploadIsReadOnly = StoreError(
+        .accessDenied, "A static key cannot delete what a device uploaded.")
+}
+
+extension RequestRules {
+    private static let makesObjects: Set = ["PutObject", "InitiateMultipartUpload", "CopyObject", "AppendObject"]
+    private static let unencrypted = "Objects are stored without encryption by the store: leave the setting out."
+    private static let unlocked = "Objects have neither locks nor holds: leave the setting out."
+
+    /// Fields and parameters that both protocols spell alike.
+    private static let shared: [RequestRule] = [
+        RequestRule("cache-control", .honored(on: makesObjects)),
+        RequestRule("content-disposition", .honored(on: makesObjects)),
+        RequestRule("content-encoding", .honored(on: makesObjects)),
+        RequestRule("content-language", .honored(on: makesObjects)),
+        RequestRule("content-type", .honored(on: makesObjects)),
+        RequestRule("expires", .honored(on: makesObjects)),
+        RequestRule("content-md5", .honored()),
+        RequestRule("range", .honored(on: ["GetObject"])),
+        RequestRule("if-range", .honored(on: ["GetObject"])),
+        RequestRule(
+            "if-match",
+            .honoredOnly(on: ["PutObject", "CompleteMultipartUpload", "CopyObject", "DeleteObject"]),
+            "Conditions on a write are possible with PutObject, CopyObject and CompleteMultipartUpload."),
+        RequestRule(
+            "if-none-match", .honoredOnly(on: ["PutObject", "CompleteMultipartUpload", "CopyObject"]),
+            "Conditions on a write are possible with PutObject, CopyObject and CompleteMultipartUpload."),
+        RequestRule("if-modified-since", .honoredOnly(on: []), "Writes take conditions on ETags only."),
+        RequestRule("if-unmodified-since", .honoredOnly(on: []), "Writes take conditions on ETags only."),
+        RequestRule("response-cache-control", .honored(on: ["GetObject", "HeadObject"])),
+        RequestRule("response-content-disposition", .honored(on: ["GetObject", "HeadObject"])),
+        RequestRule("response-content-encoding", .honored(on: ["GetObject", "HeadObject"])),
+        RequestRule("response-content-language", .honored(on: ["GetObject", "HeadObject"])),
+        RequestRule("response-content-type", .honored(on: ["GetObject", "HeadObject"])),
+        RequestRule("response-expires", .honored(on: ["GetObject", "HeadObject"])),
+        RequestRule("versionid", .only(["", "null"], .noSuchVersion), "The store keeps no versions."),
+    ]
+
+    package static let s3 = RequestRules(
+        shared + [
+            RequestRule("x-amz-meta-*", .honored(on: makesObjects)),
+            RequestRule("x-amz-tagging", .honoredOnly(on: makesObjects)),
+            RequestRule("x-amz-tagging-directive", .honored(on: ["CopyObject"])),
+            RequestRule("x-amz-metadata-directive", .honored(on: ["CopyObject"])),
+            RequestRule("x-amz-copy-source", .honoredOnly(on: ["CopyObject", "UploadPartCopy"])),
+            RequestRule("x-amz-copy-source-range", .honoredOnly(on: ["UploadPartCopy"])),
+            RequestRule("x-amz-copy-source-if-match", .honored()),
+            RequestRule("x-amz-copy-source-if-none-match", .honored()),
+            RequestRule("x-amz-copy-source-if-modified-since", .honored()),
+            RequestRule("x-amz-copy-source-if-unmodified-since", .honored()),
+            RequestRule("x-amz-copy-source-server-side-encryption*", .refused(.notImplemented), unencrypted),
+            RequestRule("x-amz-server-side-encryption*", .refused(.notImplemented), unencrypted),
+            RequestRule(
+                "x-amz-acl", .only(["private", "bucket-owner-full-control"], .accessControlListNotSupported),
+                "Leave the ACL out: object_store.static_keys decides about access."),
+            RequestRule(
+                "x-amz-grant-*", .refused(.accessControlListNotSupported),
+                "Leave the grants out: object_store.static_keys decides about access."),
+            RequestRule(
+                "x-amz-storage-class", .only(["standard"], .invalidStorageClass),
+                "There is one storage class: leave the setting out."),
+            RequestRule("x-amz-object-lock-*", .refused(.notImplemented), unlocked),
+            RequestRule("x-amz-bypass-governance-retention", .refused(.notImplemented), unlocked),
+            RequestRule("x-amz-mfa", .refused(.notImplemented)),
+            RequestRule("x-amz-website-redirect-location", .refused(.notImplemented)),
+            RequestRule(
+                "x-amz-write-offset-bytes", .refused(.notImplemented), "OSS's AppendObject is implemented."),
+            RequestRule("x-amz-if-match-last-modified-time", .refused(.notImplemented)),
+            RequestRule("x-amz-if-match-size", .refused(.notImplemented)),
+            RequestRule("x-amz-rename-source*", .refused(.notImplemented), "Copy the object and delete the other one."),
+            RequestRule("x-amz-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
+            RequestRule("x-amz-source-expected-bucket-owner", .only([owner], .accessDenied), "The owner has this id."),
+            RequestRule(
+                "x-amz-checksum-algorithm", .honoredOnly(on: ["InitiateMultipartUpload"]),
+                "A copy keeps the checksum of its source."),
+            RequestRule("x-amz-checksum-type", .honored(on: ["InitiateMultipartUpload", "CompleteMultipartUpload"])),
+            RequestRule("x-amz-checksum-mode", .honored(on: ["GetObject", "HeadObject"])),
+            RequestRule("x-amz-checksum-*", .honored()),
+            RequestRule("x-amz-sdk-checksum-algorithm", .irrelevant),
+            RequestRule("x-amz-trailer", .honored()),
+            RequestRule("x-amz-decoded-content-length", .honored()),
+            RequestRule("x-amz-content-sha256", .honored()),
+            RequestRule("x-amz-mp-object-size", .honored(on: ["CompleteMultipartUpload"])),
+            RequestRule("x-amz-object-attributes", .honored(on: ["GetObjectAttributes"])),
+            RequestRule("x-amz-max-parts", .honored(on: ["GetObjectAttributes"])),
+            RequestRule("x-amz-part-number-marker", .honored(on: ["GetObjectAttributes"])),
+            RequestRule("x-amz-optional-object-attributes", .irrelevant),
+            RequestRule("x-amz-request-payer", .irrelevant),
+            RequestRule("x-amz-object-ownership", .irrelevant),
+            RequestRule("x-amz-bucket-object-lock-enabled", .only(["false"], .notImplemented), unlocked),
+        ])
+
+    package static let oss = RequestRules(
+        shared + [
+            RequestRule("x-oss-meta-*", .honored(on: makesObjects)),
+            RequestRule("x-oss-tagging", .honoredOnly(on: makesObjects)),
+            RequestRule("x-oss-tagging-directive", .honored(on: ["CopyObject"])),
+            RequestRule("x-oss-metadata-directive", .honored(on: ["CopyObject"])),
+            RequestRule(
+                "x-oss-forbid-overwrite",
+                .honoredOnly(on: makesObjects.union(["CompleteMultipartUpload"])),
+                "Use it with PutObject, CopyObject and multipart uploads."),
+            RequestRule("x-oss-copy-source", .honoredOnly(on: ["CopyObject", "UploadPartCopy"])),
+            RequestRule("x-oss-copy-source-range", .honoredOnly(on: ["UploadPartCopy"])),
+            RequestRule("x-oss-copy-source-if-match", .honored()),
+            RequestRule("x-oss-copy-source-if-none-match", .honored()),
+            RequestRule("x-oss-copy-source-if-modified-since", .honored()),
+            RequestRule("x-oss-copy-source-if-unmodified-since", .honored()),
+            RequestRule("x-oss-server-side-*", .refused(.notImplemented), unencrypted),
+            RequestRule(
+                "x-oss-object-acl", .only(["private", "default"], .accessControlListNotSupported),
+                "Leave the ACL out: object_store.static_keys decides about access."),
+            RequestRule(
+                "x-oss-acl", .only(["private"], .accessControlListNotSupported),
+                "Leave the ACL out: object_store.static_keys decides about access."),
+            RequestRule(
+                "x-oss-storage-class", .only(["standard"], .invalidStorageClass),
+                "There is one storage class: leave the setting out."),
+            RequestRule("x-oss-object-worm-*", .refused(.notImplemented), unlocked),
+            RequestRule(
+                "x-oss-callback*", .refused(.notImplemented), "Use webhooks: see docs/events.md."),
+            RequestRule(
+                "callback", .refused(.notImplemented), "Use webhooks: see docs/events.md."),
+            RequestRule("callback-var", .refused(.notImplemented)),
+            RequestRule("x-oss-process", .refused(.notImplemented), "The store does not process images or documents."),
+            RequestRule("x-oss-async-process", .refused(.notImplemented)),
+            RequestRule("x-oss-persistent-headers", .refused(.notImplemented), "Use x-oss-meta- fields."),
+            RequestRule("x-oss-symlink-target", .refused(.notImplemented)),
+            RequestRule("x-oss-complete-all", .only(["yes", "no", ""], .invalidArgument)),
+            RequestRule("x-oss-range-behavior", .only(["standard"], .invalidArgument)),
+            RequestRule("x-oss-traffic-limit", .irrelevant),
+            RequestRule("x-oss-request-payer", .irrelevant),
+            RequestRule("sequential", .irrelevant),
+        ])
+
+    /// The id of the owner of every bucket and object, in the answers of both protocols.
+    package static let owner = "data-gateway"
+}

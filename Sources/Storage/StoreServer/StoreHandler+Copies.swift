@@ -1,0 +1,104 @@
+import Basics
+import HTTPTypes
+import ObjectStore
+import StoreProtocol
+
+/// CopyObject and UploadPartCopy.
+extension StoreHandler {
+    func copy(
+        _ source: CopySourceHeader, to access: StoreAccess, _ asked: StaticKeyRequest, _ answers: StoreAnswers
+    ) throws -> HTTPResponse {
+        let permit = try access.requireWrite(policy)
+        let dialect = answers.dialect
+        let from = try claims(ofSource: source, asked)
+        let directives = try CopyDirectives(asked.request, dialect)
+        let isItself = from.key == access.claims.key && from.bucket == access.claims.bucket
+        guard !isItself || directives.changesSomething || dialect.etags == .oss else {
+            throw StoreError(
+                .invalidRequest,
+                """
+                CopyObject: the object would be copied to itself without a change. Set \(dialect.names.metadataDirective): \
+                REPLACE to change its metadata.
+                """)
+        }
+        let asks = try header(of: asked.request, dialect)
+        let object = try store.copy(from, to: permit, conditions: Preconditions(source.conditions)) { found in
+            // OSS takes a copy of an object to itself for a change of its metadata.
+            directives.header(of: found, asks, replaces: isItself && dialect.etags == .oss)
+        }
+        return answers.copied("CopyObjectResult", etag: object.etag, at: object.createdAt, crc64: object.crc64)
+    }
+
+    /// A part has a checksum of its own, so its bytes are read, though they do not leave the gateway.
+    func copy(
+        _ source: CopySourceHeader, toPart part: PartBody, _ access: StoreAccess, _ asked: StaticKeyRequest,
+        _ answers: StoreAnswers
+    ) throws -> HTTPResponse {
+        let permit = try access.requireWrite(policy)
+        let from = try claims(ofSource: source, asked)
+        return try store.withObject(from) { object in
+            guard
+                Preconditions(source.conditions).outcome(etag: object.etag, lastModified: object.createdAt) == .met
+            else {
+                throw StoreError.sourceConditionFailed
+            }
+            let range = source.range.map { $0.lowerBound..<$0.upperBound + 1 } ?? 0..<object.size
+            guard range.upperBound <= object.size else {
+                throw StoreError(
+                    .invalidArgument,
+                    "UploadPartCopy: the range ends after the source, which has \(object.size) bytes.")
+            }
+            let upload = try PartUpload(store, permit: permit, start: part.start, checks: BodyChecks())
+            try store.read(object, range, upload.receive)
+            let record = try upload.finish()
+            return answers.copied(
+                "CopyPartResult", etag: ETag.whole(md5: record.md5, answers.dialect.etags), at: record.storedAt,
+                crc64: record.crc64)
+        }
+    }
+
+    private func claims(ofSource source: CopySourceHeader, _ asked: StaticKeyRequest) throws -> CredentialClaims {
+        guard let bucket = store.bucket(source.bucket, of: asked.key) else {
+            throw StoreError(.noSuchBucket, "The bucket of the copy's source does not exist.")
+        }
+        let name = try asked.stored(source.key, in: bucket)
+        let (claims, decision, isThere) = try store.decide(asked.key, on: name, policy)
+        guard isThere, decision.isVisible else {
+            throw StoreError(.noSuchKey, "CopyObject: the source of the copy does not exist.")
+        }
+        return claims
+    }
+}
+
+/// What a copy takes from its source, and what from its request.
+private struct CopyDirectives {
+    private let replacesMetadata: Bool
+    private let replacesTags: Bool
+
+    init(_ request: SignedRequest, _ dialect: any StoreDialect) throws(StoreError) {
+        let fields = dialect.options(of: request)
+        func replaces(_ name: String) throws(StoreError) -> Bool {
+            switch fields[name]?.uppercased() {
+            case nil, "COPY": return false
+            case "REPLACE": return true
+            default: throw StoreError(.invalidArgument, "\(name) must be COPY or REPLACE.")
+            }
+        }
+        replacesMetadata = try replaces(dialect.names.metadataDirective)
+        replacesTags = try replaces(dialect.names.taggingDirective)
+    }
+
+    var changesSomething: Bool { replacesMetadata || replacesTags }
+
+    /// - Parameter replaces: whether the metadata is the request's whatever the directive says.
+    func header(of source: StoredObject, _ asks: ObjectHeader, replaces: Bool) -> ObjectHeader {
+        var header = asks
+        if !replacesMetadata, !replaces {
+            header.contentType = source.contentType
+            header.kept = source.kept
+        }
+        header.kept.tags = replacesTags ? asks.kept.tags : source.kept.tags
+        header.kept.isAppendable = false
+        return header
+    }
+}

@@ -1,0 +1,43 @@
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import StoreProtocol
+
+@Suite(.timeLimited) struct KeptFieldsTests {
+    @Test func nothingIsKeptOfAPlainRequest() throws {
+        let fields: HTTPFields = ["Content-Type": "a/b", "Content-MD5": "x", "x-amz-date": "y", "Host": "z"]
+        #expect(try KeptFields(fields, .s3).text == nil)
+    }
+
+    @Test func metadataOfOneProtocolIsThatOfTheOther() throws {
+        let kept = try KeptFields(["x-amz-meta-Color": "red: very", "Cache-Control": "no-cache"], .s3)
+        #expect(kept.fields(.oss) == ["x-oss-meta-color": "red: very", "cache-control": "no-cache"])
+        #expect(KeptFields(text: kept.text) == kept)
+    }
+
+    @Test(arguments: [
+        ("aws-chunked", nil), ("gzip,aws-chunked", "gzip"), ("aws-chunked, br, gzip", "br, gzip"), ("gzip", "gzip"),
+    ])
+    func framingOfTheBodyIsNoEncodingOfTheObject(sent: String, kept: String?) throws {
+        #expect(try KeptFields(["Content-Encoding": sent], .s3).fields(.s3)["content-encoding"] == kept)
+    }
+
+    @Test func tagsAndAppendabilityChangeBesideMetadata() throws {
+        var kept = try KeptFields(["x-oss-meta-a": "1", "x-oss-tagging": "k%20=v%3D&l"], .oss)
+        #expect(kept.tags == (try TagSet(query: "k%20=v%3D&l=")))
+        kept.isAppendable = true
+        kept.tags = TagSet()
+        #expect(kept.isAppendable && kept.tags.isEmpty)
+        #expect(kept.fields(.oss) == ["x-oss-meta-a": "1"])
+        kept.isAppendable = false
+        #expect(kept == (try KeptFields(["x-oss-meta-a": "1"], .oss)))
+    }
+
+    @Test func metadataOf2KiBIsTheMost() throws {
+        let value = String(repeating: "x", count: KeptFields.maximumMetadata - 1)
+        #expect(try KeptFields(["x-amz-meta-a": value], .s3).text != nil)
+        let error = #expect(throws: StoreError.self) { try KeptFields(["x-amz-meta-ab": value], .s3) }
+        #expect(error?.code == .metadataTooLarge)
+    }
+}

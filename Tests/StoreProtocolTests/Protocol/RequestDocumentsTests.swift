@@ -1,0 +1,84 @@
+import TestSupport
+import Testing
+
+@testable import StoreProtocol
+
+@Suite(.timeLimited) struct RequestDocumentsTests {
+    @Test func deletionListHasKeysAndConditions() throws {
+        let list = try DeletionList(
+            xml: Array(
+                """
+                <Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Object><Key>a &amp; b</Key></Object>
+                <Object><Key> c</Key><VersionId>null</VersionId><ETag>"1"</ETag></Object>
+                <Object><Key>d</Key><VersionId>7</VersionId></Object><Quiet>true</Quiet></Delete>
+                """.utf8))
+        #expect(list.isQuiet)
+        #expect(list.items.map(\.key) == ["a & b", " c", "d"])
+        #expect(list.items.map(\.etag) == [nil, "\"1\"", nil])
+        #expect(list.items.map(\.namesVersion) == [false, false, true])
+    }
+
+    @Test(arguments: ["", "<Delete/>", "<Delete><Object/></Delete>", "<Other><Object><Key>a</Key></Object></Other>"])
+    func otherDocumentsAreNoDeletionList(text: String) {
+        #expect(throws: CompletionList.malformed) { try DeletionList(xml: Array(text.utf8)) }
+    }
+
+    @Test func aThousandKeysAreTheMost() throws {
+        func document(_ count: Int) -> [UInt8] {
+            Array("<Delete>\((0..<count).map { "<Object><Key>\($0)</Key></Object>" }.joined())</Delete>".utf8)
+        }
+        #expect(try DeletionList(xml: document(1000)).items.count == 1000)
+        #expect(throws: CompletionList.malformed) { try DeletionList(xml: document(1001)) }
+    }
+
+    @Test func tagsOfADocumentAndOfAQueryAreTheSame() throws {
+        let document = """
+            <Tagging><TagSet><Tag><Key>a b</Key><Value>ü</Value></Tag><Tag><Key>c</Key><Value/></Tag></TagSet></Tagging>
+            """
+        #expect(try TagSet(xml: Array(document.utf8)) == TagSet(query: "a+b=%C3%BC&c="))
+        #expect(try TagSet(xml: Array(document.utf8)).query == "a%20b=%C3%BC&c=")
+    }
+
+    @Test(arguments: [("a=1&a=2", StoreError.Code.invalidTag), ("=1", .invalidTag), ("a=%zz", .invalidTag)])
+    func wrongTagsAreRefused(query: String, code: StoreError.Code) {
+        let error = #expect(throws: StoreError.self) { try TagSet(query: query) }
+        #expect(error?.code == code)
+    }
+
+    @Test(arguments: [
+        ("/data/a%20b", "data", "a b"), ("data/a/b?versionId=null", "data", "a/b"), ("data/%C3%BC", "data", "ü"),
+    ])
+    func copySourceIsABucketAndAKey(text: String, bucket: String, key: String) throws {
+        let source = try #require(
+            try CopySourceHeader(["x-amz-copy-source": text, "x-amz-copy-source-range": "bytes=1-2"], .s3))
+        #expect((source.bucket, source.key) == (bucket, key))
+        #expect(source.range == 1...2)
+    }
+
+    @Test(arguments: ["data", "/data/", "data/../x", "data/%zz", "arn:aws:s3:x/object/a", "data/a?versionId=1"])
+    func otherCopySourcesAreRefused(text: String) {
+        #expect(throws: StoreError.self) { try CopySourceHeader(["x-amz-copy-source": text], .s3) }
+    }
+
+    @Test func conditionsDecideByWhatIsThere() throws {
+        let there = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: true)
+        func code(_ condition: WriteCondition, _ present: WriteCondition.Present?) -> StoreError.Code? {
+            do throws(StoreError) {
+                try condition.check(present)
+                return nil
+            } catch { return error.code }
+        }
+        #expect(code(.none, there) == nil)
+        let absent = try WriteCondition(["If-None-Match": "*"])
+        #expect((code(absent, nil), code(absent, there)) == (nil, .preconditionFailed))
+        #expect((code(.forbidOverwrite, nil), code(.forbidOverwrite, there)) == (nil, .fileAlreadyExists))
+        let match = try WriteCondition(["If-Match": "\"b\", \"a\""])
+        #expect((code(match, there), code(match, nil)) == (nil, .noSuchKey))
+        #expect(code(try WriteCondition(["If-Match": "\"b\""]), there) == .preconditionFailed)
+        #expect(code(WriteCondition(appendAt: 3), there) == nil)
+        #expect(code(WriteCondition(appendAt: 0), nil) == nil)
+        #expect(code(WriteCondition(appendAt: 2), there) == .positionNotEqualToLength)
+        let normal = WriteCondition.Present(etag: "\"A\"", size: 3, isAppendable: false)
+        #expect(code(WriteCondition(appendAt: 3), normal) == .objectNotAppendable)
+    }
+}
