@@ -286,6 +286,22 @@ import WireTesting
         }
     }
 
+    /// What a browser sends for any page without asking first, it must not send for a page of an origin that is not listed.
+    @Test(arguments: [("https://app.example", "200"), ("https://evil.example", "403"), ("null", "403")])
+    func requestsThatNeedNoPreflightAreRefusedFromOtherOrigins(origin: String, status: String) throws {
+        let fields = [("origin", origin)]
+        #expect(try call("POST", "/v1/bodies/a", more: fields)[":status"] == status)
+        #expect(
+            try call("POST", "/v1/bodies/a", "x", type: "text/plain;charset=utf-8", more: fields)[":status"] == status)
+        // For these a browser asks, and gets no permission.
+        #expect(try call("POST", "/v1/bodies/a", "x", type: "video/mp4", more: fields)[":status"] == "200")
+        #expect(try call("PUT", "/v1/messages/1", "{}", more: fields)[":status"] == "200")
+        // A service that takes forms has said so.
+        let form = "application/x-www-form-urlencoded"
+        #expect(try call("POST", "/code", "age=1", type: form, more: fields)[":status"] == "200")
+        #expect(try call("GET", "/v1/messages/1", more: fields)[":status"] == "200")
+    }
+
     @Test func timeLimitIsReadFromEitherField() throws {
         #expect(try call("GET", "/v1/messages/1", more: [("connect-timeout-ms", "x")])[":status"] == "400")
         #expect(try call("GET", "/v1/messages/1", more: [("grpc-timeout", "x")])[":status"] == "400")
@@ -337,6 +353,23 @@ import WireTesting
         #expect(
             try answer("POST", "/code", wrong, type: "multipart/form-data; boundary=b").contains(
                 "user_name cannot be a file"))
+    }
+
+    @Test func longFormIsTakenFromItsFile() throws {
+        var router = Router()
+        router.add(CodeStyleMethods.code) { (request: StyledRequest, _) in
+            StyledResponse(userName: request.photo?.filename ?? "", age: Int32(request.photo?.content.count ?? 0))
+        }
+        router.add(routes: TestFiles.routes)
+        let schema = try Schema(ProtoFiles.all + TestFiles.all)
+        let client = RawClient(RPCServer(router: router, json: JSONMapping(schema: schema)))
+        let head = "--b\r\nContent-Disposition: form-data; name=photo; filename=p.png\r\n\r\n"
+        let body = Array(head.utf8) + [UInt8](repeating: 0x2D, count: 1_500_000) + Array("\r\n--b--\r\n".utf8)
+        let reply = try client.call(
+            changing: [
+                ":path": "/code", ":method": "POST", "te": nil, "content-type": "multipart/form-data; boundary=b",
+            ], body: body)
+        #expect(text(reply) == #"{"userName":"p.png","age":1500000}"#)
     }
 
     @Test func messageStyleSeesJSONByItsFirstCharacter() throws {

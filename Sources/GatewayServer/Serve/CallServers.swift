@@ -12,7 +12,11 @@ struct CallServers: Sendable {
     let metrics: ListenerMetrics
     private let servers: [ListenerName: RPCServer]
 
-    init(_ configuration: Configuration, _ modules: GatewayModules, state: ServingState, log: ProcessLog) throws {
+    /// - Parameter spoolDirectory: where long forms wait while they arrive.
+    init(
+        _ configuration: Configuration, _ modules: GatewayModules, spoolDirectory: String, state: ServingState,
+        log: ProcessLog
+    ) throws {
         let json = JSONMapping(schema: try Schema(ProtoFiles.all))
         var servers: [ListenerName: RPCServer] = [:]
         var served: [ListenerMetrics.Listener] = []
@@ -20,13 +24,15 @@ struct CallServers: Sendable {
             let reflects = configuration.reflection ?? configuration.address(name).isLoopback
             var authenticator = modules.accounts.authenticator
             authenticator.trustsCertificates = name == .internalStorage && configuration.internalAuthorities != nil
+            var limits = configuration.rpcLimits(of: name)
+            limits.spoolDirectory = spoolDirectory
             let router = Self.router(modules.router(name), state, reflects: reflects)
             let server = RPCServer(
                 router: router,
                 interceptors: [
                     AccessLog(listener: name.rawValue, log: log), configuration.trustedProxies, authenticator,
                 ],
-                limits: configuration.rpcLimits(of: name), errors: .gateway, json: json,
+                limits: limits, errors: .gateway, json: json,
                 crossOrigin: configuration.crossOrigin, log: Logger(log))
             servers[name] = server
             served.append(

@@ -50,7 +50,7 @@ struct GatewayServices: Sendable {
             $0.close()
         }
         let servers = ValueService("call servers") {
-            try CallServers(configuration, modules.value, state: state, log: log)
+            try CallServers(configuration, modules.value, spoolDirectory: dataDirectory, state: state, log: log)
         }
         let readiness = Readiness(state)
         let sweeps = SweepMetrics()

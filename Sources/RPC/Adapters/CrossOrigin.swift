@@ -27,7 +27,7 @@ package struct CrossOrigin: Sendable {
         "grpc-status-details-bin", "retry-after", "retry-after-ms", "x-request-id", "content-disposition",
     ].joined(separator: ", ")
 
-    private func allows(_ origin: String) -> Bool {
+    func allows(_ origin: String) -> Bool {
         origins.contains(origin) || origins.contains("*")
     }
 

@@ -4,6 +4,7 @@ enum RequestDecoder {
     case framedText(GRPCWebTextDecoder)
     case wholeBody(WholeBodyDecoder)
     case pieces(PieceDecoder)
+    case spooled(SpooledBody, isCompressed: Bool)
 
     typealias Deliver = (_ message: UnsafeRawBufferPointer, _ isCompressed: Bool) -> Void
 
@@ -14,6 +15,7 @@ enum RequestDecoder {
         case .framedText(let decoder): decoder.heldBytes
         case .wholeBody(let decoder): decoder.heldBytes
         case .pieces: 0
+        case .spooled(let body, _): body.heldBytes
         }
     }
 
@@ -32,6 +34,9 @@ enum RequestDecoder {
         case .pieces(var decoder):
             defer { self = .pieces(decoder) }
             decoder.receive(data, deliver: deliver)
+        case .spooled(let body, let isCompressed):
+            self = .spooled(body, isCompressed: isCompressed)
+            try body.receive(data)
         }
     }
 
@@ -46,6 +51,10 @@ enum RequestDecoder {
         case .pieces(var decoder):
             decoder.receiveEnd(deliver: deliver)
             self = .pieces(decoder)
+        case .spooled(let body, let isCompressed):
+            let contents = try body.contents()
+            self = .spooled(SpooledBody(directory: "", limit: 0), isCompressed: isCompressed)
+            contents.withUnsafeBytes { deliver($0, isCompressed && !$0.isEmpty) }
         }
     }
 }

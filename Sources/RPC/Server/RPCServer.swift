@@ -7,6 +7,8 @@ package struct RPCLimits: Sendable {
     package var lifecycle = LifecycleLimits()
     /// The largest request message, in bytes, also after decompression.
     package var maxMessageSize = 4 * 1024 * 1024
+    /// The directory of the files that hold long forms while they arrive.
+    package var spoolDirectory = "/tmp"
     /// The bytes of request messages that calls in progress may hold; calls above that are refused as UNAVAILABLE.
     package var maxRequestBytes = 128 * 1024 * 1024
     /// The part of them for calls of one address: a quarter by default, but at least one message.

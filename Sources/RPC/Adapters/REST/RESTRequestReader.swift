@@ -83,7 +83,7 @@ final class RESTRequestReader: @unchecked Sendable {  // state belongs to the ca
 
     private func whole(_ body: [UInt8], _ field: FieldSchema?) throws(RPCError) -> [UInt8] {
         let type = route.bodyType
-        let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        let mediaType = RESTRoute.mediaType(contentType)
         let content: [UInt8]
         var mask: [UInt8] = []
         if mediaType == "application/json" || route.style.sniffsJSON && Self.looksLikeJSON(body) {
@@ -152,10 +152,15 @@ extension RESTRoute {
         return [Self.json] + (style.takesForms ? forms : [])
     }
 
+    /// Returns a content type without its parameters; empty if there is none.
+    static func mediaType(_ contentType: String) -> String {
+        contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    }
+
     /// Whether a body with that content type can be read. Without a content type the body may be empty.
     func accepts(_ contentType: String) -> Bool {
         guard case .json = requestBody, !style.sniffsJSON, !contentType.isEmpty else { return true }
-        let mediaType = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        let mediaType = Self.mediaType(contentType)
         guard bodyTypes.contains(mediaType) else { return false }
         return mediaType != Self.json || WebContentType(contentType) != nil
     }

@@ -30,7 +30,23 @@ extension RequestHead {
                     httpStatus: 415),
                 .contentType, route.style, ResponseSection.fields([("accept", list)]) + crossOrigin)
         }
+        guard !isUnaskedPage(route, server) else {
+            throw refusal(
+                RESTFailure(
+                    .permissionDenied, "a web page of another origin must send the content type \(RESTRoute.json)",
+                    domain: server.errors.domain), .contentType, route.style, crossOrigin)
+        }
         return call(of: route, path, query, crossOrigin, server)
+    }
+
+    /// Whether the request is one that a browser lets any page make without asking for permission (Fetch standard, "CORS-safelisted
+    /// method" and "CORS-safelisted request-header"). Calls that need no token must not be open to all pages that their users see.
+    private func isUnaskedPage(_ route: RESTRoute, _ server: RPCServer) -> Bool {
+        guard httpMethod == "POST", !route.style.takesForms, !route.style.sniffsJSON, let origin = metadata["origin"],
+            server.crossOrigin?.allows(origin) != true
+        else { return false }
+        return ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
+            .contains(RESTRoute.mediaType(contentType))
     }
 
     private func refusal(
@@ -76,6 +92,9 @@ extension RequestHead {
         if route.kind == .clientStreaming {
             if encoding != nil { fault = .unimplemented("the body of this request cannot be compressed") }
             request = .pieces(PieceDecoder(limit: limit))
+        } else if route.style.takesForms {
+            let body = SpooledBody(directory: server.limits.spoolDirectory, limit: limit)
+            request = .spooled(body, isCompressed: encoding != nil)
         } else {
             request = .wholeBody(WholeBodyDecoder(limit: limit, isCompressed: encoding != nil))
         }
