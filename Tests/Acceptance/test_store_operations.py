@@ -3,6 +3,7 @@
 import base64
 import concurrent.futures
 import hashlib
+import hmac
 from dataclasses import dataclass
 
 import oss2
@@ -116,7 +117,7 @@ def test_presigned_urls_carry_metadata_and_overrides(store):
         ({"Tagging": "&".join(f"{number}=x" for number in range(11))}, (400, "BadRequest")),
     ],
 )
-def test_what_s3_asks_in_vain_stores_nothing(store, options, code):
+def test_options_that_s3_clients_ask_in_vain_store_nothing(store, options, code):
     client, name = store.client(), {"Bucket": "data", "Key": "vain/s3"}
     assert refused(client.put_object, **name, Body=b"x", **options) == code
     assert refused(client.head_object, **name)[0] == 404
@@ -133,7 +134,7 @@ def test_what_s3_asks_in_vain_stores_nothing(store, options, code):
         ({"If-Match": '"nope"'}, (404, "NoSuchKey")),
     ],
 )
-def test_what_oss_asks_in_vain_stores_nothing(store, fields, code):
+def test_options_that_oss_clients_ask_in_vain_store_nothing(store, fields, code):
     bucket = store.oss()
     assert oss_refused(bucket.put_object, "vain/oss", b"x", headers=fields) == code
     assert not bucket.object_exists("vain/oss")
@@ -207,7 +208,7 @@ def test_forbid_overwrite_of_oss(store):
     assert bucket.get_object("forbid").read() == b"third"
 
 
-def test_if_match(store):
+def test_an_object_is_replaced_if_its_etag_matches(store):
     client, name = store.client(), {"Bucket": "data", "Key": "match"}
     first = client.put_object(**name, Body=b"1")["ETag"]
     second = client.put_object(**name, Body=b"2", IfMatch=first)["ETag"]
@@ -353,7 +354,7 @@ def test_attributes_parts_and_metadata_of_objects(store):
     assert bucket.get_object_acl("attributes").acl == "private"
 
 
-def test_tags(store):
+def test_tags_are_kept_and_change(store):
     client, name = store.client(), {"Bucket": "data", "Key": "tagged"}
     client.put_object(**name, Body=b"x", Tagging="site=North%20plant&kind=map")
     tags = {"site": "North plant", "kind": "map"}
@@ -440,7 +441,7 @@ def test_parts_are_copied(store):
     assert client.get_object(**name)["Body"].read() == data + data[MIB : 2 * MIB]
 
 
-def test_append(store):
+def test_append_adds_to_an_object(store):
     bucket = store.oss()
     position = 0
     for piece in (b"first ", content(2 * MIB), b" last"):
@@ -475,3 +476,41 @@ def test_scripts_of_configured_origins_read(store):
     other = requests.options(url, headers=asks | {"Origin": "https://other.example.com"}, timeout=10)
     assert other.status_code == 403 and "object_store.cors_origins" in other.text
     assert "access-control-allow-origin" not in requests.get(url, headers={"Origin": "null"}, timeout=10).headers
+
+
+def form(store: Store, key: str, data: bytes, conditions=(), fields=None, **post):
+    """A form's answer, signed by boto3."""
+    signed = store.client().generate_presigned_post("data", key, Fields=fields, Conditions=list(conditions), **post)
+    return requests.post(signed["url"], data=signed["fields"], files={"file": ("name.txt", data)}, timeout=10)
+
+
+def test_browsers_upload_by_forms(store):
+    client = store.client()
+    data = content(3 * MIB)
+    assert form(store, "forms/${filename}", data).status_code == 204
+    assert client.get_object(Bucket="data", Key="forms/name.txt")["Body"].read() == data
+    kept = {"x-amz-meta-color": "red", "success_action_status": "201"}
+    answer = form(store, "forms/kept", b"x", [{name: value} for name, value in kept.items()], kept)
+    assert answer.status_code == 201 and "<Key>forms/kept</Key>" in answer.text
+    assert client.head_object(Bucket="data", Key="forms/kept")["Metadata"] == {"color": "red"}
+    assert form(store, "forms/long", data, [["content-length-range", 0, 1000]]).status_code == 400
+    assert form(store, "forms/late", b"x", ExpiresIn=-10).status_code == 403
+    assert form(store, "forms/acl", b"x", [{"acl": "public-read"}], {"acl": "public-read"}).status_code == 501
+    unsigned = requests.post(f"http://{store.gateway.object_store}/data", files={"file": b"x"}, timeout=10)
+    assert unsigned.status_code == 403 and "PostObject" in unsigned.text
+    signed = store.client().generate_presigned_post("data", "forms/a")
+    tampered = signed["fields"] | {"key": "forms/b"}
+    assert requests.post(signed["url"], data=tampered, files={"file": b"x"}, timeout=10).status_code == 403
+    assert [entry["Key"] for entry in client.list_objects_v2(Bucket="data", Prefix="forms/")["Contents"]] == [
+        "forms/kept",
+        "forms/name.txt",
+    ]
+    # OSS, version 1.
+    policy = base64.b64encode(
+        b'{"expiration": "2099-01-01T00:00:00.000Z", "conditions": [["starts-with", "$key", "forms/"]]}'
+    ).decode()
+    signature = base64.b64encode(hmac.digest(OWNER.secret.encode(), policy.encode(), "sha1")).decode()
+    fields = {"key": "forms/oss", "OSSAccessKeyId": OWNER.id, "policy": policy, "Signature": signature}
+    url = f"http://{store.gateway.object_store}/data"
+    assert requests.post(url, data=fields, files={"file": b"oss"}, timeout=10).status_code == 204
+    assert store.oss().get_object("forms/oss").read() == b"oss"

@@ -25,6 +25,7 @@ package struct GatewayModules: Sendable {
     let events: Webhooks
     let deviceInit: DeviceInit
     let store: ObjectStore
+    let storePolicy: StoreAccessPolicy
     /// Listens already: uploads are told its address, and so it comes before them.
     let storeServer: ObjectStoreServer
     let storeRequests = StoreRequestMetrics()
@@ -112,10 +113,10 @@ package struct GatewayModules: Sendable {
             HTTPAccessLog(listener: ListenerName.objectStore.rawValue, log: processLog), storeRequests,
         ]
         surface.daemon.certificates = certificates[.objectStore]
-        let policy = StoreAccessPolicy(
+        storePolicy = StoreAccessPolicy(
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
-            host: address.host, port: UInt16(address.port), store: store, policy: policy, configuration: surface,
+            host: address.host, port: UInt16(address.port), store: store, policy: storePolicy, configuration: surface,
             log: log)
         opened.add { [storeServer] in storeServer.stop(drainingFor: 0) }
         let scheme = configuration.isSecure(.objectStore) ? "https" : "http"
@@ -126,7 +127,7 @@ package struct GatewayModules: Sendable {
         catalog = Catalog(
             environment, store: store, endpoint: endpoint, outbox: events.outbox, configuration: configuration.catalog)
         internalStorage = InternalStorageService(
-            environment, store: store, policy: policy,
+            environment, store: store, policy: storePolicy,
             uploadOfKey: { try ObjectKey.uploadID(bucket: $0, key: $1, in: $2) }, endpoint: endpoint,
             configuration: configuration.internalStorage)
         copies = CopyJobs(environment, store: store, configuration: configuration.copies)

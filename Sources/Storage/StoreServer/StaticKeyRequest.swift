@@ -12,6 +12,9 @@ struct StaticKeyRequest {
     /// The signatures of the body's chunks, where they are signed.
     let signatures: ChunkSignatures?
 
+    /// What the audit log says of it.
+    var origin: WriteOrigin { WriteOrigin(operation: operation.name, peer: head.peer) }
+
     /// The stored key of an object of the bucket.
     ///
     /// - Throws: `accessDenied` for one that the static key does not reach.

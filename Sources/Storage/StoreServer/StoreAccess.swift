@@ -11,6 +11,8 @@ struct StoreAccess {
     let decision: AccessDecision
     /// The signatures of the body's chunks, where they are signed.
     let chunkSignatures: ChunkSignatures?
+    /// The request, where a static key signed it.
+    var origin: WriteOrigin?
 
     /// What may be done in the name of claims whose secret was proven.
     init(
@@ -48,7 +50,7 @@ struct StoreAccess {
     /// - Returns: what to ask again in the commit.
     func requireWrite(_ policy: any AccessPolicy) throws(StoreError) -> WritePermit {
         guard case .allowed = decision, claims.operations.contains(.write) else { throw Self.notPermitted }
-        return WritePermit(claims: claims, policy: policy)
+        return WritePermit(claims: claims, policy: policy, origin: origin)
     }
 
     private static let notPermitted = StoreError(.accessDenied, "These credentials do not permit this operation.")

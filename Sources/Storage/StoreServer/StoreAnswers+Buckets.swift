@@ -68,7 +68,7 @@ extension StoreAnswers {
                     .noSuchCORSConfiguration, "No origin may read in browsers: see object_store.cors_origins.")
             }
             let origins = configuration.corsOrigins.map { FlatXML.Element("AllowedOrigin", $0) }
-            let methods = CrossOrigin.methods.map { FlatXML.Element("AllowedMethod", $0) }
+            let methods = StoreCrossOrigin.methods.map { FlatXML.Element("AllowedMethod", $0) }
             return document(
                 "CORSConfiguration",
                 [FlatXML.Element("CORSRule", origins + methods + [FlatXML.Element("AllowedHeader", "*")])])

@@ -17,7 +17,7 @@ struct StoreAnswers {
     /// The bucket by the name that the client used, with a static key.
     var bucket: StoreBucket?
     /// Where the request comes from a script of another origin.
-    private let crossOrigin: CrossOrigin?
+    private let crossOrigin: StoreCrossOrigin?
 
     init(_ head: HTTPRequestHead, _ dialect: any StoreDialect, origins: [String]) {
         self.dialect = dialect
@@ -26,7 +26,7 @@ struct StoreAnswers {
         host = head.fields["host"] ?? ""
         origin = (head.isSecure ? "https://" : "http://") + host
         isHead = head.method == "HEAD"
-        crossOrigin = CrossOrigin(head, origins: origins)
+        crossOrigin = StoreCrossOrigin(head, origins: origins)
     }
 
     /// The log for what happens in the request: each line names it, its caller, and what it asks for as far as that is known.

@@ -19,10 +19,10 @@ class StaticKey:
     access: str
     prefix: str = ""
 
-    def setting(self, secrets: Path) -> dict[str, str]:
-        """The entry of `object_store.static_keys`; the secret is written to a file in that folder."""
+    def setting(self, secrets: Path, **more) -> dict[str, str]:
+        """The entry of `object_store.static_keys` with `more` members; the secret is written to a file in that folder."""
         entry = {"id": self.id, "secret_file": secret_file(secrets, self.secret), "access": self.access}
-        return entry | ({"prefix": self.prefix} if self.prefix else {})
+        return entry | ({"prefix": self.prefix} if self.prefix else {}) | more
 
     def credentials(self, gateway: Gateway, key: str = "", part_size: int = MIB) -> Credentials:
         """What a client signs with that asks for the object `key`."""

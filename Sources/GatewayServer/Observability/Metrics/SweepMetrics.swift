@@ -27,6 +27,8 @@ package final class SweepMetrics: MetricSource {
         case events
         /// Multipart uploads of static keys that nobody went on with.
         case multiparts
+        /// Objects of static keys that were kept long enough.
+        case staticKeyObjects = "static_key_objects"
         /// Copy jobs that finished long enough ago.
         case copyJobs = "copy_jobs"
     }

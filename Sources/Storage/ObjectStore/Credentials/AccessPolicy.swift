@@ -15,6 +15,12 @@ package protocol AccessPolicy: Sendable {
     /// the store.
     func tags(uploadID: String, in connection: Connection) throws -> [String: String]?
 
+    /// A static key changed objects. Called in the transaction that does.
+    func record(_ change: StaticKeyChange, in transaction: Connection) throws
+
+    /// Objects of a static key's went since they had been kept as long as is configured.
+    func recordExpiry(ofKey id: String, count: Int, in transaction: Connection) throws
+
     /// The upload was touched by a data-plane request. Called when a decision said so.
     func recordActivity(uploadID: String, in transaction: Connection) throws
 }
@@ -31,6 +37,22 @@ package enum AccessDecision: Sendable, Equatable {
     case noSuchUpload
 }
 
+/// A change of objects that a static key made, for the audit log.
+package struct StaticKeyChange: Sendable {
+    package let keyID: String
+    /// E.g. `DeleteObject`.
+    package let operation: String
+    /// The client's address.
+    package let peer: String
+    package let bucket: String
+    /// Keys of the objects; not empty.
+    package let names: [String]
+}
+
 extension AccessPolicy {
     package func tags(uploadID: String, in connection: Connection) throws -> [String: String]? { nil }
+
+    package func record(_ change: StaticKeyChange, in transaction: Connection) throws {}
+
+    package func recordExpiry(ofKey id: String, count: Int, in transaction: Connection) throws {}
 }

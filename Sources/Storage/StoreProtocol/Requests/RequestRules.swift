@@ -46,7 +46,7 @@ package struct RequestRules: Sendable {
     /// fields of most requests are none of them, and are passed without being looked up.
     private let lengths: UInt64
     private let byName: [String: RequestRule]
-    /// Of the names that end with `*`, without it.
+    /// Names that end with `*`, without it.
     private let beginnings: [String]
 
     init(_ rules: [RequestRule]) {
@@ -127,7 +127,9 @@ extension StoreError {
 }
 
 extension RequestRules {
-    private static let makesObjects: Set = ["PutObject", "InitiateMultipartUpload", "CopyObject", "AppendObject"]
+    private static let makesObjects: Set = [
+        "PutObject", "InitiateMultipartUpload", "CopyObject", "AppendObject", "PostObject",
+    ]
     private static let unencrypted = "Objects are stored without encryption by the store: leave the setting out."
     private static let unlocked = "Objects have neither locks nor holds: leave the setting out."
 

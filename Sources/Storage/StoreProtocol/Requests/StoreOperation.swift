@@ -4,10 +4,10 @@ import HTTPTypes
 package enum StoreOperation: Equatable {
     case putObject
     case appendObject(at: Int64)
-    case copyObject(CopySource)
+    case copyObject(ObjectCopySource)
     case initiateMultipart(MultipartChecksum?)
     case uploadPart(Int, multipartID: String)
-    case copyPart(Int, multipartID: String, CopySource)
+    case copyPart(Int, multipartID: String, ObjectCopySource)
     case completeMultipart(String, all: Bool, expected: ExpectedObject)
     case listParts(String, after: Int, limit: Int)
     case abortMultipart(String)
@@ -42,7 +42,7 @@ package enum StoreOperation: Equatable {
         var completesAll = false
         var checksum: MultipartChecksum?
         var expected = ExpectedObject()
-        var source: CopySource?
+        var source: ObjectCopySource?
     }
 
     /// - Parameters:

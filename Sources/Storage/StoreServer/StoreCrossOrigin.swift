@@ -3,7 +3,7 @@ import StoreProtocol
 
 /// What scripts of other origins may do with the store in a browser (the Fetch standard, section 3.2, CORS protocol).
 /// Requests are signed like any other: this opens nothing that the credentials do not.
-struct CrossOrigin {
+struct StoreCrossOrigin {
     static let methods = ["GET", "HEAD", "PUT", "POST", "DELETE"]
     /// Fields of answers that viewers read: ranges, checksums, tags and metadata.
     private static let exposed = [
