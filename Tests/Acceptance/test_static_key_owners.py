@@ -62,6 +62,13 @@ def test_the_audit_log_has_writes_and_deletions(place):
     ]
 
 
+def test_a_misspelled_organization_is_reported(gateway_with, tmp_path):
+    keys = [TOOLS.setting(tmp_path, organization="sistem"), OWNER.setting(tmp_path, organization="system")]
+    gateway = gateway_with({"object_store": {"static_keys": keys}})
+    line = logged(gateway, level="warning", organization="sistem")
+    assert line["id"] == "TOOLS" and "object_store.static_keys" in line["event"]
+
+
 def test_a_quota_counts_what_the_key_stored_last(place):
     client, owner = place.client(), place.client(OWNER)
 

@@ -113,6 +113,7 @@ package struct GatewayModules: Sendable {
             HTTPAccessLog(listener: ListenerName.objectStore.rawValue, log: processLog), storeRequests,
         ]
         surface.daemon.certificates = certificates[.objectStore]
+        try Self.reportUnknownOrganizations(of: configuration.store.staticKeys, database, log)
         storePolicy = StoreAccessPolicy(
             store: store, clock: clock, steady: clockGuard.steady, configuration: configuration.uploads)
         storeServer = try ObjectStoreServer(
@@ -205,6 +206,20 @@ package struct GatewayModules: Sendable {
             copies.register(in: &router)
         case .objectStore, .ops:
             break
+        }
+    }
+
+    /// A misspelled organization would leave the lines of the audit log without one.
+    private static func reportUnknownOrganizations(
+        of keys: [StaticKey], _ database: Database, _ log: Logger
+    ) throws {
+        for key in keys {
+            guard let name = key.organization,
+                try database.readBlocking({ try Accounts.organization(named: name, in: $0) }) == nil
+            else { continue }
+            log.write(
+                "the organization of a static key does not exist: create it, or correct object_store.static_keys",
+                ["id": key.id, "organization": name], level: .warning)
         }
     }
 

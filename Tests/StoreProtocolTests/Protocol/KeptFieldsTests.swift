@@ -34,6 +34,16 @@ import Testing
         #expect(kept == (try KeptFields(["x-oss-meta-a": "1"], .oss)))
     }
 
+    @Test(arguments: [
+        ("x-amz-meta-a", "b\r\nSet-Cookie: c"), ("x-amz-meta-a b", "c"), ("Cache-Control", "a\u{0}"),
+        ("Content-Type", "a/b\n"), ("x-amz-meta-", "\u{7F}"),
+    ])
+    func bytesThatNoHeaderFieldCanHaveAreRefused(name: String, value: String) {
+        var fields: HTTPFields = [:]
+        fields.append(name, value)
+        #expect(throws: StoreError.self) { try KeptFields(fields, .s3) }
+    }
+
     @Test func metadataOf2KiBIsTheMost() throws {
         let value = String(repeating: "x", count: KeptFields.maximumMetadata - 1)
         #expect(try KeptFields(["x-amz-meta-a": value], .s3).text != nil)

@@ -169,7 +169,7 @@ import Testing
         #expect(try store.files().count == 1 && marks(store).isEmpty)
     }
 
-    /// Of writes at once to one key the last commit wins, and no file is left of the others.
+    /// The last commit to a key wins, and no file is left of the other writes.
     @Test func copiesOverAKeyThatIsBeingWrittenLeaveOneObject() throws {
         let store = try TestStore()
         try put(store, "1", content(1000))

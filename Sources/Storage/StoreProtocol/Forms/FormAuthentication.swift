@@ -2,7 +2,7 @@ import Basics
 import Crypto
 import HTTPTypes
 
-/// Who signed the policy of a form: S3's version 4, and OSS's versions 4 and 1. The text that is signed is the policy as the form
+/// The signature of a form's policy: S3's version 4, and OSS's versions 4 and 1. The text that is signed is the policy as the form
 /// has it.
 package struct FormAuthentication {
     package let accessKeyID: String

@@ -26,6 +26,8 @@ package struct FormParser {
     private let delimiter: [UInt8]
     private var state = State.preamble
     private var waiting: [UInt8]
+    /// How far what waits was searched in vain: a body in small pieces is not searched again and again.
+    private var searched = 0
     private var fields: HTTPFields = [:]
     private var fieldBytes = 0
 
@@ -66,10 +68,10 @@ package struct FormParser {
         case .preamble:
             guard try pass() != nil else { return false }
         case .headers:
-            guard let end = waiting.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A]) else { return false }
+            guard let end = find(Self.endOfHeaders) else { return false }
             let part = try Part(waiting[..<end.lowerBound])
             // The line break that ends the headers may begin the boundary behind an empty value.
-            waiting.removeFirst(end.upperBound)
+            drop(end.upperBound)
             state = .value(name: part.name)
             if part.name == "file" {
                 events.append(.file(fields: fields, name: part.fileName, contentType: part.contentType))
@@ -87,7 +89,7 @@ package struct FormParser {
             guard fields[name] == nil else { throw Self.malformed("has a field twice: \(name)") }
             fields.append(name, text)
         case .file:
-            if let range = waiting.firstRange(of: delimiter) {
+            if let range = find(delimiter) {
                 if range.lowerBound > 0 { events.append(.bytes(Array(waiting[..<range.lowerBound]))) }
                 events.append(.end)
                 waiting = []
@@ -98,7 +100,7 @@ package struct FormParser {
             let sure = waiting.count - delimiter.count + 1
             if sure > 0 {
                 events.append(.bytes(Array(waiting[..<sure])))
-                waiting.removeFirst(sure)
+                drop(sure)
             }
             return false
         case .done: return false
@@ -110,16 +112,37 @@ package struct FormParser {
     ///
     /// - Returns: what stands before it; `nil` while it is not there.
     private mutating func pass() throws(StoreError) -> [UInt8]? {
-        guard let range = waiting.firstRange(of: delimiter) else { return nil }
+        guard let range = find(delimiter) else { return nil }
         let rest = waiting[range.upperBound...]
         guard rest.count >= 2 else { return nil }
         guard rest.starts(with: [0x0D, 0x0A]) else {
             throw Self.malformed(rest.starts(with: "--".utf8) ? "has no file" : "has a malformed boundary")
         }
         let before = Array(waiting[..<range.lowerBound])
-        waiting.removeFirst(range.upperBound + 2)
+        drop(range.upperBound + 2)
         state = .headers
         return before
+    }
+
+    private static let endOfHeaders: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A]
+
+    /// The first place of `pattern`, which begins with a carriage return.
+    private mutating func find(_ pattern: [UInt8]) -> Range<Int>? {
+        var place = searched
+        let found = waiting.withUnsafeBufferPointer { bytes -> Int? in
+            while place + pattern.count <= bytes.count {
+                if bytes[place] == 0x0D, bytes[place..<place + pattern.count].elementsEqual(pattern) { return place }
+                place += 1
+            }
+            return nil
+        }
+        searched = found ?? place
+        return found.map { $0..<$0 + pattern.count }
+    }
+
+    private mutating func drop(_ count: Int) {
+        waiting.removeFirst(count)
+        searched = 0
     }
 
     static func malformed(_ what: String) -> StoreError {
