@@ -6,7 +6,7 @@ import StoreProtocol
 /// CopyObject and UploadPartCopy.
 extension StoreHandler {
     func copy(
-        _ source: ObjectCopySource, to access: StoreAccess, _ asked: StaticKeyRequest, _ answers: StoreAnswers
+        _ source: CopySourceHeader, to access: StoreAccess, _ asked: StaticKeyRequest, _ answers: StoreAnswers
     ) throws -> HTTPResponse {
         let permit = try access.requireWrite(policy)
         let dialect = answers.dialect
@@ -31,7 +31,7 @@ extension StoreHandler {
 
     /// A part has a checksum of its own, so its bytes are read, though they do not leave the gateway.
     func copy(
-        _ source: ObjectCopySource, toPart part: PartBody, _ access: StoreAccess, _ asked: StaticKeyRequest,
+        _ source: CopySourceHeader, toPart part: PartBody, _ access: StoreAccess, _ asked: StaticKeyRequest,
         _ answers: StoreAnswers
     ) throws -> HTTPResponse {
         let permit = try access.requireWrite(policy)
@@ -57,7 +57,7 @@ extension StoreHandler {
         }
     }
 
-    private func claims(ofSource source: ObjectCopySource, _ asked: StaticKeyRequest) throws -> CredentialClaims {
+    private func claims(ofSource source: CopySourceHeader, _ asked: StaticKeyRequest) throws -> CredentialClaims {
         guard let bucket = store.bucket(source.bucket, of: asked.key) else {
             throw StoreError(.noSuchBucket, "The bucket of the copy's source does not exist.")
         }

@@ -50,14 +50,14 @@ import Testing
     ])
     func copySourceIsABucketAndAKey(text: String, bucket: String, key: String) throws {
         let source = try #require(
-            try ObjectCopySource(["x-amz-copy-source": text, "x-amz-copy-source-range": "bytes=1-2"], .s3))
+            try CopySourceHeader(["x-amz-copy-source": text, "x-amz-copy-source-range": "bytes=1-2"], .s3))
         #expect((source.bucket, source.key) == (bucket, key))
         #expect(source.range == 1...2)
     }
 
     @Test(arguments: ["data", "/data/", "data/../x", "data/%zz", "arn:aws:s3:x/object/a", "data/a?versionId=1"])
     func otherCopySourcesAreRefused(text: String) {
-        #expect(throws: StoreError.self) { try ObjectCopySource(["x-amz-copy-source": text], .s3) }
+        #expect(throws: StoreError.self) { try CopySourceHeader(["x-amz-copy-source": text], .s3) }
     }
 
     @Test func conditionsDecideByWhatIsThere() throws {

@@ -109,7 +109,7 @@ import Testing
                 "x-amz-meta-a": mutate("value", &generator), "cache-control": mutate("no-cache", &generator),
                 "if-match": mutate("\"a\", \"b\"", &generator),
             ]
-            if let source = try? ObjectCopySource(fields, .s3), let range = source.range {
+            if let source = try? CopySourceHeader(fields, .s3), let range = source.range {
                 #expect(range.upperBound < .max)
             }
             if let kept = try? KeptFields(fields, .s3) {

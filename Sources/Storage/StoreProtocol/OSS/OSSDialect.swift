@@ -31,7 +31,7 @@ package struct OSSDialect: StoreDialect {
         let fields = request.fields
         var details = StoreOperation.Details()
         details.completesAll = fields["x-oss-complete-all"]?.lowercased() == "yes"
-        details.source = try ObjectCopySource(fields, .oss)
+        details.source = try CopySourceHeader(fields, .oss)
         if request.method == "POST", request.target.has("uploadId") {
             details.expected.condition = try WriteCondition(fields)
         }

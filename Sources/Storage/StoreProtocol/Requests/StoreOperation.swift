@@ -4,10 +4,10 @@ import HTTPTypes
 package enum StoreOperation: Equatable {
     case putObject
     case appendObject(at: Int64)
-    case copyObject(ObjectCopySource)
+    case copyObject(CopySourceHeader)
     case initiateMultipart(MultipartChecksum?)
     case uploadPart(Int, multipartID: String)
-    case copyPart(Int, multipartID: String, ObjectCopySource)
+    case copyPart(Int, multipartID: String, CopySourceHeader)
     case completeMultipart(String, all: Bool, expected: ExpectedObject)
     case listParts(String, after: Int, limit: Int)
     case abortMultipart(String)
@@ -42,7 +42,7 @@ package enum StoreOperation: Equatable {
         var completesAll = false
         var checksum: MultipartChecksum?
         var expected = ExpectedObject()
-        var source: ObjectCopySource?
+        var source: CopySourceHeader?
     }
 
     /// - Parameters:

@@ -39,7 +39,7 @@ package struct S3Dialect: StoreDialect {
         let fields = options(of: request)
         var details = StoreOperation.Details()
         details.checksum = try Self.multipartChecksum(fields)
-        details.source = try ObjectCopySource(fields, .s3)
+        details.source = try CopySourceHeader(fields, .s3)
         details.expected.size = try Self.size(fields["x-amz-mp-object-size"])
         if request.method == "POST", request.target.has("uploadId") {
             details.expected.checksum = try fields.checksum()

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 /// What CopyObject and UploadPartCopy read: `/bucket/key`, percent-encoded, and on which conditions.
-package struct ObjectCopySource: Equatable {
+package struct CopySourceHeader: Equatable {
     package let bucket: String
     package let key: String
     /// Bytes of a part's source, both included; `nil` = all.
